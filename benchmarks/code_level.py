@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from code_rig import rig_on
 
 from ciguard.domain import CallKind, Intent, Operator, Passed
-from ciguard.levels import equivalence_class
+from ciguard.levels.code.pruning import equivalence_class
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

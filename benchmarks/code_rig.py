@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from accounting import children_cpu_s
 from stage_results import result_of
 
-from ciguard.campaign.code_seeds import code_level, seed_programs
 from ciguard.campaign.setup import start_groups
 from ciguard.campaign.stream import Stream
 from ciguard.config import Config
 from ciguard.domain import ProgramCase
 from ciguard.execution import Dispatcher
+from ciguard.levels.code.seeding import code_level, seed_programs
 from ciguard.oracles import judge
 from ciguard.targets import parse_target, provision
 

@@ -27,7 +27,8 @@ from ciguard.campaign.stream import Stream
 from ciguard.config import Config
 from ciguard.domain import Crashed
 from ciguard.execution import Dispatcher, Job, ServerProcess
-from ciguard.levels import LEFT_OUT, ApiLevel, select
+from ciguard.levels import LEFT_OUT, select
+from ciguard.levels.api import ApiLevel
 from ciguard.oracles import encode
 from ciguard.targets import parse_target, provision
 
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.stream import Executed
     from ciguard.domain import ApiRecord, Case
     from ciguard.execution import Result
-    from ciguard.levels import Level, LevelFactory
+    from ciguard.levels import Level
+    from ciguard.levels.api.spec import LevelFactory
     from ciguard.targets import Environment
 
 HARMFUL = frozenset({"files", "network", "process", "global-state", "blocking", "debug"})

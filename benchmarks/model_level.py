@@ -30,7 +30,7 @@ from ciguard.oracles import encode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.levels import ModelLevel
+    from ciguard.levels.model.level import ModelLevel
     from ciguard.targets import Environment
 
 HERE = Path(__file__).parent

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 from accounting import children_cpu_s
 from stage_results import result_of
 
-from ciguard.campaign.seeding import seed_models
 from ciguard.campaign.setup import start_groups
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
 from ciguard.domain import Check, ModelCase
 from ciguard.execution import Dispatcher
-from ciguard.levels import REPEATS_WHERE_COMPILED, ModelLesson, ModelLevel, select_layers
+from ciguard.levels import select_layers
+from ciguard.levels.model.lessons import ModelLesson
+from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
+from ciguard.levels.model.seeding import seed_models
 from ciguard.oracles import amplification, suspicion
 from ciguard.targets import parse_target, provision
 
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.domain import ApiRecord, Json, Outcome
     from ciguard.execution import Result
-    from ciguard.levels import Batch, SeedModel
+    from ciguard.levels import Batch
+    from ciguard.levels.model.seeds import SeedModel
     from ciguard.targets import Environment
 
 

@@ -21,7 +21,8 @@ from unguided import UnguidedLevel
 
 from ciguard.domain import Confirmation, Crashed
 from ciguard.execution import Dispatcher
-from ciguard.levels import LEFT_OUT, ApiLevel, select
+from ciguard.levels import LEFT_OUT, select
+from ciguard.levels.api import ApiLevel
 from ciguard.oracles import judge
 from ciguard.triage import Confirmer, fingerprint
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stream import Executed
     from ciguard.domain import ApiRecord, Finding
     from ciguard.execution import Result
-    from ciguard.levels import LevelFactory
+    from ciguard.levels.api.spec import LevelFactory
     from ciguard.oracles import Subject
     from ciguard.triage import Settled
 

@@ -30,7 +30,8 @@ from ciguard.domain import Intent, Passed, Rejected
 from ciguard.execution import Dispatcher
 from ciguard.knowledge import understand
 from ciguard.knowledge.clues import Source
-from ciguard.levels import LEFT_OUT, ApiLevel, Level, select
+from ciguard.levels import LEFT_OUT, Level, select
+from ciguard.levels.api import ApiLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

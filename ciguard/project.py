@@ -16,6 +16,7 @@ from ciguard.files import read_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_PACKAGE = Path(__file__).parent
 VARIABLE = "CIGUARD_PROJECT"
 """`owner/name` or `owner/name@commit`, where neither a release nor a checkout knows it."""
 RELEASE_FILE = "release.json"
@@ -137,3 +138,9 @@ def _from_checkout(folder: Path) -> Project:
         commit=commit if _COMMIT.fullmatch(commit) else "",
         tag=next(filter(_TAG.fullmatch, sorted(tags, key=len, reverse=True)), ""),
     )
+
+
+def seeds_folder() -> Path:
+    """Return where ciguard's own seeds are: in the installed package or the checkout."""
+    installed = _PACKAGE / "seeds"
+    return installed if installed.is_dir() else _PACKAGE.parent / "seeds"

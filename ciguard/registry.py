@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ciguard.errors import RegistrationError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
 T = TypeVar("T")
 
@@ -16,11 +16,28 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Items of one kind by name. A second item of the same name is refused."""
 
-    def __init__(self, kind: str, *, group: str, accepts: Callable[[object], bool]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        group: str,
+        accepts: Callable[[object], bool],
+        built_in: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a registry.
+
+        Args:
+            kind: what the items are, in messages.
+            group: of the entry points of other packages.
+            accepts: whether an item fulfils the contract.
+            built_in: `module:object` of ciguard's own items by name, imported when first needed.
+        """
         self._kind = kind
         self._group = group
         self._accepts = accepts
         self._items: dict[str, T] = {}
+        self._waiting = dict(built_in or {})
+        self._first = tuple(self._waiting)
         self._loaded = False
 
     def register(self, name: str, item: T) -> T:
@@ -32,7 +49,7 @@ class Registry(Generic[T]):
         if not self._accepts(item):
             msg = f"{self._kind} {name!r} ({item!r}) does not fulfil the contract of {self._group}"
             raise RegistrationError(msg)
-        if name in self._items:
+        if name in self._items or name in self._waiting:
             msg = f"{self._kind} {name!r} is registered twice; rename one of the two"
             raise RegistrationError(msg)
         self._items[name] = item
@@ -44,21 +61,33 @@ class Registry(Generic[T]):
         Raises:
             UnknownNameError: if there is none, with the closest match.
         """
-        self._load_entry_points()
+        if name in self._waiting:
+            self._load([EntryPoint(name, self._waiting.pop(name), self._group)])
         if name not in self._items:
-            raise UnknownNameError(self._kind, name, known=self._items)
+            self._load_entry_points()
+        if name not in self._items:
+            raise UnknownNameError(self._kind, name, known=(*self._items, *self._waiting))
         return self._items[name]
 
     def items(self) -> dict[str, T]:
         """Return all items by name, those of other packages included."""
+        for name in tuple(self._waiting):
+            self.get(name)
         self._load_entry_points()
         return dict(self._items)
+
+    def names(self) -> list[str]:
+        """Return the names of the built-in items, then those of others that were met so far."""
+        return list(dict.fromkeys((*self._first, *self._items)))
 
     def _load_entry_points(self) -> None:
         if self._loaded:
             return
         self._loaded = True
-        for entry in entry_points(group=self._group):
+        self._load(entry_points(group=self._group))
+
+    def _load(self, entries: Iterable[EntryPoint]) -> None:
+        for entry in entries:
             try:
                 item = entry.load()
             except (ImportError, AttributeError) as error:

@@ -5,35 +5,53 @@ Nothing here prints; whoever iterates decides what to show.
 """
 
 from ciguard.campaign.bisect import Bisection, bisect
+from ciguard.campaign.budget import Budget
 from ciguard.campaign.cluster import Done as ShardDone
 from ciguard.campaign.cluster import folder_of as shard_folder
 from ciguard.campaign.cluster import jobs_of, launch
 from ciguard.campaign.conclude import Intends
 from ciguard.campaign.extract import extract
+from ciguard.campaign.factory import StreamFactory, digest_of_apis
+from ciguard.campaign.group import Group, Member
 from ciguard.campaign.history import PAGE_FILE, PAGE_MARK, Publishing
 from ciguard.campaign.journal import JOURNAL
+from ciguard.campaign.lessons import guided_lag
+from ciguard.campaign.levels import LevelDefaults, RunnableLevel, WorkerNeeds
 from ciguard.campaign.lookup import knowledge_for, learned_of, shipped_knowledge
 from ciguard.campaign.merge import Merged, gather, merge
 from ciguard.campaign.minimise import minimise
 from ciguard.campaign.planned import read_plan
 from ciguard.campaign.promotion import promotion
+from ciguard.campaign.relating import Relating
 from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
 from ciguard.campaign.shipped import shipped_files
+from ciguard.campaign.stream import Stream
 
 __all__ = [
     "JOURNAL",
     "PAGE_FILE",
     "PAGE_MARK",
     "Bisection",
+    "Budget",
+    "Group",
     "Intends",
+    "LevelDefaults",
+    "Member",
     "Merged",
     "Publishing",
+    "Relating",
+    "RunnableLevel",
     "ShardDone",
+    "Stream",
+    "StreamFactory",
+    "WorkerNeeds",
     "bisect",
     "debug",
+    "digest_of_apis",
     "extract",
     "gather",
+    "guided_lag",
     "jobs_of",
     "knowledge_for",
     "launch",

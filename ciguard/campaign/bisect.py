@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from ciguard.campaign.app_calls import refuse_read, run_again
-from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import groups_of, worker_spec
-from ciguard.domain import AppCase, PairKind, Rejected, Stage, case_id
+from ciguard.campaign.levels import level_of, rerun_settings
+from ciguard.domain import PairKind, Rejected, Stage, case_id
 from ciguard.errors import ConfigurationError, ProvisioningError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.files import read_text, replace_file
@@ -152,7 +151,7 @@ def bisect(
             about a sub-condition of an application, which depends on no version.
         ProvisioningError: if the versions cannot be listed.
     """
-    refuse_read(bucket.finding)
+    level_of(bucket.finding.case.level).check_rerun(bucket.finding)
     library = LIBRARIES.get(bucket.finding.library)
     target = _requested(bucket.finding.targets[-1])
     bad = _version(bad or provision(target, on_step=on_step).version)
@@ -194,7 +193,7 @@ class _Tries:
     ) -> None:
         self._bucket = bucket
         self._library = library
-        self._config = testing(bucket.finding, config)
+        self._config = rerun_settings(bucket.finding, config)
         self._on_step = on_step
         name = f"{bucket.fingerprint.replace(':', '-')}-{case_id(bucket.finding.case)}.json"
         self._path = cache_folder() / "bisect" / name
@@ -246,7 +245,7 @@ class _Tries:
 
     def _outcomes(self, environments: Mapping[str, Environment]) -> list[dict[str, Outcome]]:
         """Run the case in fresh workers, as often as a new finding is confirmed."""
-        if isinstance(self._bucket.finding.case, AppCase):
+        if not self._bucket.finding.case.is_run_by_worker:
             return [self._applied(environments) for _ in range(self._config.confirmations)]
         case = encode(self._bucket.finding.case)
         repetitions: list[dict[str, Outcome]] = [{} for _ in range(self._config.confirmations)]
@@ -269,10 +268,9 @@ class _Tries:
 
     def _applied(self, environments: Mapping[str, Environment]) -> dict[str, Outcome]:
         case = self._bucket.finding.case
-        if not isinstance(case, AppCase):
-            raise TypeError(case)
+        level = level_of(case.level)
         return {
-            name: run_again(case, environment, self._config)
+            name: level.run_again(case, environment, self._config)
             for name, environment in environments.items()
         }
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.applications import confinement_of
-from ciguard.campaign.app_calls import surroundings_on
-from ciguard.campaign.seeding import APP
+from ciguard.campaign.levels import levels_in
 from ciguard.config import CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE
 from ciguard.domain import Warned
 from ciguard.errors import PlatformError, WorkerStartError
@@ -28,7 +26,7 @@ def try_confinement(
 ) -> None:
     """Have the processes of a started target try what they must not do.
 
-    These are workers where the library has an API, and applications at level `app`. A target whose
+    These are workers where the library has an API, and what levels start themselves. A target whose
     processes cannot be started is marked `not_run`.
     """
     held: list[tuple[str, ...]] = []
@@ -37,11 +35,11 @@ def try_confinement(
         if member.environment.library.has_api:
             held.append(server.confined_by)
             probes += probe_target(dispatcher, server.spec)
-        if APP in config.levels:
-            environment = member.environment
-            names, tried = confinement_of(str(environment.python), surroundings_on(environment))
-            held.append(names)
-            probes += tried
+        for level in levels_in(config):
+            probed = level.probe(member.environment)
+            if probed is not None:
+                held.append(probed[0])
+                probes += probed[1]
     except WorkerStartError as error:
         member.not_run = str(error)
         return

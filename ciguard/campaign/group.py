@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.function_programs import programs_of, readable_programs
-from ciguard.campaign.seeding import LIBRARY as MODELLED
-from ciguard.campaign.seeding import seed_sources
+from ciguard.campaign.levels import levels_in
 from ciguard.domain import ApiRecord, Intent, PairKind, Tally
 from ciguard.execution import Limits, WorkerSpec
-from ciguard.levels import MODEL_FOLDERS
 from ciguard.oracles import Identity, Law, Subject, laws_of
-from ciguard.targets import EAGER, ForkPolicy, readable_paths
+from ciguard.targets import EAGER, ForkPolicy
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from ciguard.config import Config
     from ciguard.domain import Case, Finding
-    from ciguard.levels import SeedSource
     from ciguard.targets import Environment
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - granted to workers, not used here
@@ -76,6 +71,11 @@ class Group:
     def names(self) -> list[str]:
         """Names of the members that can run cases, in the order given."""
         return [member.name for member in self.running]
+
+    @property
+    def has_api(self) -> bool:
+        """Whether the library has an API to call; the client of a service has none."""
+        return any(member.environment.library.has_api for member in self.members.values())
 
     def record(self, api: str) -> ApiRecord | None:
         """Return what the first target that has the API says of it."""
@@ -209,33 +209,28 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         program_s=program_limit_s(environment, config.case_limit_s),
         memory_mib=config.memory_mib,
     )
-    models = seed_sources(config) if library.name == MODELLED else ()
+    needs = [level.needs(config, library) for level in levels_in(config)]
     return WorkerSpec(
         name=name,
         python=environment.python,
         adapter=library.adapter,
         device=environment.target.device,
         mode=environment.target.mode if environment.mode else "",
-        variables={**environment.variables, **_folders_of(models)},
-        readable=(*environment.readable, *_read_by(models), *readable_programs(config)),
-        writable=(*_writable(environment), *(path for one in models for path in one.writable)),
+        variables=_merged(environment.variables, *(need.variables for need in needs)),
+        readable=(*environment.readable, *(path for need in needs for path in need.readable)),
+        writable=(*_writable(environment), *(path for need in needs for path in need.writable)),
         processes=environment.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
-        functions=programs_of(config),
+        functions=next((need.functions for need in needs if need.functions), None),
         limits=replace(limits, cases_per_worker=environment.mode.cases_per_worker)
         if environment.mode
         else limits,
     )
 
 
-def _folders_of(models: Sequence[SeedSource]) -> dict[str, str]:
-    """Return the variable that tells workers where files with weights are."""
-    folders = {name: str(path) for one in models for name, path in one.weights_in.items()}
-    return {MODEL_FOLDERS: json.dumps(folders)} if folders else {}
-
-
-def _read_by(models: Iterable[SeedSource]) -> tuple[Path, ...]:
-    return readable_paths((path for one in models for path in one.readable), home=Path.home())
+def _merged(*several: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of all; where two name the same one, the later counts."""
+    return {name: value for variables in several for name, value in variables.items()}
 
 
 def case_limit_s(environment: Environment, asked_s: float) -> float:

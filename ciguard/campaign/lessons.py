@@ -29,13 +29,17 @@ _MIN_LAG_OF_GUIDED = 6
 """The same for batches that take seconds: so many are under way with two workers per target."""
 
 
-def lag_of_guided(window: int) -> int:
+WINDOW_PER_LANE = 3
+"""Batches that are under way at once."""
+
+
+def guided_lag(lanes: int) -> int:
     """Return after how many batches a guided level learns what one taught.
 
     Args:
-        window: batches that may be under way at once.
+        lanes: workers per target.
     """
-    return max(window, _MIN_LAG_OF_GUIDED)
+    return max(WINDOW_PER_LANE * lanes, _MIN_LAG_OF_GUIDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Lessons:
     def __init__(self, level: Level, *, window: int) -> None:
         self._level = level if isinstance(level, LearningLevel) else None
         self._guided = level if isinstance(level, GuidedLevel) else None
-        self._lag = lag_of_guided(window) if self._guided is not None else max(window, _MIN_LAG)
+        self._lag = max(window, _MIN_LAG if self._guided is None else _MIN_LAG_OF_GUIDED)
         self._drawn: deque[Lesson] = deque()
         """In the order of the index, not yet put to use."""
         self._unnoted: deque[Lesson] = deque()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import groups_of, members_of, subject_of, worker_spec
+from ciguard.campaign.levels import rerun_settings
 from ciguard.campaign.scripts import sites_of, text_of
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
@@ -66,7 +66,7 @@ def minimise(
             "plainest way first: there is nothing simpler to try."
         )
         raise ConfigurationError(msg)
-    config = testing(bucket.finding, config)
+    config = rerun_settings(bucket.finding, config)
     names = list(bucket.finding.outcomes or bucket.finding.targets)
     environments = {
         # Of two equal targets the second carries a number that is not part of the request.

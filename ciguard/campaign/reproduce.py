@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.app_calls import run_again
-from ciguard.campaign.function_programs import testing
 from ciguard.campaign.group import worker_spec
-from ciguard.domain import AppCase
+from ciguard.campaign.levels import level_of, rerun_settings
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job, find_debugger, trace
 from ciguard.oracles import encode
@@ -41,12 +39,13 @@ def reproduce(
         TargetSyntaxError: if the target cannot be read.
         ProvisioningError: if it cannot be provided.
         WorkerStartError: if its workers cannot run.
-        ConfigurationError: if the case is of an application that is not as it was.
+        ConfigurationError: if what the case is about is not there any more.
     """
     case = bucket.finding.case
-    if isinstance(case, AppCase):
-        return run_again(case, provision(parse_target(target_text), on_step=on_step), config)
-    spec = _spec(target_text, testing(bucket.finding, config), on_step=on_step)
+    if not case.is_run_by_worker:
+        environment = provision(parse_target(target_text), on_step=on_step)
+        return level_of(case.level).run_again(case, environment, config)
+    spec = _spec(target_text, rerun_settings(bucket.finding, config), on_step=on_step)
     with Dispatcher() as dispatcher:
         started = dispatcher.start([spec])[spec.name]
         if isinstance(started, WorkerStartError):
@@ -82,7 +81,7 @@ def debug(
     if debugger is None:
         msg = "no debugger on this machine: install gdb, e.g. 'apt-get install gdb'."
         raise ConfigurationError(msg)
-    spec = _spec(target_text, testing(bucket.finding, config), on_step=on_step)
+    spec = _spec(target_text, rerun_settings(bucket.finding, config), on_step=on_step)
     on_step(f"{spec.name}: running the case under {debugger.name}, which takes a minute or more")
     return trace(spec, encode(bucket.finding.case), debugger=debugger, limit_s=DEBUG_LIMIT_S)
 

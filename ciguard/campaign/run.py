@@ -13,27 +13,22 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ciguard.baseline import current, find_record, histories
-from ciguard.campaign.applications import Applications, check_applications
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.code_seeds import check_code
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.dating import dated
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
-from ciguard.campaign.function_programs import check_functions
+from ciguard.campaign.factory import StreamFactory
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
+from ciguard.campaign.levels import check_levels, levels_in
 from ciguard.campaign.output_lock import sole_writer
 from ciguard.campaign.own_part import forget_part, part_of
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.campaign.planned import focus_warning, is_batch, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.scripts import sites_of, try_scripts
-from ciguard.campaign.seeding import APP, check_levels
 from ciguard.campaign.setup import (
-    code_streams,
     divide_cases,
     documentation_of,
-    function_streams,
-    model_streams,
     start_groups,
     streams_of,
     summary,
@@ -108,9 +103,6 @@ def run(
         config = resumed(config, past.parameters)
     plan, config = planned(config)
     check_levels(config)
-    check_code(config)
-    check_functions(config)
-    check_applications(config)
     memory = load_memory(config, store=store, intends=intends, publishing=publishing)
     yield RunStarted(
         targets=(*config.base, *config.targets),
@@ -186,7 +178,9 @@ class _Campaign:
         self._used: dict[str, Snapshot] = {}
         """What was known from outcomes when the run began, by library."""
         self._documentation: list[DocumentationFinding] = []
-        self._applications = Applications(config, self._turns.groups, self._budget)
+        groups = self._turns.groups
+        made = [level.direct(config, groups, self._budget) for level in levels_in(config)]
+        self._direct = [tests for tests in made if tests is not None]
 
     def events(self, environments: Mapping[str, Environment]) -> Iterator[Event]:
         """Go through all stages; the last event is `RunFinished`."""
@@ -195,7 +189,7 @@ class _Campaign:
         try:
             yield from self._prepare(environments)
             yield from self._replay()
-            yield from self._apply()
+            yield from self._try_directly()
             yield from self._explore()
             yield from self._cross_libraries()
             yield from self._measure()
@@ -221,10 +215,14 @@ class _Campaign:
         if failures:
             raise WorkerStartError("\n".join(failures))
         lanes = max(1, self._config.jobs)
-        streams = streams_of(groups, self._config, lanes=lanes, choose=self._choose)
-        streams += yield from model_streams(groups, self._config, self._dispatcher, lanes=lanes)
-        streams += yield from code_streams(groups, self._config, lanes=lanes)
-        streams += yield from function_streams(groups, self._config, self._dispatcher, lanes=lanes)
+        factory = StreamFactory(
+            config=self._config,
+            groups=groups,
+            dispatcher=self._dispatcher,
+            lanes=lanes,
+            choose=self._choose,
+        )
+        streams = yield from streams_of(factory)
         divide_cases(streams, self._config.max_cases)
         for stream in streams:
             self._turns.streams[stream.name] = stream
@@ -314,24 +312,22 @@ class _Campaign:
         shard = self._config.shard
         return [r for r in self._memory.corpus(is_flaky=is_flaky) if shard.has(r.fingerprint)]
 
-    def _apply(self) -> Iterator[Event]:
-        """Try the user's applications, for as long as each other level has too."""
-        if APP not in self._config.levels:
-            return
-        left_s = self._budget.explore_until - time.monotonic()
-        share_s = left_s / len(self._config.levels)
-        until, intake = time.monotonic() + share_s, self._turns.intake
-        known = current(self._memory.records).values()
-        for said in chain(
-            self._applications.events(until),
-            self._applications.again(known, intake.counts, self._budget.explore_until),
-        ):
-            if isinstance(said, Finding):
-                yield from intake.accept(said)
-            else:
-                yield said
-        self._turns.replays.passed |= self._applications.gone
-        yield self._finish_stage("applications")
+    def _try_directly(self) -> Iterator[Event]:
+        """Run the levels that workers cannot run, each for as long as every other level has too."""
+        intake = self._turns.intake
+        for tests in self._direct:
+            left_s = self._budget.explore_until - time.monotonic()
+            until = time.monotonic() + left_s / len(self._config.levels)
+            known = current(self._memory.records).values()
+            for item in chain(
+                tests.events(until), tests.again(known, intake.counts, self._budget.explore_until)
+            ):
+                if isinstance(item, Finding):
+                    yield from intake.accept(item)
+                else:
+                    yield item
+            self._turns.replays.passed |= tests.gone
+            yield self._finish_stage("applications")
 
     def _explore(self) -> Iterator[Event]:
         streams = self._turns.streams.values()

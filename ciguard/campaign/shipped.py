@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from ciguard.project import seeds_folder
 from ciguard.targets import Published, description_version
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ciguard.knowledge import Provenance
     from ciguard.targets import Environment, Library, Target
 
-_PACKAGE = Path(__file__).parents[1]
 _LOCAL = re.compile(r"\+(?:cpu|cu\d+|rocm[\d.]+|xpu)$")
 """Of a published build: which device it is for. Any other local version is somebody's own build."""
 
 
 def shipped_folder() -> Path:
-    """Return where the files of constraints are: in the installed package, or in the checkout."""
-    installed = _PACKAGE / "seeds"
-    return (installed if installed.is_dir() else _PACKAGE.parent / "seeds") / "constraints"
+    """Return where the files of constraints are."""
+    return seeds_folder() / "constraints"
 
 
 def shipped_files(library: str, folder: Path | None = None) -> list[Path]:

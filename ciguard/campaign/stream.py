@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.group import is_for_modes
-from ciguard.campaign.lessons import Lessons
+from ciguard.campaign.lessons import WINDOW_PER_LANE, Lessons
 from ciguard.execution import Job
 from ciguard.levels import IndexedLevel, cost_of
 from ciguard.oracles import encode
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, Result
     from ciguard.levels import Batch, Level
 
-WINDOW_PER_LANE = 3
-"""Batches that are under way at once."""
 _PATIENCE = 24
 """An API is left alone after this many deaths: each costs a worker, and few are of a new kind."""
 _ROUNDS_PER_DEATH = 8

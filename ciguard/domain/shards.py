@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+T = TypeVar("T")
 
 MAX_SHARDS = 1024
 _WRITTEN = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
@@ -42,6 +44,14 @@ class Shard:
     def of_these(self, names: Iterable[str]) -> frozenset[str]:
         """Return this shard's equal part of names, whatever order they come in."""
         return frozenset(sorted(names)[self.index - 1 :: self.of])
+
+    def part(self, items: Sequence[T]) -> Sequence[T]:
+        """Return this shard's equal part of items; all, where there are too few for all shards."""
+        return items[self.index - 1 :: self.of] or items
+
+    def seed(self, seed: int) -> int:
+        """Return a seed of this shard's own for a campaign's seed."""
+        return seed if self.is_all else seed * self.of + self.index
 
     def has(self, name: str) -> bool:
         """Return whether a name falls to this shard: every name to one, the same on any machine."""

@@ -1,15 +1,16 @@
-"""What a level is, and the registry of all."""
+"""What makes the cases of a level, and the registry of levels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ciguard.domain import ApiRecord, Crashed, Exhausted, Hung
+from ciguard.domain import Crashed, Exhausted, Hung
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ciguard.domain import CallKind, Case, Json, Outcome
     from ciguard.knowledge import Experience
 
@@ -104,7 +105,25 @@ def cost_of(outcome: Outcome) -> int:
     return int(isinstance(outcome, Crashed) or (isinstance(outcome, Exhausted) and outcome.died))
 
 
-LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]
-"""Makes a level from the records of a library's APIs and the run's seed."""
+@runtime_checkable
+class LevelSpec(Protocol):
+    """A level: all that other packages ask about it is asked here.
 
-LEVELS: Registry[LevelFactory] = Registry("level", group="ciguard.levels", accepts=callable)
+    Packages further right declare what they ask beyond the name: `ciguard.campaign.RunnableLevel`.
+    """
+
+    @property
+    def name(self) -> str:
+        """As in `--level`, and in `Case.level`."""
+
+
+LEVELS: Registry[LevelSpec] = Registry(
+    "level",
+    group="ciguard.levels",
+    accepts=lambda item: isinstance(item, LevelSpec),
+    built_in={
+        name: f"ciguard.levels.{name}.spec:LEVEL"
+        for name in ("api", "model", "code", "function", "app")
+    },
+)
+"""In the order in which their cases are made."""

@@ -28,9 +28,9 @@ from ciguard.domain import (
     Uniform,
 )
 from ciguard.execution import Container, decode_outputs
-from ciguard.levels import EPSILON, change_rates
 from ciguard.oracles.comparison import compare_outputs
 from ciguard.oracles.differential import inputs_in
+from ciguard.oracles.inconsistency import EPSILON, change_rates
 from ciguard.oracles.layer_samples import LayerSample, deviation, layer_samples, part
 from ciguard.oracles.voting import elected
 

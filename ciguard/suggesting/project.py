@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.files import read_text
-from ciguard.levels import Imports, imports_of
+from ciguard.levels.code import Imports, imports_of
 from ciguard.planning import code_of_notebook, syntax_tree
 
 if TYPE_CHECKING:

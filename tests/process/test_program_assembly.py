@@ -13,10 +13,10 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 from model_programs import PROGRAMS
 
-from ciguard.levels import shipped_programs
 from ciguard.levels.code.blocks import Fed, LibraryCall
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 from ciguard.levels.code.fitting import argument, fitted, with_argument
+from ciguard.levels.code.seed_sources import shipped_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

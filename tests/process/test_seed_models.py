@@ -26,7 +26,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import SeedModelError
 from ciguard.execution import Container, Dispatcher, Job, Tensor, decode_outputs
-from ciguard.levels import MODEL_FOLDERS
+from ciguard.levels.model.seed_sources import FOLDERS as MODEL_FOLDERS
 from ciguard.levels.model.seed_sources import Application, parse_source, shipped_scripts
 from ciguard.levels.model.seeds import SeedModel, read_seed_model
 

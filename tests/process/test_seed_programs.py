@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ciguard.levels import shipped_programs
+from ciguard.levels.code.seed_sources import shipped_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

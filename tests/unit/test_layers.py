@@ -33,6 +33,8 @@ ORDER = (
     {"triage"},
     {"baseline"},
     {"campaign"},
+    {"levels.api", "levels.model", "levels.code", "levels.function"},
+    {"levels.app"},
     {"planning"},
     {"suggesting"},
     {"reports", "trackers"},
@@ -43,6 +45,8 @@ ORDER = (
     {"__main__"},
 )
 """Rooms from left to right; those of one set know nothing of each other."""
+LEVELS = {room for rooms in ORDER for room in rooms if room.startswith("levels.")}
+"""Rooms inside a room: nothing but `levels/contract.py` names them, as text."""
 HEIGHT = {room: height for height, rooms in enumerate(ORDER) for room in rooms}
 MAY_IMPORT = {
     "registry": {"errors"},
@@ -109,7 +113,13 @@ class Import:
         package, _, rest = self.module.partition(".")
         if package != "ciguard":
             return ""
-        return rest.partition(".")[0] or (self.name if self.name in HEIGHT else "__init__")
+        first, _, below = rest.partition(".")
+        level = f"{first}.{below.partition('.')[0] or self.name}"
+        return (
+            level
+            if level in LEVELS
+            else first or (self.name if self.name in HEIGHT else "__init__")
+        )
 
     def __str__(self) -> str:
         """Name the culprit."""
@@ -119,7 +129,8 @@ class Import:
 
 def room_of_file(file: str) -> str:
     parts = Path(file).relative_to("ciguard").parts
-    return parts[0] if len(parts) > 1 else Path(parts[0]).stem
+    level = ".".join(parts[:2])
+    return level if level in LEVELS else parts[0] if len(parts) > 1 else Path(parts[0]).stem
 
 
 @cache
@@ -154,7 +165,7 @@ def runs_in_target(file: str) -> bool:
 
 def door(room: str) -> set[str]:
     """Return the names that a room's `__all__` offers."""
-    tree = sources()[f"ciguard/{room}/__init__.py"]
+    tree = sources()[f"ciguard/{room.replace('.', '/')}/__init__.py"]
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             names: list[str] = ast.literal_eval(node.value)

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain import as_call
+from ciguard.levels import Batch
 from ciguard.levels.api.guided import MAX_NOTED, GuidedGenerator
 from ciguard.levels.api.mix import FIRST_ROUND, LATER_ROUNDS
-from ciguard.levels.contract import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

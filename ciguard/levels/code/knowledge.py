@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import CallKind, LiteralValue, ParameterKind
 from ciguard.knowledge import Evidence, Source, understand
-from ciguard.levels.selection import LEFT_OUT
+from ciguard.levels import LEFT_OUT
 from ciguard.values import AnyOf, List, OneOf, Optional, Tensor
 
 if TYPE_CHECKING:

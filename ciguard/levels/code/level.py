@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain import Ancestry, CallKind, Intent, Operator, Passed, ProgramCase
 from ciguard.errors import DisassemblyError
+from ciguard.levels import Batch, cost_of
 from ciguard.levels.code.lessons import (
     Observed,
     Ran,
@@ -21,7 +22,6 @@ from ciguard.levels.code.lessons import (
 from ciguard.levels.code.mutation import Slot, candidates
 from ciguard.levels.code.observation import fed_in, result_of
 from ciguard.levels.code.tree import Tree
-from ciguard.levels.contract import Batch, cost_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

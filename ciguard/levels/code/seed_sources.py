@@ -14,7 +14,7 @@ from ciguard.domain import visible
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.files import read_text
 from ciguard.levels.code.dialects import LIBRARIES
-from ciguard.levels.model.seed_sources import shipped_folder
+from ciguard.project import seeds_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def shipped_programs(library: str) -> tuple[str, ...]:
     """Return the names of the programs that come with ciguard for a library, in order."""
     if library not in LIBRARIES:  # Keras has scripts too, which are no programs
         return ()
-    return tuple(sorted(path.stem for path in shipped_folder(library).glob("*.py")))
+    return tuple(sorted(path.stem for path in (seeds_folder() / "models" / library).glob("*.py")))
 
 
 def shipped_program(name: str, library: str) -> ProgramSource:
@@ -51,7 +51,7 @@ def shipped_program(name: str, library: str) -> ProgramSource:
     names = shipped_programs(library)
     if name not in names:
         raise UnknownNameError(_WHAT, visible(name), known=names)
-    text = (shipped_folder(library) / f"{name}.py").read_text("utf-8")
+    text = ((seeds_folder() / "models" / library) / f"{name}.py").read_text("utf-8")
     return ProgramSource(f"{library}/{name}", text)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import CallKind, FunctionCase, function_api
 from ciguard.functions import call_sampler
-from ciguard.levels.contract import Batch
+from ciguard.levels import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

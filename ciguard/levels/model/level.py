@@ -17,7 +17,7 @@ from ciguard.domain import (
     Sample,
     Uniform,
 )
-from ciguard.levels.contract import Batch, cost_of
+from ciguard.levels import Batch, cost_of
 from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.lessons import ModelLesson, MutantLesson

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import Json, visible
 from ciguard.errors import ConfigurationError, UnknownNameError
+from ciguard.project import seeds_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_PACKAGE = Path(__file__).parents[2]
 _SAVED = (".keras", ".h5")
 _SCRIPT = re.compile(r"(?P<path>.+\.py)(?::(?P<function>.*))?")
 _APPLICATION = re.compile(r"(?P<kind>application|pretrained):(?P<name>.*)")
@@ -145,15 +145,9 @@ class Application:
 Source: TypeAlias = Script | Saved | Application
 
 
-def shipped_folder(library: str = "keras") -> Path:
-    """Return where a library's scripts are: in the installed package, or in the checkout."""
-    installed = _PACKAGE / "seeds"
-    return (installed if installed.is_dir() else _PACKAGE.parent / "seeds") / "models" / library
-
-
 def shipped_scripts(folder: Path | None = None) -> dict[str, Path]:
     """Return the scripts that come with ciguard, by name, in the order of the names."""
-    scripts = sorted((folder or shipped_folder()).glob("*.py"))
+    scripts = sorted((folder or seeds_folder() / "models" / "keras").glob("*.py"))
     return {path.stem.replace("_", "-"): path for path in scripts}
 
 

@@ -15,7 +15,7 @@ from code_recall import Recall, calls_at_line, recall_of
 from program_examples import REPLACED, positive
 
 from ciguard.domain import Bucket, Confirmation, Finding, ProgramCase, Severity
-from ciguard.levels import shipped_programs
+from ciguard.levels.code.seed_sources import shipped_programs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.campaign.code_seeds import seed_programs, trees_for
-from ciguard.campaign.lessons import lag_of_guided
-from ciguard.campaign.stream import WINDOW_PER_LANE
+from ciguard.campaign import guided_lag
 from ciguard.config import Config
-from ciguard.levels import CODE_LIBRARIES
+from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
+from ciguard.levels.code.seeding import seed_programs, trees_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("lanes", [1, 2, 3, 4, 16, 64])
 def test_there_are_trees_enough_that_each_knows_what_its_last_batch_taught(lanes: int) -> None:
-    assert trees_for(lanes) >= max(8, lag_of_guided(WINDOW_PER_LANE * lanes))
+    assert trees_for(lanes) >= max(8, guided_lag(lanes))
 
 
 def test_programs_of_one_name_are_told_apart_by_their_library() -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.campaign.seeding import check_levels, refuse_without_keras, seed_sources
+from ciguard.campaign.levels import check_levels
 from ciguard.config import Config
 from ciguard.errors import CiguardError
+from ciguard.levels.model.seeding import refuse_without_keras, seed_sources
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,6 +17,7 @@ from api_records import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ciguard.campaign import RunnableLevel
 from ciguard.domain import (
     ApiCall,
     CallKind,
@@ -33,7 +34,9 @@ from ciguard.domain import (
 )
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import understand
-from ciguard.levels import LEFT_OUT, LEVELS, ApiLevel, Level, select
+from ciguard.levels import LEFT_OUT, LEVELS, Level, select
+from ciguard.levels.api import ApiLevel
+from ciguard.levels.api.spec import CallLevel
 from ciguard.values import Scope, problem
 
 
@@ -43,14 +46,13 @@ def _calls(*records: object, count: int = 200, seed: int = 0) -> list[ApiCall]:
 
 
 def test_the_level_is_registered_and_fulfils_its_contract() -> None:
-    factory = LEVELS.get("api")
-
-    assert isinstance(factory(ALL, 0), Level)
+    assert isinstance(LEVELS.get("api"), RunnableLevel)
+    assert isinstance(ApiLevel(ALL, 0), Level)
 
 
 def test_a_second_level_of_one_name_is_refused() -> None:
     with pytest.raises(RegistrationError, match="registered twice"):
-        LEVELS.register("api", ApiLevel)
+        LEVELS.register("api", CallLevel("api", ApiLevel))
 
 
 def test_a_batch_holds_cases_of_one_api() -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.domain import ApiRecord, CallKind, Passed
-from ciguard.levels import ApiLevel, Batch, IndexedLevel, LearningLevel, Level, focused, unmatched
+from ciguard.levels import Batch, IndexedLevel, LearningLevel, Level, focused, unmatched
+from ciguard.levels.api import ApiLevel
 from ciguard.levels.focus import ranked
 
 if TYPE_CHECKING:

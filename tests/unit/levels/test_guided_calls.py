@@ -24,8 +24,8 @@ from ciguard.domain import (
     record_from_json,
 )
 from ciguard.knowledge import understand
-from ciguard.levels import ApiLevel, LearningLevel
-from ciguard.levels.api import CallGenerator
+from ciguard.levels import LearningLevel
+from ciguard.levels.api import ApiLevel, CallGenerator
 
 PICKY = record_from_json(
     {

@@ -13,7 +13,8 @@ import pytest
 from model_graphs import GRAPHS
 
 from ciguard.levels.model.guidance import POOL, Guidance, MetropolisHastings, Parent, Roulette
-from ciguard.levels.model.inconsistency import (
+from ciguard.levels.model.rules import RuleName
+from ciguard.oracles.inconsistency import (
     EPSILON,
     accumulated,
     change_rates,
@@ -21,7 +22,6 @@ from ciguard.levels.model.inconsistency import (
     deviations,
     layer_deviation,
 )
-from ciguard.levels.model.rules import RuleName
 
 GRAPH = GRAPHS["lstm"]
 DRAWS = 20_000

@@ -21,7 +21,7 @@ from ciguard.domain import (
     Rejected,
     Sample,
 )
-from ciguard.levels.contract import Batch, IndexedLevel
+from ciguard.levels import Batch, IndexedLevel
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.lessons import ModelLesson

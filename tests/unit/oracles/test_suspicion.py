@@ -30,8 +30,8 @@ from ciguard.domain import (
     Uniform,
 )
 from ciguard.execution import decode_outputs
-from ciguard.levels import EPSILON
 from ciguard.oracles import isolated, suspicion
+from ciguard.oracles.inconsistency import EPSILON
 from ciguard.oracles.layer_samples import layer_samples
 
 A, B = [[1.0, 2.0, 4.0]], [[0.1, 0.2, 0.7]]

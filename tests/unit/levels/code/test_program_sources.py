@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.errors import ConfigurationError, UnknownNameError
-from ciguard.levels import (
-    CODE_LIBRARIES,
+from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
+from ciguard.levels.code.seed_sources import (
     ProgramSource,
     read_program,
     shipped_program,

@@ -11,7 +11,9 @@ from ciguard.domain import Json, case_to_json
 from ciguard.errors import ConfigurationError
 from ciguard.functions import module_from_json
 from ciguard.functions.in_target.describing.module import described
-from ciguard.levels import AnnotatedFunction, FunctionLevel, find_programs, focused
+from ciguard.levels import focused
+from ciguard.levels.function.level import AnnotatedFunction, FunctionLevel
+from ciguard.levels.function.programs import find_programs
 
 if TYPE_CHECKING:
     from pathlib import Path

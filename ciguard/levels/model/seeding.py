@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
-from ciguard.levels import LEVELS, parse_source, read_seed_model, shipped_scripts
+from ciguard.levels.model.seed_sources import parse_source, shipped_scripts
+from ciguard.levels.model.seeds import read_seed_model
 from ciguard.targets import cache_folder, libraries_of, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    from ciguard.campaign.group import Group
+    from ciguard.campaign import Group
     from ciguard.config import Config
     from ciguard.execution import Dispatcher
-    from ciguard.levels import SeedModel, SeedSource
+    from ciguard.levels.model.seed_sources import Source as SeedSource
+    from ciguard.levels.model.seeds import SeedModel
 
 LEVEL = "model"
-CODE = "code"
-FUNCTION = "function"
-APP = "app"
-_KIND = "level"
 _WHAT = "seed model"
 _WILDCARD = frozenset("*?[")
 _DOWNLOADED = "pretrained:"
@@ -31,20 +29,14 @@ LIBRARY = "keras"
 """The one library whose graphs of layers run on several others."""
 
 
-def check_levels(config: Config) -> None:
-    """Refuse levels that do not exist, or cannot run, before anything is built.
+def check_models(config: Config) -> None:
+    """Refuse to test models where that cannot be, before anything is built.
 
     Raises:
-        UnknownNameError: if there is no such level or seed model.
+        UnknownNameError: if there is no such seed model.
         ConfigurationError: if models are to be tested without Keras, or a file is missing.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
-    known = {*LEVELS.items(), LEVEL, CODE, FUNCTION, APP}
-    for level in config.levels:
-        if level not in known:
-            raise UnknownNameError(_KIND, visible(level), known=sorted(known))
-    if LEVEL not in config.levels:
-        return
     found = [libraries_of(parse_target(text)) for text in (*config.base, *config.targets)]
     if all(found):  # what `current` holds is known once it has been looked at
         refuse_without_keras(library.name for libraries in found for library in libraries)

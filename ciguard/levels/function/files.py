@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.seeding import APP
-from ciguard.campaign.seeding import FUNCTION as LEVEL
-from ciguard.domain import FunctionCase
+from ciguard.campaign import WorkerNeeds
 from ciguard.errors import ConfigurationError
-from ciguard.levels import find_programs
+from ciguard.levels.function.programs import find_programs
 from ciguard.targets import readable_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ciguard.config import Config
-    from ciguard.domain import Finding, Json
+    from ciguard.domain import Json
     from ciguard.functions import Program
 
+LEVEL = "function"
 RUNNER = "ciguard.functions.in_target.worker"
 _MAX_PARTS = 1_000
 """Files and folders beside the programs that workers see: folders and sources come first."""
@@ -30,8 +30,6 @@ def check_functions(config: Config) -> None:
     Raises:
         ConfigurationError: if no files are given, or one of them is missing or without annotations.
     """
-    if LEVEL not in config.levels:
-        return
     if not config.functions:
         msg = (
             f"levels: {LEVEL!r} needs to know whose functions to call: give files with annotated "
@@ -45,35 +43,28 @@ def check_functions(config: Config) -> None:
 
 
 def programs_in(config: Config) -> dict[str, Program]:
-    """Return the programs whose functions are tested, by path; none without that level.
+    """Return the programs whose functions are tested, by path.
 
     Raises:
         ConfigurationError: see `find_programs`.
     """
-    if LEVEL not in config.levels:
-        return {}
     return find_programs(config.functions, base=Path.cwd())
 
 
-def programs_of(config: Config) -> Json:
-    """Return what workers are told of the programs; see `WorkerSpec.functions`."""
-    programs = programs_in(config)
-    if not programs and not _has_applications(config):
-        return None
+def needs_of(programs: Mapping[str, Program]) -> WorkerNeeds:
+    """Return what workers need to import programs, and whatever these import."""
     folder = Path.cwd()
     children = [path for path in folder.iterdir() if not path.name.startswith(".")]
     children.sort(key=lambda path: (not path.is_dir(), path.suffix != ".py", path.name))
-    return {
-        "runner": RUNNER,
-        "folder": str(folder),
-        "parts": [path.name for path in children[:_MAX_PARTS]],
-        "files": {path: placed(program) for path, program in programs.items()},
-    }
-
-
-def _has_applications(config: Config) -> bool:
-    """Return whether scripts import applications of the user's."""
-    return APP in config.levels
+    return WorkerNeeds(
+        readable=readable_paths([folder], home=Path.home()),
+        functions={
+            "runner": RUNNER,
+            "folder": str(folder),
+            "parts": [path.name for path in children[:_MAX_PARTS]],
+            "files": {path: placed(program) for path, program in programs.items()},
+        },
+    )
 
 
 def placed(program: Program) -> Json:
@@ -85,22 +76,3 @@ def placed(program: Program) -> Json:
         "name": program.name,
         "sidecar": "" if sidecar is None else sidecar.relative_to(folder).as_posix(),
     }
-
-
-def readable_programs(config: Config) -> tuple[Path, ...]:
-    """Return what workers must be able to read for the sake of the programs."""
-    if not programs_in(config) and not _has_applications(config):
-        return ()
-    return readable_paths([Path.cwd()], home=Path.home())
-
-
-def testing(finding: Finding, config: Config) -> Config:
-    """Return settings with which a finding's own program is at hand, where it has one.
-
-    Raises:
-        ConfigurationError: if the program is not below the current folder.
-    """
-    case = finding.case
-    if not isinstance(case, FunctionCase):
-        return config
-    return replace(config, levels=(LEVEL,), functions=(case.file,))

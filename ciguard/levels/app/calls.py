@@ -23,7 +23,6 @@ from ciguard.applications import (
     read_vocabulary,
     routines_of,
 )
-from ciguard.campaign.app_reading import read_again
 from ciguard.domain import (
     AppCase,
     Aspect,
@@ -36,6 +35,7 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.reading import read_again
 from ciguard.oracles import Applied, condition_words
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.function_programs import placed, programs_in
 from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError
 from ciguard.functions import about_call, call_sampler, module_from_json, with_functions
-from ciguard.levels import AnnotatedFunction
+from ciguard.levels.function.files import placed, programs_in
+from ciguard.levels.function.level import AnnotatedFunction
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
-    from ciguard.campaign.group import Group
+    from ciguard.campaign import Group
     from ciguard.config import Config
     from ciguard.domain import Json
     from ciguard.execution import Dispatcher

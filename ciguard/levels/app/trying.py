@@ -20,9 +20,6 @@ from ciguard.applications import (
     read_vocabulary,
     settings_for,
 )
-from ciguard.campaign.app_calls import GoneError, Recalled, run_again, surroundings_on
-from ciguard.campaign.app_reading import read_applications
-from ciguard.campaign.seeding import APP as LEVEL
 from ciguard.domain import (
     AppCase,
     Aspect,
@@ -35,6 +32,8 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
+from ciguard.levels.app.calls import GoneError, Recalled, run_again, surroundings_on
+from ciguard.levels.app.reading import LEVEL, read_applications
 from ciguard.oracles import (
     ANY_INPUT,
     CONTRADICTION,
@@ -56,11 +55,10 @@ if TYPE_CHECKING:
 
     from ciguard.applications import Assessed, Explored, Found, Surroundings
     from ciguard.baseline import BaselineRecord
-    from ciguard.campaign.app_reading import ReadApplication
-    from ciguard.campaign.budget import Budget
-    from ciguard.campaign.group import Group, Member
+    from ciguard.campaign import Budget, Group, Member
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
+    from ciguard.levels.app.reading import ReadApplication
     from ciguard.targets import Environment
 
 _MAX_FUNCTIONS = 2_000
@@ -77,8 +75,6 @@ def check_applications(config: Config) -> None:
         ConfigurationError: if none are given, one cannot be read or asks no service, or another
             file that the settings name does not hold what it should.
     """
-    if LEVEL not in config.levels:
-        return
     if not config.applications:
         msg = (
             f"levels: {LEVEL!r} needs to know which applications to test: give folders or files, "

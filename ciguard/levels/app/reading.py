@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.applications import Application, Dead, Found, Vocabulary
-    from ciguard.campaign.group import Member
+    from ciguard.campaign import Member
+
+
+LEVEL = "app"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,38 +7,36 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.lessons import lag_of_guided
-from ciguard.campaign.seeding import CODE as LEVEL
-from ciguard.campaign.stream import WINDOW_PER_LANE
+from ciguard.campaign import guided_lag
 from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError, DisassemblyError, UnknownNameError
-from ciguard.levels import (
-    CODE_LIBRARIES,
-    ENCODERS,
-    CodeLevel,
-    Effort,
+from ciguard.levels import select_layers
+from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
+from ciguard.levels.code.encoders import ENCODERS
+from ciguard.levels.code.level import CodeLevel, Effort
+from ciguard.levels.code.operators import operators_of
+from ciguard.levels.code.seed_sources import (
     ProgramSource,
-    SeedProgram,
-    operators_of,
     read_program,
-    select_layers,
     shipped_program,
     shipped_programs,
 )
+from ciguard.levels.code.seeds import SeedProgram
 from ciguard.oracles import laws_of
 from ciguard.targets import libraries_of, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
-    from ciguard.campaign.group import Group
+    from ciguard.campaign import Group
     from ciguard.config import Config
 
+LEVEL = "code"
 _WHAT = "seed program"
 _WILDCARD = frozenset("*?[")
 
 
-def check_code(config: Config) -> None:
+def check_programs(config: Config) -> None:
     """Refuse to test programs where that cannot be, before anything is built.
 
     Raises:
@@ -47,8 +45,6 @@ def check_code(config: Config) -> None:
         UnknownNameError: if there is no such seed program or encoder.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
-    if LEVEL not in config.levels:
-        return
     ENCODERS.get(config.encoder)
     found = [libraries_of(parse_target(text)) for text in (*config.base, *config.targets)]
     if all(found):  # what `current` holds is known once it has been looked at
@@ -135,7 +131,7 @@ def trees_for(lanes: int) -> int:
     Args:
         lanes: workers per target.
     """
-    return max(_MIN_TREES, lag_of_guided(WINDOW_PER_LANE * lanes))
+    return max(_MIN_TREES, guided_lag(lanes))
 
 
 def code_level(
@@ -144,7 +140,6 @@ def code_level(
     """Return the level for the programs of one library, which grows so many trees at the least."""
     records = select_layers(group.records(), config.api, config.exclude)
     operators = operators_of(records, ENCODERS.get(config.encoder)(), laws_of)
-    shard = config.shard
-    seed = config.seed if shard.is_all else config.seed * shard.of + shard.index
+    seed = config.shard.seed(config.seed)
     effort = Effort(times=config.mutations, breadth=config.breadth, trees=trees)
     return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

@@ -1,0 +1,71 @@
+"""Level `api` as campaigns know it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.campaign import LevelDefaults, Relating, digest_of_apis
+from ciguard.domain import ApiRecord
+from ciguard.errors import ConfigurationError
+from ciguard.levels import Level, focused, select
+from ciguard.levels.api.level import ApiLevel
+from ciguard.targets import EAGER
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from ciguard.campaign import Group, Stream, StreamFactory
+    from ciguard.domain import Event
+
+LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]
+"""Makes a level from the records of the APIs to call and the seed of the run."""
+
+
+class CallLevel(LevelDefaults):
+    """A level whose cases are calls of a library's APIs."""
+
+    def __init__(self, name: str, factory: LevelFactory) -> None:
+        self.name = name
+        self._factory = factory
+
+    def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
+        """Return a stream for each library and mode.
+
+        Each mode goes at its own pace: compiling must not hold up what runs eagerly.
+
+        Raises:
+            ConfigurationError: if the globs leave nothing of any library.
+        """
+        yield from ()
+        groups = [group for group in factory.groups.values() if group.has_api]
+        streams = [stream for group in groups for stream in self._of_group(group, factory)]
+        if not streams and any(group.running for group in groups):
+            globs = ", ".join(factory.config.api)
+            msg = (
+                f"api = {globs!r}: matches no API of {', '.join(factory.groups)}. "
+                "Names are qualified, such as 'torch.nn.*' or 'tensorflow.raw_ops.*'."
+            )
+            raise ConfigurationError(msg)
+        return streams
+
+    def _of_group(self, group: Group, factory: StreamFactory) -> list[Stream]:
+        config = factory.config
+        chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
+        streams = []
+        for mode in group.modes if chosen else ():
+            level, turns = focused(self._factory, chosen, config.seed, focus=config.focus)
+            kind = self.name if mode == EAGER else f"{self.name} in mode {mode}"
+            stream = factory.stream(
+                level, group, kind=kind, chosen=digest_of_apis(chosen), apis=turns
+            )
+            stream.mode = mode
+            if not config.shard.is_all:
+                stream.own = config.shard.of_these(record.api for record in chosen)
+            if config.relations and mode == EAGER:
+                stream.relating = Relating(group, config.relations)
+            streams.append(stream)
+        return streams
+
+
+LEVEL = CallLevel("api", ApiLevel)

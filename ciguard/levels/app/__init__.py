@@ -1,0 +1,1 @@
+"""Level `app`: functions of applications that ask cognitive services (Keeper)."""

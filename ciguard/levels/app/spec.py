@@ -1,0 +1,64 @@
+"""Level `app` as campaigns know it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from ciguard.applications import confinement_of
+from ciguard.campaign import LevelDefaults
+from ciguard.domain import AppCase
+from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
+from ciguard.levels.app.reading import LEVEL as NAME
+from ciguard.levels.app.trying import Applications, check_applications
+from ciguard.levels.function import needs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    from ciguard.campaign import Budget, Group, Stream, StreamFactory, WorkerNeeds
+    from ciguard.config import Config
+    from ciguard.domain import Case, Event, Finding, Outcome
+    from ciguard.execution import Probe
+    from ciguard.targets import Environment, Library
+
+
+class AppSpec(LevelDefaults):
+    """Functions of applications, called with stub responses in processes of their own."""
+
+    name: ClassVar[str] = NAME
+
+    def check(self, config: Config) -> None:
+        """Refuse applications that cannot be read, or ask no service."""
+        check_applications(config)
+
+    def needs(self, config: Config, library: Library) -> WorkerNeeds:
+        """Return what scripts need that import an application."""
+        del config, library
+        return needs_of({})
+
+    def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
+        """Return none: no worker runs an application."""
+        del factory
+        yield from ()
+        return []
+
+    def direct(self, config: Config, groups: Mapping[str, Group], budget: Budget) -> Applications:
+        """Return the trying of all functions on all targets."""
+        return Applications(config, groups, budget)
+
+    def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]]:
+        """Have a process of applications try what it must not do."""
+        return confinement_of(str(environment.python), surroundings_on(environment))
+
+    def check_rerun(self, finding: Finding) -> None:
+        """Refuse findings about the text of an application."""
+        refuse_read(finding)
+
+    def run_again(self, case: Case, environment: Environment, config: Config) -> Outcome:
+        """Call a function again as a case says, or read its sub-condition again."""
+        if not isinstance(case, AppCase):
+            raise TypeError(case)
+        return run_again(case, environment, config)
+
+
+LEVEL = AppSpec()

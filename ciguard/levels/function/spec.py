@@ -1,0 +1,75 @@
+"""Level `function` as campaigns know it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from ciguard.campaign import LevelDefaults, WorkerNeeds
+from ciguard.domain import FunctionCase
+from ciguard.errors import ConfigurationError
+from ciguard.levels import focused
+from ciguard.levels.function.files import (
+    LEVEL as NAME,
+)
+from ciguard.levels.function.files import check_functions, needs_of, programs_in
+from ciguard.levels.function.level import FunctionLevel
+from ciguard.levels.function.seeding import digest_of, tested_functions
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from ciguard.campaign import Stream, StreamFactory
+    from ciguard.config import Config
+    from ciguard.domain import Event, Finding
+    from ciguard.targets import Library
+
+
+class FunctionSpec(LevelDefaults):
+    """Calls of the user's annotated functions (aNNoTest)."""
+
+    name: ClassVar[str] = NAME
+
+    def check(self, config: Config) -> None:
+        """Refuse files that are missing or hold no annotated functions."""
+        check_functions(config)
+
+    def needs(self, config: Config, library: Library) -> WorkerNeeds:
+        """Return where the programs are."""
+        del library
+        return needs_of(programs_in(config))
+
+    def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
+        """Return a stream for each library. A shard calls functions of its own.
+
+        Raises:
+            ConfigurationError: if annotations are wrong, or no function can be tested.
+            WorkerStartError: if the server of a target is gone.
+        """
+        config = factory.config
+        streams = []
+        for group in factory.groups.values():
+            if not group.running_eagerly:
+                continue
+            tested = yield from tested_functions(group, config, factory.dispatcher)
+            own = config.shard.part(tested)
+            if not own:
+                continue
+            seed = config.shard.seed(config.seed)
+            level, turns = focused(FunctionLevel, own, seed, focus=config.focus)
+            stream = factory.stream(level, group, kind=f"{self.name}: {digest_of(own)}", apis=turns)
+            stream.is_whole = True
+            streams.append(stream)
+        if not streams and factory.is_any_running:
+            msg = "functions: none can be tested on these targets; see the warnings above."
+            raise ConfigurationError(msg)
+        return streams
+
+    def settings_for(self, finding: Finding, config: Config) -> Config:
+        """Return settings with which the finding's own program is at hand."""
+        case = finding.case
+        files = (case.file,) if isinstance(case, FunctionCase) else config.functions
+        return replace(config, levels=(self.name,), functions=files)
+
+
+LEVEL = FunctionSpec()

@@ -1,0 +1,94 @@
+"""Level `model` as campaigns know it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from ciguard.campaign import LevelDefaults, WorkerNeeds, digest_of_apis
+from ciguard.levels import select_layers
+from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
+from ciguard.levels.model.seed_sources import FOLDERS
+from ciguard.levels.model.seeding import (
+    LIBRARY,
+    check_models,
+    refuse_without_keras,
+    seed_models,
+    seed_sources,
+)
+from ciguard.oracles import amplification
+from ciguard.targets import readable_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from ciguard.campaign import Group, Stream, StreamFactory
+    from ciguard.config import Config
+    from ciguard.domain import Event
+    from ciguard.targets import Library
+
+_LIMIT_S = 60.0
+"""Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
+_COMPILING = "jax"
+
+
+class ModelSpec(LevelDefaults):
+    """Mutants of layer graphs, run on several targets and compared (LEMON)."""
+
+    name: ClassVar[str] = "model"
+
+    def check(self, config: Config) -> None:
+        """Refuse models without Keras, and seed models that there are not."""
+        check_models(config)
+
+    def needs(self, config: Config, library: Library) -> WorkerNeeds:
+        """Return where the files are that hold weights of seed models."""
+        sources = seed_sources(config) if library.name == LIBRARY else ()
+        folders = {name: str(path) for one in sources for name, path in one.weights_in.items()}
+        return WorkerNeeds(
+            variables={FOLDERS: json.dumps(folders)} if folders else {},
+            readable=readable_paths(
+                (path for one in sources for path in one.readable), home=Path.home()
+            ),
+            writable=tuple(path for one in sources for path in one.writable),
+        )
+
+    def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
+        """Return one stream. A shard mutates seed models of its own.
+
+        Raises:
+            ConfigurationError: if no target is one of Keras, or no seed model can be described.
+            WorkerStartError: if the server of the target that describes them is gone.
+        """
+        config = factory.config
+        refuse_without_keras(factory.groups)
+        group = factory.groups[LIBRARY]
+        if not group.running_eagerly:
+            return []
+        models = yield from seed_models(group, config, factory.dispatcher)
+        own = config.shard.part(models)
+        chosen = select_layers(group.records(), config.api, config.exclude)
+        level = ModelLevel(
+            chosen,
+            config.shard.seed(config.seed),
+            models=own,
+            amplification=amplification,
+            repeats=REPEATS_WHERE_COMPILED if _compiles(group) else 0.0,
+        )
+        names = "\n".join(model.name for model in own)
+        kind = f"{self.name} of {config.model_width} % width: {names}"
+        stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(chosen))
+        stream.is_whole, stream.spares, stream.limit_s = True, True, _LIMIT_S
+        return [stream]
+
+
+def _compiles(group: Group) -> bool:
+    """Return whether a target compiles each operation for each shape, as JAX does."""
+    environments = [member.environment for member in group.running]
+    return any(
+        one.variables.get(one.library.backend_variable) == _COMPILING for one in environments
+    )
+
+
+LEVEL = ModelSpec()
