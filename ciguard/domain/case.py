@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from ciguard.errors import UnknownNameError
 from ciguard.registry import Registry
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from ciguard.domain.intent import Intent
     from ciguard.domain.values import Json, Value
+
+
+C = TypeVar("C", bound="Case")
 
 
 class Case(Protocol):
@@ -140,6 +143,18 @@ def holds_program(encoded: bytes) -> bool:
 def _is_program(tag: str) -> bool:
     kind = CASE_KINDS.items().get(tag)
     return kind is not None and kind.is_program
+
+
+def as_kind(case: Case, kind: type[C]) -> C:
+    """Return a case as what it is.
+
+    Raises:
+        TypeError: if it is of another kind.
+    """
+    if not isinstance(case, kind):
+        msg = f"a case of level {case.level} is no {kind.__name__}"
+        raise TypeError(msg)
+    return case
 
 
 def case_id(case: Case) -> str:

@@ -4,13 +4,6 @@
 """
 
 from ciguard.triage.buckets import Buckets, Simplicity, simplicity, united
-from ciguard.triage.case_words import (
-    checked_text,
-    one_of,
-    origin_rows,
-    rate_text,
-    suspect,
-)
 from ciguard.triage.causes import cause_of, first_of_each_cause, is_cause_name, with_causes
 from ciguard.triage.confirm import Confirmer, Settled
 from ciguard.triage.fingerprint import (
@@ -23,17 +16,25 @@ from ciguard.triage.fingerprint import (
     recipe_number,
     same_symptom,
 )
+from ciguard.triage.levels import (
+    PresentableLevel,
+    PresentationDefaults,
+    derivation_diff,
+    one_of,
+    origin_rows,
+)
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
 from ciguard.triage.neighbours import neighbours
 from ciguard.triage.normalise import normalise
-from ciguard.triage.program_diff import DiffLine, LineKind, derivation_diff, program_diff
 from ciguard.triage.reach import with_reach
 from ciguard.triage.realism import Realism, is_plain, realism
 from ciguard.triage.reductions import reductions
-from ciguard.triage.reproducer import EnvironmentHint, read_script, script
+from ciguard.triage.reproducer import read_script, script
+from ciguard.triage.scripting import EnvironmentHint
+from ciguard.triage.scripting.timing import measures_alike
 from ciguard.triage.symptom import FAILED_CHECK, Symptom, symptom_of, telling_line
-from ciguard.triage.timing import measures_alike
+from ciguard.triage.text_diff import DiffLine, LineKind, program_diff, source_lines
 from ciguard.triage.wording import without_local_paths
 
 __all__ = [
@@ -47,12 +48,13 @@ __all__ = [
     "Grouping",
     "LineKind",
     "Minimiser",
+    "PresentableLevel",
+    "PresentationDefaults",
     "Realism",
     "Settled",
     "Simplicity",
     "Symptom",
     "cause_of",
-    "checked_text",
     "derivation_diff",
     "fingerprint",
     "first_of_each_cause",
@@ -67,7 +69,6 @@ __all__ = [
     "one_of",
     "origin_rows",
     "program_diff",
-    "rate_text",
     "read_script",
     "realism",
     "recipe_number",
@@ -75,7 +76,7 @@ __all__ = [
     "same_symptom",
     "script",
     "simplicity",
-    "suspect",
+    "source_lines",
     "symptom_of",
     "telling_line",
     "united",

@@ -19,7 +19,6 @@ from ciguard.domain import (
     Explicit,
     ListValue,
     LiteralValue,
-    ProgramCase,
     Special,
     TensorValue,
     TupleValue,
@@ -27,6 +26,7 @@ from ciguard.domain import (
     case_to_json,
 )
 from ciguard.triage.fingerprint import fingerprint
+from ciguard.triage.levels import presentable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,15 +55,8 @@ def simplicity(case: Case) -> Simplicity:
         elements += more_elements
         parts.extend(children)
     text = json.dumps(case_to_json(case))
-    read = json.dumps(case_to_json(_alone(case)))
+    read = json.dumps(case_to_json(presentable(case).readable(case)))
     return nodes, elements, len(read), text
-
-
-def _alone(case: Case) -> Case:
-    """Return a case without the programs that travel beside it: nobody has to read those."""
-    if not isinstance(case, ProgramCase):
-        return case
-    return replace(case, ancestry=replace(case.ancestry, parent="", derived=""))
 
 
 def _cost(value: Value) -> tuple[int, int, list[Value]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Cause, PairKind
 from ciguard.oracles import APPLICATION, FUNCTION
-from ciguard.triage.fingerprint import texts_of
+from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import MEMORY_CORRUPTION
 
 if TYPE_CHECKING:
@@ -240,5 +240,6 @@ def _words_of(bucket: Bucket) -> list[str]:
     """Return the names of a bucket's API, and the texts of its case, the longest first."""
     name = bucket.finding.api.rpartition(".")[2]
     operator = "".join(part.capitalize() for part in name.split("_"))
-    texts = filter(None, (text.strip() for text in texts_of(bucket.finding.case)))
+    case = bucket.finding.case
+    texts = filter(None, (text.strip() for text in presentable(case).texts_of(case)))
     return sorted({bucket.finding.api, name, operator, *texts}, key=lambda word: (-len(word), word))

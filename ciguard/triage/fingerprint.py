@@ -6,7 +6,6 @@ Ingredients never hold a target's version, a seed, a value or a bare signal numb
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import re
@@ -14,27 +13,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ciguard.domain import (
-    AppCase,
-    CallValue,
-    DictValue,
     Errored,
-    FunctionCase,
-    ListValue,
-    LiteralValue,
     PairKind,
-    ProgramCase,
     Rejected,
-    TupleValue,
-    located,
-    seated,
 )
 from ciguard.oracles import APPLICATION, FUNCTION
+from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import Symptom, symptom_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ciguard.domain import Case, Finding, Frame, Outcome, Value
+    from ciguard.domain import Case, Finding, Frame, Outcome
 
 _FORM = re.compile(r"v[1-9]\d{0,3}:[0-9a-f]{16}")
 
@@ -184,13 +174,11 @@ def _of_pair(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _symptom_in(case: Case, outcome: Outcome) -> Symptom:
-    """Return what an outcome shows; of a program's, without the line, which each has its own of."""
+    """Return what an outcome shows, without the place, which differs from case to case."""
+    level = presentable(case)
     if isinstance(outcome, Rejected | Errored):
-        if isinstance(case, ProgramCase):
-            outcome = replace(outcome, message=located(outcome.message).message)
-        elif isinstance(case, AppCase | FunctionCase):
-            outcome = replace(outcome, message=seated(outcome.message).message)
-    return symptom_of(outcome, fuzzed=texts_of(case))
+        outcome = replace(outcome, message=level.without_place(outcome.message))
+    return symptom_of(outcome, fuzzed=level.texts_of(case))
 
 
 def _evidence(finding: Finding) -> Outcome | None:
@@ -237,41 +225,3 @@ def _within_package(file: str, packages: set[str]) -> str:
         starts = [place for place, part in enumerate(parts[:-1]) if part in packages]
         parts = parts[starts[-1] :] if starts else []
     return "/".join(parts) if parts and parts[0] in packages else ""
-
-
-def texts_of(case: Case) -> tuple[str, ...]:
-    """Return every string among a case's arguments: what a message may quote back."""
-    if isinstance(case, ProgramCase):
-        return _texts_in(case)
-    found: list[str] = []
-    pending: list[Value] = [*case.values]
-    while pending:
-        match pending.pop():
-            case LiteralValue(str() as text):
-                found.append(text)
-            case LiteralValue(bytes() as data):
-                found.append(data.decode("latin-1"))
-            case ListValue(items) | TupleValue(items):
-                pending.extend(items)
-            case DictValue(pairs):
-                found.extend(key for key, _ in pairs)
-                pending.extend(value for _, value in pairs)
-            case CallValue(_, arguments, keywords):
-                pending.extend((*arguments, *(value for _, value in keywords)))
-            case _:
-                pass  # numbers, arrays, dtypes and members hold no fuzzed text
-    return tuple(dict.fromkeys(found))
-
-
-def _texts_in(case: ProgramCase) -> tuple[str, ...]:
-    """Return the strings that were chosen as values of parameters: replaced APIs are names."""
-    values = [step.after for step in case.ancestry.path if step.parameter]
-    return tuple(dict.fromkeys(text for value in values if (text := _string_of(value))))
-
-
-def _string_of(value: str) -> str:
-    try:
-        read = ast.literal_eval(value)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    return read if isinstance(read, str) else ""

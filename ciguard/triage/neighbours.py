@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ciguard.domain import Case, Fill, Scalar, Value
-    from ciguard.triage.simpler import AnyArray
+    from ciguard.triage.simplifying import AnyArray
 
 _T = TypeVar("_T")
 

@@ -6,23 +6,27 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign import LevelDefaults, Relating, digest_of_apis
-from ciguard.domain import ApiRecord
+from ciguard.domain import ApiCall, ApiRecord
 from ciguard.errors import ConfigurationError
 from ciguard.levels import Level, focused, select
 from ciguard.levels.api.level import ApiLevel
+from ciguard.levels.api.script import call_script
+from ciguard.levels.api.simpler import simpler_calls
 from ciguard.targets import EAGER
+from ciguard.triage import PresentationDefaults
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from ciguard.campaign import Group, Stream, StreamFactory
-    from ciguard.domain import Event
+    from ciguard.domain import Event, Finding
+    from ciguard.triage import EnvironmentHint
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]
 """Makes a level from the records of the APIs to call and the seed of the run."""
 
 
-class CallLevel(LevelDefaults):
+class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
     """A level whose cases are calls of a library's APIs."""
 
     def __init__(self, name: str, factory: LevelFactory) -> None:
@@ -66,6 +70,14 @@ class CallLevel(LevelDefaults):
                 stream.relating = Relating(group, config.relations)
             streams.append(stream)
         return streams
+
+    def script(self, finding: Finding, hint: EnvironmentHint) -> str:
+        """Return a script that makes the call."""
+        return call_script(finding, hint)
+
+    def variants(self, case: ApiCall) -> Iterator[ApiCall]:
+        """Yield calls with fewer or plainer arguments."""
+        return simpler_calls(case)
 
 
 LEVEL = CallLevel("api", ApiLevel)

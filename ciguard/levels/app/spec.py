@@ -6,23 +6,28 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.applications import confinement_of
 from ciguard.campaign import LevelDefaults
-from ciguard.domain import AppCase
+from ciguard.domain import AppCase, seated, shortened
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
 from ciguard.levels.app.reading import LEVEL as NAME
+from ciguard.levels.app.script import app_script
 from ciguard.levels.app.trying import Applications, check_applications
 from ciguard.levels.function import needs_of
+from ciguard.triage import PresentationDefaults
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from ciguard.campaign import Budget, Group, Stream, StreamFactory, WorkerNeeds
     from ciguard.config import Config
     from ciguard.domain import Case, Event, Finding, Outcome
     from ciguard.execution import Probe
     from ciguard.targets import Environment, Library
+    from ciguard.triage import EnvironmentHint
+
+_MAX_NAME = 80
 
 
-class AppSpec(LevelDefaults):
+class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
     """Functions of applications, called with stub responses in processes of their own."""
 
     name: ClassVar[str] = NAME
@@ -59,6 +64,20 @@ class AppSpec(LevelDefaults):
         if not isinstance(case, AppCase):
             raise TypeError(case)
         return run_again(case, environment, config)
+
+    def script(self, finding: Finding, hint: EnvironmentHint) -> str:
+        """Return a script that calls the function with the answers that matter."""
+        return app_script(finding, hint)
+
+    def origin_rows(self, case: AppCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
+        """Return the condition, if the case is about one."""
+        return (
+            [("Condition", named(shortened(case.condition, _MAX_NAME)))] if case.condition else []
+        )
+
+    def without_place(self, message: str) -> str:
+        """Return a message without the file and the line that raised."""
+        return seated(message).message
 
 
 LEVEL = AppSpec()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, digest_of_apis
+from ciguard.domain import ProgramCase, located
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
 from ciguard.levels.code.dialects import LIBRARIES
+from ciguard.levels.code.script import program_script
 from ciguard.levels.code.seeding import (
     check_programs,
     code_level,
@@ -16,16 +20,20 @@ from ciguard.levels.code.seeding import (
     seed_programs,
     trees_for,
 )
+from ciguard.levels.code.simpler import simpler_programs
+from ciguard.levels.code.words import origin_rows
+from ciguard.triage import PresentationDefaults, program_diff
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Iterator
 
     from ciguard.campaign import Stream, StreamFactory
     from ciguard.config import Config
-    from ciguard.domain import Event
+    from ciguard.domain import Event, Finding
+    from ciguard.triage import DiffLine, EnvironmentHint
 
 
-class CodeSpec(LevelDefaults):
+class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
     """Model programs cut into blocks, and put together anew (MoCo)."""
 
     name: ClassVar[str] = "code"
@@ -70,6 +78,52 @@ class CodeSpec(LevelDefaults):
             msg = "programs: none of the seed programs can be taken apart; see the warnings above."
             raise ConfigurationError(msg)
         return streams
+
+    def script(self, finding: Finding, hint: EnvironmentHint) -> str:
+        """Return the program as it stands."""
+        return program_script(finding, hint)
+
+    def variants(self, case: ProgramCase) -> Iterator[ProgramCase]:
+        """Yield the block alone, the program alone, and programs with less training."""
+        return simpler_programs(case)
+
+    def subject(self, case: ProgramCase, api: str) -> str:
+        """Return `One program with …`."""
+        return f"One {case.noun} with {api}"
+
+    def origin_rows(self, case: ProgramCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
+        """Return the mutation, and the seed and the mutations that it comes after."""
+        return origin_rows(case, named)
+
+    def derivation(self, case: ProgramCase, *, context: int, most: int) -> list[DiffLine]:
+        """Return what the program has otherwise than its parent."""
+        ancestry = case.ancestry
+        if not ancestry.parent:
+            return []
+        line = ancestry.path[-1].line if ancestry.path else 0
+        after = ancestry.derived or case.source
+        return program_diff(ancestry.parent, after, line=line, context=context, most=most)
+
+    def texts_of(self, case: ProgramCase) -> tuple[str, ...]:
+        """Return the strings that were chosen as values of parameters: replaced APIs are names."""
+        values = [step.after for step in case.ancestry.path if step.parameter]
+        return tuple(dict.fromkeys(text for value in values if (text := _string_of(value))))
+
+    def without_place(self, message: str) -> str:
+        """Return a message without the line of the program."""
+        return located(message).message
+
+    def readable(self, case: ProgramCase) -> ProgramCase:
+        """Return the case without the programs that travel beside it."""
+        return replace(case, ancestry=replace(case.ancestry, parent="", derived=""))
+
+
+def _string_of(value: str) -> str:
+    try:
+        read = ast.literal_eval(value)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    return read if isinstance(read, str) else ""
 
 
 LEVEL = CodeSpec()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, WorkerNeeds
-from ciguard.domain import FunctionCase
+from ciguard.domain import FunctionCase, seated
 from ciguard.errors import ConfigurationError
 from ciguard.levels import focused
 from ciguard.levels.function.files import (
@@ -14,18 +14,22 @@ from ciguard.levels.function.files import (
 )
 from ciguard.levels.function.files import check_functions, needs_of, programs_in
 from ciguard.levels.function.level import FunctionLevel
+from ciguard.levels.function.script import function_script
 from ciguard.levels.function.seeding import digest_of, tested_functions
+from ciguard.levels.function.simpler import simpler_calls
+from ciguard.triage import PresentationDefaults
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from ciguard.campaign import Stream, StreamFactory
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
     from ciguard.targets import Library
+    from ciguard.triage import EnvironmentHint
 
 
-class FunctionSpec(LevelDefaults):
+class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
     """Calls of the user's annotated functions (aNNoTest)."""
 
     name: ClassVar[str] = NAME
@@ -70,6 +74,18 @@ class FunctionSpec(LevelDefaults):
         case = finding.case
         files = (case.file,) if isinstance(case, FunctionCase) else config.functions
         return replace(config, levels=(self.name,), functions=files)
+
+    def script(self, finding: Finding, hint: EnvironmentHint) -> str:
+        """Return a script that imports the program and makes the call."""
+        return function_script(finding, hint)
+
+    def variants(self, case: FunctionCase) -> Iterator[FunctionCase]:
+        """Yield calls with plainer arguments that keep to the annotations."""
+        return simpler_calls(case)
+
+    def without_place(self, message: str) -> str:
+        """Return a message without the file and the line that raised."""
+        return seated(message).message
 
 
 LEVEL = FunctionSpec()

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, WorkerNeeds, digest_of_apis
+from ciguard.domain import ModelCase
 from ciguard.levels import select_layers
 from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
+from ciguard.levels.model.script import model_script
 from ciguard.levels.model.seed_sources import FOLDERS
 from ciguard.levels.model.seeding import (
     LIBRARY,
@@ -17,23 +19,27 @@ from ciguard.levels.model.seeding import (
     seed_models,
     seed_sources,
 )
+from ciguard.levels.model.simpler import simpler_models
+from ciguard.levels.model.words import checked_text, origin_text
 from ciguard.oracles import amplification
 from ciguard.targets import readable_paths
+from ciguard.triage import PresentationDefaults
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Iterator
 
     from ciguard.campaign import Group, Stream, StreamFactory
     from ciguard.config import Config
-    from ciguard.domain import Event
+    from ciguard.domain import Event, Finding
     from ciguard.targets import Library
+    from ciguard.triage import EnvironmentHint
 
 _LIMIT_S = 60.0
 """Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
 _COMPILING = "jax"
 
 
-class ModelSpec(LevelDefaults):
+class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
     """Mutants of layer graphs, run on several targets and compared (LEMON)."""
 
     name: ClassVar[str] = "model"
@@ -81,6 +87,19 @@ class ModelSpec(LevelDefaults):
         stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(chosen))
         stream.is_whole, stream.spares, stream.limit_s = True, True, _LIMIT_S
         return [stream]
+
+    def script(self, finding: Finding, hint: EnvironmentHint) -> str:
+        """Return a script that runs the graph."""
+        return model_script(finding, hint)
+
+    def variants(self, case: ModelCase) -> Iterator[ModelCase]:
+        """Yield runs of the layer with fewer rows, plainer data, fewer constructor arguments."""
+        return simpler_models(case)
+
+    def origin_rows(self, case: ModelCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
+        """Return the seed model with its mutations, and what was compared."""
+        rows = (("Found in", origin_text(case, named)), ("Compared", checked_text(case)))
+        return [(name, text) for name, text in rows if text]
 
 
 def _compiles(group: Group) -> bool:

@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 from ciguard.domain import ModelCase
+from ciguard.levels.model import checked_text, rate_text, suspect
 from ciguard.reports.wording import publishable
-from ciguard.triage import checked_text, rate_text, suspect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,8 +19,8 @@ from ciguard.functions import (
     quoted,
 )
 from ciguard.oracles import FUNCTION, inputs_in
-from ciguard.triage.expectation import comparison
-from ciguard.triage.wording import without_local_paths
+from ciguard.triage import without_local_paths
+from ciguard.triage.scripting import comparison
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding, FunctionCase

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Passed, TupleValue, as_call
 from ciguard.execution import Effects, decode_effects
-from ciguard.triage.expectation import functions
-from ciguard.triage.wording import without_local_paths
+from ciguard.triage import without_local_paths
+from ciguard.triage.scripting import functions
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from ciguard.domain import (
 )
 from ciguard.execution.worker.layer_weights import arrays
 from ciguard.execution.worker.samples import sample
+from ciguard.levels.model.run_source import compared
 from ciguard.triage import EnvironmentHint, script
-from ciguard.triage.model_script import compared
 
 RIGHT = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
 HINT = EnvironmentHint(install=("keras==3.15.1", "torch"), variables=(("KERAS_BACKEND", "torch"),))

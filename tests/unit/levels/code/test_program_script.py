@@ -25,8 +25,8 @@ from ciguard.domain import (
     Rejected,
     Severity,
 )
+from ciguard.levels.code.program_source import with_preamble
 from ciguard.triage import EnvironmentHint, fingerprint, origin_rows, reductions, script
-from ciguard.triage.program_script import with_preamble
 
 if TYPE_CHECKING:
     from pathlib import Path

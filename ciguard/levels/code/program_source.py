@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain import PairKind, ProgramCase, Rejected, located
 from ciguard.execution import Scalar, Tensor, TensorDigest
 from ciguard.oracles import ACCEPTED, GROWTH, MIN_BYTES, MIN_SECONDS, program_run
-from ciguard.triage.expectation import leaves_function
-from ciguard.triage.program_diff import source_lines
-from ciguard.triage.symptom import telling_line
-from ciguard.triage.wording import without_local_paths
+from ciguard.triage import source_lines, telling_line, without_local_paths
+from ciguard.triage.scripting import leaves_function
 from ciguard.writing import scalar, shape_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import as_call
 from ciguard.oracles import RELATIONS, Compares, Observes, inputs_in, tensors_of
-from ciguard.triage.expectation import functions, tolerances
+from ciguard.triage.scripting import functions, tolerances
 
 if TYPE_CHECKING:
     from ciguard.domain import ApiCall, Case

@@ -1,24 +1,16 @@
-"""What a case is and where it comes from, in words: the same in every report."""
+"""Where the run of a layer or model comes from, in words: the same in every report."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    INPUT,
-    AppCase,
-    Check,
-    ModelCase,
-    Operator,
-    ProgramCase,
-    shortened,
-)
+from ciguard.domain import INPUT, Check, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Case, Derivation, Origin
+    from ciguard.domain import ModelCase, Origin
 
 _CHECKS = {
     Check.PREDICT: "the outputs (predict)",
@@ -29,54 +21,6 @@ _MAX_MUTATIONS = 4
 _MAX_NAME = 80
 _MAX_PLAIN_LENGTH = 999.5
 """Numbers from here on are written with an exponent."""
-
-
-def one_of(case: Case, api: str) -> str:
-    """Return the case as the subject of a sentence: `One call of …`, `One program with …`."""
-    return f"One {case.noun} {'with' if isinstance(case, ProgramCase) else 'of'} {api}"
-
-
-def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str, str]]:
-    """Return where the run of a layer, model or program comes from, and what of it was looked at.
-
-    Args:
-        case: of any level; of a call nothing of the kind is told.
-        named: makes a name, which may hold fuzzed text, fit for where the rows are shown.
-    """
-    if isinstance(case, ProgramCase):
-        return _rows_of_program(case, named)
-    if isinstance(case, AppCase):
-        return [("Condition", named(_bounded(case.condition)))] if case.condition else []
-    if not isinstance(case, ModelCase):
-        return []
-    rows = (("Found in", origin_text(case, named)), ("Compared", checked_text(case)))
-    return [(name, text) for name, text in rows if text]
-
-
-def _rows_of_program(case: ProgramCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
-    if not case.ancestry.path:
-        return [("Found in", named(_bounded(case.ancestry.seed)))] if case.ancestry.seed else []
-    step = case.ancestry.path[-1]
-    block = f"{named(_bounded(step.block))}, line {step.line} of the program"
-    if step.adapter:
-        block += f", behind {named(_bounded(step.adapter))}"
-    before = [text for one in case.ancestry.path[:-1] if (text := _step_text(one, named))]
-    more = len(before) - _MAX_MUTATIONS
-    listed = [*([f"{more:,} more"] if more > 0 else []), *before[-_MAX_MUTATIONS:]]
-    seed = named(_bounded(case.ancestry.seed))
-    rows = (
-        ("Block", block),
-        ("Changed", named(step.change) if step.change else ""),
-        ("Found in", f"a mutant of {seed} ({'; '.join(listed)})" if listed else seed),
-    )
-    return [(name, text) for name, text in rows if text]
-
-
-def _step_text(step: Derivation, named: Callable[[str], str]) -> str:
-    """Return one step of a path; empty where a block was taken as it is."""
-    if step.operator is Operator.NONE:
-        return ""
-    return f"{step.operator.value} {named(_bounded(step.block))}: {named(step.change)}"
 
 
 def checked_text(case: ModelCase) -> str:

@@ -9,12 +9,10 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ProgramCase, shortened
+from ciguard.domain import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from ciguard.domain import Case
 
 _MAX_COMPARED = 1_000
 """Lines of a program; comparing takes time that grows with their square."""
@@ -61,21 +59,6 @@ class DiffLine:
         return f"{'@' if self.kind is LineKind.PLACE else self.kind.value}{self.text}"
 
 
-def derivation_diff(case: Case, *, context: int = 2, most: int = 60) -> list[DiffLine]:
-    """Return what the program of a case has otherwise than its parent; nothing if that is unknown.
-
-    Args:
-        case: of any level; only of whole programs a parent is known.
-        context: lines around each change that both have.
-        most: lines that are returned at most; how many more there are is said in one more.
-    """
-    if not isinstance(case, ProgramCase) or not case.ancestry.parent:
-        return []
-    path, program = case.ancestry.path, case.ancestry.derived or case.source
-    line = path[-1].line if path else 0
-    return program_diff(case.ancestry.parent, program, line=line, context=context, most=most)
-
-
 def program_diff(
     before: str, after: str, *, line: int, context: int = 2, most: int = 60
 ) -> list[DiffLine]:
@@ -85,8 +68,8 @@ def program_diff(
         before: the parent's program.
         after: the derived one.
         line: of the call in `after` that was mutated, from 1; 0 for none.
-        context: as above.
-        most: as above.
+        context: lines around each change that both have.
+        most: lines that are returned at most; how many more there are is said in one more.
     """
     if max(len(before), len(after)) > _MAX_CHARACTERS:
         return []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Passed, as_call, dtypes
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.oracles import equivalent, inputs_in, returned_part, tensors_of
-from ciguard.triage.expectation import functions, list_of, tolerances
+from ciguard.triage.scripting import functions, list_of, tolerances
 from ciguard.writing import Source, element, shape_text, writer_of
 
 if TYPE_CHECKING:

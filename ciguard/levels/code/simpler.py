@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ciguard.triage.program_diff import source_lines
+from ciguard.triage import source_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,0 +1,78 @@
+"""A call's finding as a script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import PairKind, as_call
+from ciguard.levels.api.effects_check import EFFECTS, effects_check
+from ciguard.levels.api.library_check import equivalent_lines, library_check
+from ciguard.levels.api.twin_check import twin_call, twin_check
+from ciguard.oracles import inputs_in, is_measured
+from ciguard.targets import EAGER
+from ciguard.triage import without_local_paths
+from ciguard.triage.scripting import (
+    assembled,
+    comparison,
+    header,
+    indented_try,
+    source_of,
+    timing,
+)
+from ciguard.writing import Source, scalar
+
+if TYPE_CHECKING:
+    from ciguard.domain import Finding
+    from ciguard.triage import EnvironmentHint
+
+
+def call_script(finding: Finding, hint: EnvironmentHint) -> str:
+    """Return a script that makes the call and shows what is wrong with it."""
+    source = source_of(finding, hint)
+    body = _body(finding, source, hint)
+    also = []
+    if hint.other_library:
+        written = equivalent_lines(finding, other=hint.other_library)
+        also = ["", "The other library's call:", *written]
+    above = header(finding, hint, also=also)
+    return assembled(finding, source, hint, header=above, body=body)
+
+
+def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
+    """Return the definitions before the call, and the call with what follows."""
+    if finding.oracle == "metamorphic":
+        calls, before, after = twin_check(as_call(finding.case), source)
+        return before, [*calls, *filter(None, [source.writer.finish]), after]
+    if finding.oracle == "differential" and finding.kind in EFFECTS:
+        return effects_check(finding, source)
+    finish = [line for line in [source.writer.finish] if line]
+    in_mode = hint.mode != EAGER
+    call = as_call(finding.case)
+    calls = source.call_in_mode(call, hint.mode) if in_mode else source.call(call)
+    if is_measured(finding):
+        return "", [timing(finding, [*calls, *finish])]
+    calls += [*twin_call(finding.case, source), *finish]
+    before, after_error, after = _around_call(finding, source, hint)
+    return before, [*indented_try(calls, after_error), after]
+
+
+def _around_call(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, str, str]:
+    if finding.oracle == "boundary":
+        return "", "", _accepted(finding)
+    reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
+    if finding.pair is PairKind.NONE or reference is None:
+        return "", "", 'print("returned:", result)\nprint("The defect did not show.")'
+    if finding.pair is PairKind.LIBRARY:
+        before, after = library_check(finding, source.writer, other=hint.other_library)
+        return before, "", after
+    return comparison(
+        reference,
+        name=without_local_paths(finding.targets[0]),
+        writer=source.writer,
+        inputs=inputs_in(finding.case),
+    )
+
+
+def _accepted(finding: Finding) -> str:
+    says = f"ACCEPTED: against what is documented of {finding.detail}"
+    return f'print("returned:", result)\nraise SystemExit({scalar(says)})'

@@ -1,0 +1,29 @@
+"""A program's finding as a script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import ProgramCase, as_kind
+from ciguard.levels.code.program_source import program_statements, shows_block_alone, with_preamble
+from ciguard.triage.scripting import comment, header, source_of
+from ciguard.writing import scalar
+
+if TYPE_CHECKING:
+    from ciguard.domain import Finding
+    from ciguard.triage import EnvironmentHint
+
+_COUNTED = "Lines are counted from where the program begins, below."
+
+
+def program_script(finding: Finding, hint: EnvironmentHint) -> str:
+    """Return the program as it stands, with what tells that the defect shows."""
+    case, writer = as_kind(finding.case, ProgramCase), source_of(finding, hint).writer
+    chosen = [f"os.environ[{scalar(k)}] = {scalar(v)}" for k, v in hint.variables]
+    preamble = ["import os", "", *chosen] if chosen else []
+    if hint.device != "cpu" and writer.device:
+        preamble += ["", *writer.imports, writer.device.format(device=scalar(hint.device))]
+    is_block = shows_block_alone(finding, case)
+    counted = comment("The program below is the block alone." if is_block else _COUNTED)
+    statements = program_statements(finding, case, writer)
+    return f"{header(finding, hint)}\n#\n{counted}\n\n{with_preamble(statements, preamble)}"

@@ -1,0 +1,27 @@
+"""A finding of an annotated function as a script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain import FunctionCase, as_kind
+from ciguard.levels.function.call_source import function_statements
+from ciguard.triage.scripting import comment, header
+from ciguard.writing import scalar
+
+if TYPE_CHECKING:
+    from ciguard.domain import Finding
+    from ciguard.triage import EnvironmentHint
+
+
+def function_script(finding: Finding, hint: EnvironmentHint) -> str:
+    """Return a script that imports the program and makes the call."""
+    case = as_kind(finding.case, FunctionCase)
+    imports, statements = function_statements(finding, case, finding.library)
+    chosen = [
+        f"os.environ[{scalar(k)}] = {scalar(v)}  # read when imported" for k, v in hint.variables
+    ]
+    standard = ["import os", "", *chosen, ""] if chosen else []
+    beginning = "\n".join([*standard, *imports])
+    where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    return f"{header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"

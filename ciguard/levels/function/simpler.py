@@ -1,0 +1,37 @@
+"""Simpler calls of an annotated function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.functions import Call, about_from_json, is_valid
+from ciguard.triage.simplifying import arrays_in, simpler_pairs, simpler_together, with_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.domain import FunctionCase
+
+
+def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
+    """Yield calls with plainer arguments that keep to the annotations."""
+    try:
+        call, about = Call.from_json(case.call), about_from_json(case.about, case.file)
+    except (KeyError, TypeError, ValueError):
+        return  # nothing is called, or a case of somebody else's baseline
+    if case.seed:
+        yield replace(case, seed=0)
+    for simpler in _plainer(call):
+        if is_valid(simpler, about.module):
+            yield replace(case, call=simpler.to_json())
+
+
+def _plainer(call: Call) -> Iterator[Call]:
+    for arguments in simpler_pairs(call.arguments):
+        yield replace(call, arguments=arguments)
+    for change in simpler_together(arrays_in(value for _, value in call.arguments)):
+        changed = tuple((name, with_arrays(value, change)) for name, value in call.arguments)
+        yield replace(call, arguments=changed)
+    for constructor in simpler_pairs(call.constructor or ()):
+        yield replace(call, constructor=constructor)

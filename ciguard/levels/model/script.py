@@ -1,0 +1,51 @@
+"""A layer graph's finding as a script."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import Check, ModelCase, PairKind, as_kind
+from ciguard.levels.model.run_source import compared, model_statements
+from ciguard.oracles import precision_of
+from ciguard.triage import without_local_paths
+from ciguard.triage.scripting import assembled, comparison, header, indented_try, source_of
+
+if TYPE_CHECKING:
+    from ciguard.domain import Finding
+    from ciguard.oracles import Inputs
+    from ciguard.triage import EnvironmentHint
+    from ciguard.writing import Source
+
+_SLACK = 4.0
+
+
+def model_script(finding: Finding, hint: EnvironmentHint) -> str:
+    """Return a script that runs the graph and shows what is wrong with it."""
+    source = source_of(finding, hint)
+    body = _body(as_kind(finding.case, ModelCase), finding, source)
+    return assembled(finding, source, hint, header=header(finding, hint), body=body)
+
+
+def _body(case: ModelCase, finding: Finding, source: Source) -> tuple[str, list[str]]:
+    """Return the definitions before the run of a layer graph, and the run with what follows."""
+    definitions, statements = model_statements(case, source)
+    reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
+    if case.check is Check.SAVE:
+        return "\n\n\n".join(definitions), statements
+    if finding.pair is PairKind.NONE or reference is None:
+        shown = 'print("returned:", result)\nprint("The defect did not show.")'
+        return "\n\n\n".join(definitions), [*statements, shown]
+    before, after_error, after = comparison(
+        compared(case, reference),
+        name=without_local_paths(finding.targets[0]),
+        writer=source.writer,
+        inputs=_lenient(precision_of(case)),
+    )
+    body = indented_try(statements, after_error)
+    return "\n\n\n".join(filter(None, [before, *definitions])), [*body, after]
+
+
+def _lenient(inputs: Inputs) -> Inputs:
+    """Return the precision that a script allows, which has one for parts of all sizes."""
+    return replace(inputs, condition=_SLACK * inputs.condition)

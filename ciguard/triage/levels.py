@@ -1,0 +1,133 @@
+"""What triage asks of a level: its cases as scripts, in words, and made simpler."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
+
+from ciguard.domain import Case
+from ciguard.errors import RegistrationError
+from ciguard.levels import LEVELS, LevelSpec
+from ciguard.triage.quoted import texts_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ciguard.domain import Finding
+    from ciguard.triage.scripting import EnvironmentHint
+    from ciguard.triage.text_diff import DiffLine
+
+C = TypeVar("C", bound=Case)
+
+
+@runtime_checkable
+class PresentableLevel(LevelSpec, Protocol):
+    """A level whose cases people can read and run; see `PresentationDefaults` for plain ones."""
+
+    def script(self, finding: Finding, hint: EnvironmentHint) -> str:
+        """Return a standalone script that fails as the finding did.
+
+        Raises:
+            ValueError: if a name in the case is not a Python name.
+        """
+
+    def variants(self, case: Case) -> Iterator[Case]:
+        """Yield cases that leave one thing out, or make one thing plainer."""
+
+    def subject(self, case: Case, api: str) -> str:
+        """Return the case as the subject of a sentence: `One call of …`."""
+
+    def origin_rows(self, case: Case, named: Callable[[str], str]) -> list[tuple[str, str]]:
+        """Return where a case comes from, and what of it was looked at.
+
+        Args:
+            case: of this level.
+            named: makes a name, which may hold fuzzed text, fit for where the rows are shown.
+        """
+
+    def derivation(self, case: Case, *, context: int, most: int) -> list[DiffLine]:
+        """Return what the text of a case has otherwise than its parent's; nothing if unknown."""
+
+    def texts_of(self, case: Case) -> tuple[str, ...]:
+        """Return every text that messages may quote back."""
+
+    def without_place(self, message: str) -> str:
+        """Return a message without the place that it begins with, which changes from run to run."""
+
+    def readable(self, case: Case) -> Case:
+        """Return the case without what nobody has to read."""
+
+
+class PresentationDefaults(Generic[C]):
+    """Cases that come from nowhere and have no simpler variants."""
+
+    def variants(self, case: C) -> Iterator[C]:
+        """Yield nothing: the plainest cases are tried first."""
+        del case
+        yield from ()
+
+    def subject(self, case: C, api: str) -> str:
+        """Return `One call of …`, with the noun of the case."""
+        return f"One {case.noun} of {api}"
+
+    def origin_rows(self, case: C, named: Callable[[str], str]) -> list[tuple[str, str]]:
+        """Return nothing: the case comes from the seed alone."""
+        del case, named
+        return []
+
+    def derivation(self, case: C, *, context: int, most: int) -> list[DiffLine]:
+        """Return nothing: the case has no parent."""
+        del case, context, most
+        return []
+
+    def texts_of(self, case: C) -> tuple[str, ...]:
+        """Return every string among the values."""
+        return texts_in(case.values)
+
+    def without_place(self, message: str) -> str:
+        """Return the message: a library's has no place."""
+        return message
+
+    def readable(self, case: C) -> C:
+        """Return the case: all of it is to be read."""
+        return case
+
+
+def presentable(case: Case) -> PresentableLevel:
+    """Return the level of a case.
+
+    Raises:
+        UnknownNameError: if there is none of that name.
+        RegistrationError: if its cases cannot be presented.
+    """
+    return _presentable(case.level)
+
+
+@cache
+def _presentable(name: str) -> PresentableLevel:
+    level = LEVELS.get(name)
+    if not isinstance(level, PresentableLevel):
+        msg = f"level {name!r} ({level!r}) does not fulfil ciguard.triage.PresentableLevel"
+        raise RegistrationError(msg)
+    return level
+
+
+def one_of(case: Case, api: str) -> str:
+    """Return a case as the subject of a sentence: `One call of …`, `One program with …`."""
+    return presentable(case).subject(case, api)
+
+
+def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str, str]]:
+    """Return where a case comes from, and what of it was looked at; see `PresentableLevel`."""
+    return presentable(case).origin_rows(case, named)
+
+
+def derivation_diff(case: Case, *, context: int = 2, most: int = 60) -> list[DiffLine]:
+    """Return what the text of a case has otherwise than its parent's; nothing if that is unknown.
+
+    Args:
+        case: of any level; only of whole programs a parent is known.
+        context: lines around each change that both have.
+        most: lines that are returned at most; how many more there are is said in one more.
+    """
+    return presentable(case).derivation(case, context=context, most=most)

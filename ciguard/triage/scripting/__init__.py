@@ -1,0 +1,27 @@
+"""What the scripts of all levels are made of."""
+
+from ciguard.triage.scripting.assembly import assembled, indented_try, source_of
+from ciguard.triage.scripting.comparison import (
+    comparison,
+    functions,
+    leaves_function,
+    list_of,
+    tolerances,
+)
+from ciguard.triage.scripting.header import EnvironmentHint, comment, header
+from ciguard.triage.scripting.timing import timing
+
+__all__ = [
+    "EnvironmentHint",
+    "assembled",
+    "comment",
+    "comparison",
+    "functions",
+    "header",
+    "indented_try",
+    "leaves_function",
+    "list_of",
+    "source_of",
+    "timing",
+    "tolerances",
+]

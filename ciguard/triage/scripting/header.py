@@ -1,0 +1,176 @@
+"""The comment that a script begins with."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from ciguard.domain import (
+    Crashed,
+    Errored,
+    Exhausted,
+    Hung,
+    PairKind,
+    Passed,
+    Rejected,
+    visible,
+)
+from ciguard.oracles import (
+    APPLICATION,
+    DERIVATION,
+    FUNCTION,
+    GROWTH,
+    SLOW,
+    is_measured,
+)
+from ciguard.targets import EAGER
+from ciguard.triage.levels import origin_rows
+from ciguard.triage.scripting.timing import measurement
+from ciguard.triage.symptom import telling_line
+from ciguard.triage.wording import without_local_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.domain import Finding, Outcome
+
+_COMMENT_WIDTH = 96
+_MAX_MESSAGE = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentHint:
+    """How a person gets the environment that a finding was made in."""
+
+    install: tuple[str, ...]
+    """Requirements for `pip install`, e.g. `("torch==2.13.0",)`."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables that change what the library does; set before it is imported."""
+    device: str = "cpu"
+    mode: str = EAGER
+    module: str = ""
+    """Import name of the library; empty means that it is the library's own name."""
+    other_library: str = ""
+    """What it is held against, for a difference between libraries."""
+
+
+def header(finding: Finding, hint: EnvironmentHint, *, also: Sequence[str] = ()) -> str:
+    """Return the comment that a script begins with: what it shows, and what it takes to run it.
+
+    Args:
+        finding: what the script shows.
+        hint: the environment.
+        also: further lines about the case.
+    """
+    shown = finding.targets[-1] if finding.targets else "the target"
+    outcome = finding.outcomes.get(shown)
+    lines = [f"{finding.api}: {_claim(finding, outcome)}", ""]
+    if finding.message:
+        lines.append(f"In one line: {finding.message}")
+    lines += [f"{name}: {text}" for name, text in _held_against(finding) if text]
+    lines += [f"{name}: {text}" for name, text in origin_rows(finding.case)]
+    lines += also
+    lines += ["", f"Install: pip install {' '.join(hint.install)}"]
+    if finding.case.is_run_by_worker:  # another script ends by itself
+        lines += _advice(outcome)
+    return "\n".join(comment(line) for line in lines)
+
+
+def _held_against(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """Return the evidence; of an older baseline's finding, what was seen on its targets."""
+    evidence = finding.evidence
+    if not evidence.observed:
+        return tuple((name, _observed(finding.outcomes.get(name))) for name in finding.targets)
+    seen = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
+    line = telling_line(seen).partition(": ")[2] if isinstance(seen, Crashed) else ""
+    return (
+        ("Expected", evidence.expected),
+        ("Observed", f"{evidence.observed}{f': {line}' if line else ''}"),
+        ("Law", evidence.law),
+        ("Source", evidence.source),
+    )
+
+
+def _claim(finding: Finding, outcome: Outcome | None) -> str:
+    if finding.pair is not PairKind.NONE or finding.oracle in _OF_ORACLES:
+        return _of_oracle(finding)
+    one = f"the {finding.case.noun}"
+    match outcome:
+        case Crashed():
+            return "the process dies."
+        case Errored():
+            return "an internal error escapes."
+        case Hung():
+            return f"{one} does not return."
+        case Exhausted():
+            return f"{one} uses up all memory."
+        case Passed() | Rejected() | None:
+            is_slow = finding.kind == SLOW
+            return f"{one} takes long." if is_slow else f"{finding.oracle}: {finding.kind}."
+        case _:
+            assert_never(outcome)
+
+
+_OF_USERS = frozenset({APPLICATION, DERIVATION, FUNCTION, GROWTH})
+_OF_ORACLES = frozenset({"metamorphic", "boundary"}) | _OF_USERS
+_OF_PROGRAMS = {
+    "exception": "an annotated function raises what it does not document.",
+    "import": "a program cannot be imported.",
+    "ensure": "a postcondition does not hold.",
+    "nan": "NaN comes of finite, small numbers.",
+    "timeout": "an annotated function takes longer than it may.",
+    "mutation": "an annotated function changes its arguments.",
+    "crash": "an application fails on what a service may answer.",
+    "hang": "an application does not return on what a service may answer.",
+    "unguarded": "an application lets through that a service refuses what it is asked about.",
+    "positive-failed": "a program fails whose last block runs alone.",
+    "accepted-illegal": "a forbidden argument is accepted.",
+    "memory-grows": "memory grows with every run of a program in one process.",
+    "slows-down": "a program becomes slower with every run in one process.",
+}
+
+
+def _of_oracle(finding: Finding) -> str:
+    if finding.oracle in _OF_USERS and (finding.oracle != FUNCTION or not finding.pair):
+        return _OF_PROGRAMS.get(finding.kind, f"{finding.kind}.")
+    if finding.oracle == "boundary":
+        return f"a forbidden argument is accepted ({finding.detail})."
+    if is_measured(finding):
+        return f"one target is worse than another ({finding.kind})."
+    if finding.oracle == "metamorphic":
+        return f"the law “{finding.kind}” is broken."
+    if finding.pair is PairKind.LIBRARY:
+        return f"libraries differ where they are defined alike ({finding.kind})."
+    return f"two targets answer differently ({finding.kind})."
+
+
+def _observed(outcome: Outcome | None) -> str:
+    match outcome:
+        case None:
+            return "not recorded"
+        case Passed():
+            return measurement(outcome) or "returned a result"
+        case Rejected():
+            return f"refused with {telling_line(outcome)}"
+        case _:
+            return telling_line(outcome)
+
+
+def _advice(outcome: Outcome | None) -> list[str]:
+    match outcome:
+        case Crashed():
+            return ["Run with `python -X faulthandler` to see the Python stack."]
+        case Exhausted():
+            return ["It allocates without bound: run it under `ulimit -v 8000000`."]
+        case Hung(limit_s):
+            return [f"It was stopped after {limit_s:g} s; stop it with Ctrl-C."]
+        case _:
+            return []
+
+
+def comment(text: str) -> str:
+    """Return `text` as lines of comment; nothing in it can end the comment."""
+    safe = visible(without_local_paths(text.strip()), limit=_MAX_MESSAGE)
+    lines = textwrap.wrap(safe, _COMMENT_WIDTH, break_on_hyphens=False) or [""]
+    return "\n".join(f"# {line}".rstrip() for line in lines)

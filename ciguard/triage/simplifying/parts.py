@@ -1,0 +1,81 @@
+"""Plainer values in the place of one: what the simpler variants of a case are made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain import (
+    ArrayValue,
+    CallValue,
+    DictValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
+from ciguard.triage.simplifying.values import (
+    MAX_ITEMS,
+    AnyArray,
+    shorter,
+    simpler_arrays,
+    simpler_scalars,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+
+def arrays_in(values: Iterable[Value]) -> list[AnyArray]:
+    """Return the tensors and arrays among values."""
+    return [value for value in values if isinstance(value, TensorValue | ArrayValue)]
+
+
+def with_arrays(value: Value, change: Callable[[AnyArray], Value]) -> Value:
+    """Return a value changed, if it is a tensor or an array."""
+    return change(value) if isinstance(value, TensorValue | ArrayValue) else value
+
+
+def one_simpler(values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
+    """Yield the values with one of them in a plainer form."""
+    for position, value in enumerate(values[:MAX_ITEMS]):
+        for simpler in simpler_values(value):
+            yield (*values[:position], simpler, *values[position + 1 :])
+
+
+def simpler_values(value: Value) -> Iterator[Value]:
+    """Yield plainer values in the place of one. Not every one need be less by `simplicity`."""
+    match value:
+        case LiteralValue(scalar):
+            yield from map(LiteralValue, simpler_scalars(scalar))
+        case TensorValue() | ArrayValue():
+            yield from simpler_arrays(value)
+        case ListValue(items):
+            yield from map(ListValue, _simpler_items(items))
+        case TupleValue(items):
+            yield from map(TupleValue, _simpler_items(items))
+        case DictValue(pairs):
+            yield from map(DictValue, shorter(pairs))
+            yield from map(DictValue, simpler_pairs(pairs))
+        case CallValue(_, arguments, keywords):
+            yield from (one for one in arguments[:1] if isinstance(one, TensorValue))
+            yield from (replace(value, arguments=a) for a in _simpler_items(arguments))
+            yield from (replace(value, keywords=k) for k in shorter(keywords))
+            yield from (replace(value, keywords=k) for k in simpler_pairs(keywords))
+        case _:
+            return
+
+
+def _simpler_items(items: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
+    yield from shorter(items)
+    yield from one_simpler(items)
+
+
+def simpler_pairs(
+    pairs: tuple[tuple[str, Value], ...],
+) -> Iterator[tuple[tuple[str, Value], ...]]:
+    """Yield the pairs with one of their values in a plainer form."""
+    for position, (name, value) in enumerate(pairs[:MAX_ITEMS]):
+        for simpler in simpler_values(value):
+            yield (*pairs[:position], (name, simpler), *pairs[position + 1 :])
