@@ -63,6 +63,10 @@ class ApiCall:
         """Every value that the call is given."""
         return (*self.arguments, *self.inputs, *(value for _, value in self.keywords))
 
+    def lowered(self) -> ApiCall:
+        """Return the case: workers run it as it is."""
+        return self
+
     def to_json(self) -> Json:
         """Return the JSON form of the call: `[api, kind, arguments, …]`."""
         encoded = [

@@ -91,6 +91,10 @@ class AppCase:
         """Qualified name of the function, its module included."""
         return self.api.partition(":")[2]
 
+    def lowered(self) -> AppCase:
+        """Return the case: no worker runs it."""
+        return self
+
     def to_json(self) -> Json:
         """Return the JSON form of the case: `[api, "application", {…}]`."""
         rest: dict[str, Json] = {

@@ -92,6 +92,9 @@ class Case(Protocol):
     def has_verdict_alone(self) -> bool:
         """Whether an outcome may be a defect by itself, alike as it may be on every target."""
 
+    def lowered(self) -> Case:
+        """Return the case as workers run it: this one, or one of a kind that they know."""
+
     def to_json(self) -> Json:
         """Return the JSON form: a list of the API, the tag of the case's kind, and the rest."""
 
@@ -141,8 +144,10 @@ def holds_program(encoded: bytes) -> bool:
 
 @cache
 def _is_program(tag: str) -> bool:
-    kind = CASE_KINDS.items().get(tag)
-    return kind is not None and kind.is_program
+    try:
+        return CASE_KINDS.get(tag).is_program
+    except UnknownNameError:
+        return False
 
 
 def as_kind(case: Case, kind: type[C]) -> C:

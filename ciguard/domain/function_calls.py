@@ -84,6 +84,10 @@ class FunctionCase:
         """Every value that the call is given, those of the constructor included."""
         return tuple(_values(self.call)) if self.call else ()
 
+    def lowered(self) -> FunctionCase:
+        """Return the case: workers run it as it is."""
+        return self
+
     def to_json(self) -> Json:
         """Return the JSON form of the case: `[api, "annotated", {…}]`."""
         rest: dict[str, Json] = {"file": self.file}

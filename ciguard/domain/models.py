@@ -224,6 +224,10 @@ class ModelCase:
         """Whether the graph is a layer alone, with its inputs."""
         return len(self.graph.nodes) == len(self.graph.inputs) + 1
 
+    def lowered(self) -> ModelCase:
+        """Return the case: workers run it as it is."""
+        return self
+
     def to_json(self) -> Json:
         """Return the JSON form of the case: `[api, "model", {…}]`; what is empty is left out."""
         rest = {

@@ -194,6 +194,7 @@ def encode(case: Case) -> bytes:
 
     A stored case may name a relation of a package that is not installed: the call runs alone then.
     """
+    case = case.lowered()
     encoded: list[Json] = case_to_json(case)
     if not case.relation or not isinstance(case, ApiCall):
         return _COMPACT.encode(encoded).encode("ascii")

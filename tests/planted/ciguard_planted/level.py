@@ -1,0 +1,123 @@
+"""A level of another project: numbers that lie a step away from a round one."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from ciguard.campaign import LevelDefaults
+from ciguard.domain import ApiCall, CallKind, CaseKind, Intent, LiteralValue, as_kind
+from ciguard.levels import Batch
+from ciguard.triage import PresentationDefaults
+from ciguard.triage.scripting import assembled, header, source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from ciguard.campaign import Stream, StreamFactory
+    from ciguard.domain import Event, Finding, Json
+    from ciguard.triage import EnvironmentHint
+
+TAG = "step"
+APIS = ("planted.fragile", "planted.checked")
+_ROUND = (0, 10, 100, 1000)
+_CASES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCase:
+    """A call with a round number and a step."""
+
+    api: str
+    start: int
+    step: int
+    seed: int = 0
+
+    level: ClassVar[str] = "steps"
+    noun: ClassVar[str] = "step"
+    given: ClassVar[str] = "arguments"
+    relation: ClassVar[str] = ""
+    focus: ClassVar[str] = ""
+    intent: ClassVar[Intent] = Intent.CONFORMING
+    place: ClassVar[tuple[str, int]] = ("", 0)
+    is_api_use: ClassVar[bool] = True
+    is_user_code: ClassVar[bool] = False
+    is_run_by_worker: ClassVar[bool] = True
+    has_verdict_alone: ClassVar[bool] = False
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """The API that is called."""
+        return (self.api,)
+
+    @property
+    def values(self) -> tuple[LiteralValue, ...]:
+        """Start and step: neither of them alone is what the API is given."""
+        return (LiteralValue(self.start), LiteralValue(self.step))
+
+    def lowered(self) -> ApiCall:
+        """Return the call, which workers know how to make."""
+        number = LiteralValue(self.start + self.step)
+        return ApiCall(api=self.api, kind=CallKind.FUNCTION, arguments=(number,), seed=self.seed)
+
+    def to_json(self) -> Json:
+        """Return the JSON form of the case."""
+        return [self.api, TAG, [self.start, self.step, self.seed]]
+
+
+def _read(encoded: Json) -> StepCase:
+    api, _, (start, step, seed) = encoded
+    return StepCase(api=str(api), start=int(start), step=int(step), seed=int(seed))
+
+
+KIND = CaseKind(read=_read)
+
+
+class Steps:
+    """Makes the cases: an API in turn, from the seed and the index."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def cases(self, index: int) -> Batch:
+        """Return the batch of that index."""
+        api = APIS[index % len(APIS)]
+        rng = random.Random(f"{self._seed} {index}")  # noqa: S311 - repeatable
+        cases = [
+            StepCase(api=api, start=rng.choice(_ROUND), step=rng.randint(-3, 7))
+            for _ in range(_CASES)
+        ]
+        return Batch(api=api, kind=CallKind.FUNCTION, cases=tuple(cases))
+
+
+class StepLevel(LevelDefaults, PresentationDefaults[StepCase]):
+    """The level as campaigns and reports know it."""
+
+    name: ClassVar[str] = "steps"
+
+    def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
+        """Return one stream for each library that has the APIs."""
+        yield from ()
+        return [
+            factory.stream(Steps(factory.config.seed), group, kind=self.name)
+            for group in factory.groups.values()
+            if group.has_api
+        ]
+
+    def script(self, finding: Finding, hint: EnvironmentHint) -> str:
+        """Return a script that makes the call, with the sum spelt out."""
+        case = as_kind(finding.case, StepCase)
+        source = source_of(finding, hint)
+        call = f"result = {case.api}({case.start} + {case.step})"
+        body = ("", [call, 'print("returned:", result)'])
+        return assembled(finding, source, hint, header=header(finding, hint), body=body)
+
+    def variants(self, case: StepCase) -> Iterator[StepCase]:
+        """Yield cases with a smaller start, and with a smaller step."""
+        yield from (replace(case, start=start) for start in _ROUND if start < case.start)
+        if case.step:
+            yield replace(case, step=case.step - (1 if case.step > 0 else -1))
+
+
+LEVEL = StepLevel()

@@ -1,0 +1,41 @@
+"""Registries: built-in items are imported when first needed, others come through entry points."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.errors import RegistrationError, UnknownNameError
+from ciguard.registry import Registry
+
+
+def registry(**built_in: str) -> Registry[object]:
+    return Registry("thing", group="ciguard.nothing", accepts=callable, built_in=built_in)
+
+
+def test_built_in_item_is_imported_by_name() -> None:
+    assert registry(dumps="json:dumps").get("dumps")([]) == "[]"  # type: ignore[operator]
+
+
+def test_built_in_names_keep_their_order_whatever_is_needed_first() -> None:
+    things = registry(second="json:loads", first="json:dumps")
+    things.get("first")
+    things.register("third", print)
+
+    assert things.names() == ["second", "first", "third"]
+    assert set(things.items()) == {"first", "second", "third"}
+
+
+def test_name_of_a_built_in_item_is_taken_before_it_is_imported() -> None:
+    with pytest.raises(RegistrationError, match="registered twice"):
+        registry(dumps="json:dumps").register("dumps", print)
+
+
+@pytest.mark.parametrize("value", ["no_such_module:x", "json:no_such_name"])
+def test_built_in_item_that_cannot_be_imported_is_named(value: str) -> None:
+    with pytest.raises(RegistrationError, match=r"'broken' of ciguard\.nothing cannot be loaded"):
+        registry(broken=value).get("broken")
+
+
+def test_unknown_name_is_refused_with_built_in_names_known() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'dumps'"):
+        registry(dumps="json:dumps").get("dump")
