@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.oracles.amplification import first_outputs, truth_of
-from ciguard.oracles.inconsistency import d_mad
+from ciguard.levels.model.amplification import first_outputs, truth_of
+from ciguard.levels.model.inconsistency import d_mad
 from ciguard.oracles.signed_rank import signed_rank_p
 
 if TYPE_CHECKING:

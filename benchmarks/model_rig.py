@@ -20,10 +20,11 @@ from ciguard.config import Config
 from ciguard.domain import Check, ModelCase
 from ciguard.execution import Dispatcher
 from ciguard.levels import select_layers
+from ciguard.levels.model.amplification import amplification
 from ciguard.levels.model.lessons import ModelLesson
 from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
 from ciguard.levels.model.seeding import seed_models
-from ciguard.oracles import amplification, suspicion
+from ciguard.levels.model.suspicion import suspicion
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:

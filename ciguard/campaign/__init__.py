@@ -26,7 +26,7 @@ from ciguard.campaign.relating import Relating
 from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
 from ciguard.campaign.shipped import shipped_files
-from ciguard.campaign.stream import Stream
+from ciguard.campaign.stream import Executed, Stream
 
 __all__ = [
     "JOURNAL",
@@ -34,6 +34,7 @@ __all__ = [
     "PAGE_MARK",
     "Bisection",
     "Budget",
+    "Executed",
     "Group",
     "Intends",
     "LevelDefaults",

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from ciguard.campaign.budget import Budget
     from ciguard.campaign.factory import StreamFactory
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stream import Stream
+    from ciguard.campaign.stream import Executed, Stream
     from ciguard.config import Config
     from ciguard.domain import Case, Event, Finding, Json, Outcome
-    from ciguard.execution import Probe
+    from ciguard.execution import Dispatcher, Probe, Result
     from ciguard.targets import Environment, Library
 
 
@@ -49,6 +49,32 @@ class DirectTests(Protocol):
         """Try known buckets again that were not met, and note those that are gone."""
 
 
+class Investigator(Protocol):
+    """Looks into batches whose outcomes are no findings by themselves, in further runs."""
+
+    key: str
+    """What the keys of its jobs begin with."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits and nothing is under way."""
+
+    def note(self, executed: Executed, group: Group) -> None:
+        """Take a batch that ran on all of its targets."""
+
+    def pump(self) -> Iterable[Finding]:
+        """Start what may be started; return what is found without a further run."""
+
+    def take(self, result: Result) -> Iterator[Finding]:
+        """Take the result of one of its jobs; yield what it proves."""
+
+    def give_up(self, target: str) -> None:
+        """Forget what needs a target that failed."""
+
+    def abandon(self) -> None:
+        """Forget everything that is not settled."""
+
+
 @runtime_checkable
 class RunnableLevel(LevelSpec, Protocol):
     """A level that campaigns can run. `LevelDefaults` answers what a plain one need not."""
@@ -75,6 +101,12 @@ class RunnableLevel(LevelSpec, Protocol):
         self, config: Config, groups: Mapping[str, Group], budget: Budget
     ) -> DirectTests | None:
         """Return what is tried without workers; None if workers run all cases."""
+
+    def investigator(self, dispatcher: Dispatcher) -> Investigator | None:
+        """Return what looks into its batches; None if oracles judge them as they are."""
+
+    def events_of(self, executed: Executed) -> Iterable[Event]:
+        """Return what is reported of a batch beside its outcomes."""
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]] | None:
         """Return what confines the processes of direct tests, and attempts to break out.
@@ -118,6 +150,16 @@ class LevelDefaults:
         """Return that nothing is tried without workers."""
         del config, groups, budget
         return None
+
+    def investigator(self, dispatcher: Dispatcher) -> Investigator | None:
+        """Return that oracles judge its batches as they are."""
+        del dispatcher
+        return None
+
+    def events_of(self, executed: Executed) -> Iterable[Event]:
+        """Return that nothing is reported beside outcomes."""
+        del executed
+        return ()
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]] | None:
         """Return that there are no processes beside workers."""

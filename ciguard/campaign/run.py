@@ -382,7 +382,7 @@ class _Campaign:
         self._dispatcher.clear_queue()
         while not self._turns.is_settled and time.monotonic() < self._budget.confirm_until:
             yield from self._turns.take()
-        self._turns.isolator.abandon()
+        self._turns.abandon_investigations()
         yield self._finish_stage("confirm")
 
     def _minimise(self) -> Iterator[Event]:

@@ -56,6 +56,11 @@ class Executed:
     outcomes: Mapping[str, tuple[Outcome, ...]]
     """By target, one per case."""
 
+    @property
+    def level(self) -> str:
+        """The level that the cases belong to; all are of one."""
+        return self.cases[0].level
+
 
 class Stream:
     """Proposes batches of one level to the workers of one group."""

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.attributing import Attributor
 from ciguard.campaign.equivalents import Equivalents
 from ciguard.campaign.group import members_of, subject_of
-from ciguard.campaign.growing import programs_of
 from ciguard.campaign.intake import Intake
-from ciguard.campaign.isolating import Isolator
+from ciguard.campaign.levels import level_of, levels_in
 from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.rating import Rater
 from ciguard.campaign.redoing import Redoing
 from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.campaign.suspects import Suspects
-from ciguard.domain import BatchFinished, Event, ModelCase, TargetUnavailable
+from ciguard.domain import BatchFinished, Event, TargetUnavailable
 from ciguard.interrupts import held
 from ciguard.triage import Confirmer, Minimiser
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.budget import Budget
     from ciguard.campaign.group import Group, Member
     from ciguard.campaign.journal import Journal
+    from ciguard.campaign.levels import Investigator
     from ciguard.config import Config
     from ciguard.domain import Finding
     from ciguard.execution import Dispatcher, Job, Result
@@ -82,7 +82,9 @@ class Turns:
         )
         self.redoing = Redoing(dispatcher, self.groups, on_void=self._doubt)
         self.suspects = Suspects()
-        self.isolator = Isolator(dispatcher)
+        made = {level.name: level.investigator(dispatcher) for level in levels_in(config)}
+        self._investigators = {name: one for name, one in made.items() if one is not None}
+        """By level."""
         self.equivalents = Equivalents(dispatcher, self.groups)
         self.measurer = Measurer(dispatcher, self.groups, known=known)
         self.minimiser = Minimiser(
@@ -114,13 +116,20 @@ class Turns:
         """Whether no finding waits to be isolated or confirmed, and every result is proven."""
         # First: workers that have nothing to do prove themselves while others still confirm.
         is_proven = self._dispatcher.prove() and self.redoing.is_idle
-        return is_proven and self.isolator.is_idle and self.confirmer.is_idle
+        is_clear = all(one.is_idle for one in self._investigators.values())
+        return is_proven and is_clear and self.confirmer.is_idle
+
+    def abandon_investigations(self) -> None:
+        """Forget what is looked into and not settled."""
+        for investigator in self._investigators.values():
+            investigator.abandon()
 
     def take(self, *, is_patient: bool = False) -> Iterator[Event]:
         """Take one turn: start what waits for confirmation, and route the results that came in."""
         self.confirmer.pump(is_patient=is_patient)
-        for finding in self.isolator.pump():
-            yield from self.intake.propose(finding)
+        for investigator in self._investigators.values():
+            for finding in investigator.pump():
+                yield from self.intake.propose(finding)
         yield from self.take_quietly()
 
     def take_quietly(self) -> Iterator[Event]:
@@ -152,10 +161,13 @@ class Turns:
         return {
             Attributor.KEY: self._take_attributed,
             Equivalents.KEY: self._take_equivalent,
-            Isolator.KEY: self._take_isolated,
             Minimiser.KEY: self._take_simpler,
             Redoing.KEY: self._take_again,
             Replays.KEY: self._take_replay,
+            **{
+                one.key: partial(self._take_investigated, one)
+                for one in self._investigators.values()
+            },
         }
 
     def _take_simpler(self, result: Result) -> Iterator[Event]:
@@ -167,8 +179,8 @@ class Turns:
         for attributed in self.attributor.take(result):
             yield from self.intake.attribute(attributed)
 
-    def _take_isolated(self, result: Result) -> Iterator[Event]:
-        for finding in self.isolator.take(result):
+    def _take_investigated(self, one: Investigator, result: Result) -> Iterator[Event]:
+        for finding in one.take(result):
             yield from self.intake.propose(finding)
 
     def _take_replay(self, result: Result) -> Iterator[Event]:
@@ -200,8 +212,9 @@ class Turns:
 
     def _judge_again(self, group: Group, executed: Executed) -> Iterator[Event]:
         """Judge what was done again: a bucket whose replay passed may show after all."""
-        if any(isinstance(case, ModelCase) for case in executed.cases):
-            self.isolator.note(executed, group)
+        investigator = self._investigators.get(executed.level)
+        if investigator is not None:
+            investigator.note(executed, group)
             return
         before = dict(self.intake.counts)
         yield from self.intake.take(executed, group)
@@ -220,16 +233,18 @@ class Turns:
     def judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
         """Judge a batch, then yield what came of it: an interruption comes between two batches."""
         with held():
-            if any(isinstance(case, ModelCase) for case in executed.cases):
-                self.isolator.note(executed, stream.group)
-                judged: list[Event] = []
+            judged: list[Event] = []
+            investigator = self._investigators.get(executed.level)
+            if investigator is not None:
+                investigator.note(executed, stream.group)
             else:
-                judged = list(self.intake.take(executed, stream.group))
+                judged += self.intake.take(executed, stream.group)
             counted = list(self._count(stream.group, executed))
             self.suspects.note(executed, stream.group)
             self.equivalents.note(executed)
             stream.mark_judged()
-        yield from (*counted, *programs_of(executed), *judged)
+        told = level_of(executed.level).events_of(executed)
+        yield from (*counted, *told, *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
         apis = {
@@ -266,7 +281,8 @@ class Turns:
                 self.equivalents.give_up(name)
                 for group, executed in self.redoing.give_up(name):
                     yield from self._judge_again(group, executed)
-                self.isolator.give_up(name)
+                for investigator in self._investigators.values():
+                    investigator.give_up(name)
                 yield TargetUnavailable(target=name, reason=reason)
 
     def note(self, *, force: bool = False) -> None:

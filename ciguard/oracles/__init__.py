@@ -10,7 +10,6 @@ from ciguard.oracles.across_libraries import (
     is_expressible,
     returned_part,
 )
-from ciguard.oracles.amplification import amplification
 from ciguard.oracles.app_runs import (
     ANY_INPUT,
     APPLICATION,
@@ -27,7 +26,8 @@ from ciguard.oracles.app_runs import (
     of_inputs,
 )
 from ciguard.oracles.boundary import BoundaryOracle
-from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged
+from ciguard.oracles.comparison import compare_outputs
+from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged, nudged_run
 from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
 from ciguard.oracles.crash import CrashOracle
 from ciguard.oracles.derivation import ACCEPTED, DERIVATION, FAILED, DerivationOracle
@@ -41,7 +41,6 @@ from ciguard.oracles.differential import (
 )
 from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
-from ciguard.oracles.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.oracles.exhaustion import ExhaustionOracle
 from ciguard.oracles.function_runs import FUNCTION, MUTATION, FunctionOracle
 from ciguard.oracles.growth import GROWTH, MIN_BYTES, MIN_SECONDS, GrowthOracle
@@ -77,9 +76,8 @@ from ciguard.oracles.relations import (
     tensors_of,
     with_tensors,
 )
-from ciguard.oracles.suspicion import Suspicion, isolated, suspicion
 from ciguard.oracles.tolerance import Inputs, relative_tolerance
-from ciguard.oracles.wide import widely
+from ciguard.oracles.voting import elected
 
 __all__ = [
     "ACCEPTED",
@@ -128,39 +126,36 @@ __all__ = [
     "PerformanceOracle",
     "Relation",
     "Subject",
-    "Suspicion",
     "amount",
-    "amplification",
     "broken_laws",
     "call_on",
     "calls_across",
+    "compare_outputs",
     "condition_words",
     "differs",
     "differs_in",
     "documentation_findings",
+    "elected",
     "encode",
     "encode_on",
     "equivalence_of",
     "equivalent",
-    "exact_runs",
     "has_keyword",
     "has_special_elements",
     "inputs_in",
     "is_comparable",
     "is_expressible",
-    "is_inexact",
     "is_measured",
     "is_rounding",
     "is_whole",
-    "isolated",
     "judge",
     "kind_of",
     "laws_of",
     "limit_of",
-    "may_be_inexact",
     "may_be_rounding",
     "mended",
     "nudged",
+    "nudged_run",
     "of_answers",
     "of_conditions",
     "of_difference",
@@ -174,9 +169,7 @@ __all__ = [
     "rounds_for",
     "slow",
     "steady_growth",
-    "suspicion",
     "tensors_of",
     "where_written",
-    "widely",
     "with_tensors",
 ]

@@ -12,6 +12,7 @@ from ciguard.domain import ProgramCase, located
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
 from ciguard.levels.code.dialects import LIBRARIES
+from ciguard.levels.code.growing import programs_of
 from ciguard.levels.code.script import program_script
 from ciguard.levels.code.seeding import (
     check_programs,
@@ -27,7 +28,7 @@ from ciguard.triage import PresentationDefaults, program_diff
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from ciguard.campaign import Stream, StreamFactory
+    from ciguard.campaign import Executed, Stream, StreamFactory
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
     from ciguard.triage import DiffLine, EnvironmentHint
@@ -78,6 +79,10 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
             msg = "programs: none of the seed programs can be taken apart; see the warnings above."
             raise ConfigurationError(msg)
         return streams
+
+    def events_of(self, executed: Executed) -> Iterator[Event]:
+        """Yield what came of each program, for the tree that it belongs to."""
+        return programs_of(executed)
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return the program as it stands."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.campaign import LevelDefaults, WorkerNeeds, digest_of_apis
 from ciguard.domain import ModelCase
 from ciguard.levels import select_layers
+from ciguard.levels.model.amplification import amplification
+from ciguard.levels.model.isolating import Isolator
 from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
 from ciguard.levels.model.script import model_script
 from ciguard.levels.model.seed_sources import FOLDERS
@@ -21,7 +23,6 @@ from ciguard.levels.model.seeding import (
 )
 from ciguard.levels.model.simpler import simpler_models
 from ciguard.levels.model.words import checked_text, origin_text
-from ciguard.oracles import amplification
 from ciguard.targets import readable_paths
 from ciguard.triage import PresentationDefaults
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ciguard.campaign import Group, Stream, StreamFactory
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
+    from ciguard.execution import Dispatcher
     from ciguard.targets import Library
     from ciguard.triage import EnvironmentHint
 
@@ -87,6 +89,10 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(chosen))
         stream.is_whole, stream.spares, stream.limit_s = True, True, _LIMIT_S
         return [stream]
+
+    def investigator(self, dispatcher: Dispatcher) -> Isolator:
+        """Return what goes from a model on which targets disagree to the layer that brings it."""
+        return Isolator(dispatcher)
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that runs the graph."""

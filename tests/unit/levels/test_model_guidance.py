@@ -13,8 +13,7 @@ import pytest
 from model_graphs import GRAPHS
 
 from ciguard.levels.model.guidance import POOL, Guidance, MetropolisHastings, Parent, Roulette
-from ciguard.levels.model.rules import RuleName
-from ciguard.oracles.inconsistency import (
+from ciguard.levels.model.inconsistency import (
     EPSILON,
     accumulated,
     change_rates,
@@ -22,6 +21,7 @@ from ciguard.oracles.inconsistency import (
     deviations,
     layer_deviation,
 )
+from ciguard.levels.model.rules import RuleName
 
 GRAPH = GRAPHS["lstm"]
 DRAWS = 20_000

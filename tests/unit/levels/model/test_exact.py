@@ -9,7 +9,8 @@ import pytest
 from model_examples import ALONE, ENGINES, alone, returned, subject
 
 from ciguard.domain import ArrayValue, Check, Data, Explicit, Finding, Outcome, Rejected, Stage
-from ciguard.oracles import exact_runs, is_inexact, judge, may_be_inexact
+from ciguard.levels.model.exact import exact_runs, is_inexact, may_be_inexact
+from ciguard.oracles import judge
 
 RIGHT = np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
 OFF = RIGHT + np.array([[0.0, 0.0, 0.1], [0.0, 0.0, 0.0]])

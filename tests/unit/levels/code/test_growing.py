@@ -7,7 +7,6 @@ import pytest
 from program_examples import ran
 from tree_examples import LINE, PARENT, PROGRAM, program, step
 
-from ciguard.campaign.growing import ended_as, programs_of
 from ciguard.campaign.stream import Executed
 from ciguard.domain import (
     Ancestry,
@@ -21,6 +20,7 @@ from ciguard.domain import (
     lineage,
     root_of,
 )
+from ciguard.levels.code.growing import ended_as, programs_of
 
 if TYPE_CHECKING:
     from ciguard.domain import Outcome

@@ -15,9 +15,7 @@ import numpy as np
 
 from ciguard.domain import Check, Passed, dtypes
 from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
-from ciguard.oracles.conditioning import nudged_run
-from ciguard.oracles.layer_runs import precision_of
-from ciguard.oracles.tolerance import relative_tolerance
+from ciguard.oracles import nudged_run, precision_of, relative_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Finding, ModelCase, Outcome
     from ciguard.execution import Output
-    from ciguard.oracles.tolerance import Inputs
+    from ciguard.oracles import Inputs
 
 EXACT = "float64"
 _NUMERIC = frozenset({"values", "nan"})

@@ -11,7 +11,6 @@ from campaign_examples import member
 from model_examples import ENGINES, MODEL, alone, predicted, returned, subject
 
 from ciguard.campaign.group import Group
-from ciguard.campaign.isolating import Isolator
 from ciguard.campaign.stream import Executed
 from ciguard.domain import (
     Crashed,
@@ -24,7 +23,8 @@ from ciguard.domain import (
     case_from_json,
 )
 from ciguard.execution import Result
-from ciguard.oracles.wide import WIDTH
+from ciguard.levels.model.isolating import Isolator
+from ciguard.levels.model.wide import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

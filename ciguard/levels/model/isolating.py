@@ -17,23 +17,15 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ArrayValue, Explicit, ModelCase, Outcome, Passed
 from ciguard.execution import Container, Job, Tensor, decode_outputs
-from ciguard.oracles import (
-    Suspicion,
-    encode,
-    exact_runs,
-    is_inexact,
-    isolated,
-    judge,
-    may_be_inexact,
-    suspicion,
-    widely,
-)
+from ciguard.levels.model.exact import exact_runs, is_inexact, may_be_inexact
+from ciguard.levels.model.suspicion import Suspicion, isolated, suspicion
+from ciguard.levels.model.wide import widely
+from ciguard.oracles import encode, judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.campaign.group import Group
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign import Executed, Group
     from ciguard.domain import Data, Finding
     from ciguard.execution import Dispatcher, Result
 
@@ -79,7 +71,7 @@ class _Search:
 class Isolator:
     """Looks at suspects on a dispatcher; the caller hands it the results that are its own."""
 
-    KEY = "isolate"
+    key = "isolate"
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
@@ -167,7 +159,7 @@ class Isolator:
         self._under_way[self._number] = search
         encoded = tuple(map(encode, cases))
         for target in targets:
-            key = self.KEY, self._number
+            key = self.key, self._number
             job = Job(target, key, encoded, most_hangs=1, limit_s=_LIMIT_S)
             self._dispatcher.add(job, urgent=True)  # what waits in queues is dropped between stages
 

@@ -30,9 +30,9 @@ from ciguard.domain import (
     Uniform,
 )
 from ciguard.execution import decode_outputs
-from ciguard.oracles import isolated, suspicion
-from ciguard.oracles.inconsistency import EPSILON
-from ciguard.oracles.layer_samples import layer_samples
+from ciguard.levels.model.inconsistency import EPSILON
+from ciguard.levels.model.layer_samples import layer_samples
+from ciguard.levels.model.suspicion import isolated, suspicion
 
 A, B = [[1.0, 2.0, 4.0]], [[0.1, 0.2, 0.7]]
 

@@ -9,7 +9,7 @@ import numpy as np
 from ciguard.domain import Check, Passed, value_to_json
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.execution.worker.fills import elements
-from ciguard.oracles.inconsistency import accumulated
+from ciguard.levels.model.inconsistency import accumulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

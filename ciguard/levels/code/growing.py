@@ -19,7 +19,7 @@ from ciguard.oracles import program_run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.campaign.stream import Executed
+    from ciguard.campaign import Executed
     from ciguard.domain import Case, Outcome
 
 

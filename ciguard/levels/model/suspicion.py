@@ -28,11 +28,9 @@ from ciguard.domain import (
     Uniform,
 )
 from ciguard.execution import Container, decode_outputs
-from ciguard.oracles.comparison import compare_outputs
-from ciguard.oracles.differential import inputs_in
-from ciguard.oracles.inconsistency import EPSILON, change_rates
-from ciguard.oracles.layer_samples import LayerSample, deviation, layer_samples, part
-from ciguard.oracles.voting import elected
+from ciguard.levels.model.inconsistency import EPSILON, change_rates
+from ciguard.levels.model.layer_samples import LayerSample, deviation, layer_samples, part
+from ciguard.oracles import compare_outputs, elected, inputs_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

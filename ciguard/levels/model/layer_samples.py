@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ciguard.execution import Container, Scalar, Tensor
-from ciguard.oracles.inconsistency import layer_deviation
+from ciguard.levels.model.inconsistency import layer_deviation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

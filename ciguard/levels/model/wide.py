@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import ArrayValue, Check, Uniform
-from ciguard.oracles.suspicion import Suspicion, isolated
+from ciguard.levels.model.suspicion import Suspicion, isolated
 
 if TYPE_CHECKING:
     from ciguard.domain import LayerNode, ModelCase
