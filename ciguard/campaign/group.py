@@ -98,8 +98,11 @@ class Group:
     def targets_for(self, case: Case) -> list[str]:
         """Return the names of the running targets that a case is for.
 
-        A program says itself what a target lacks, and may be about no API of its library at all.
+        A program says itself what a target lacks, and may be about no API of its library at all. A
+        case that no worker runs is for none.
         """
+        if not case.is_run_by_worker:
+            return []
         if not case.is_api_use:
             return list(self.running_eagerly)
         names = self.targets_with(case.api)

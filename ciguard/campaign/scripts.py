@@ -10,25 +10,21 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.group import case_limit_s as limit_of
 from ciguard.campaign.group import program_limit_s
 from ciguard.domain import (
-    AppCase,
-    Aspect,
     Comparison,
     Confirmation,
     Crashed,
     Errored,
     Exhausted,
-    FunctionCase,
     Hung,
     Outcome,
     PairKind,
-    ProgramCase,
     Warned,
     status,
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
-from ciguard.oracles import ACCEPTED, FUNCTION, GROWTH, is_measured
+from ciguard.oracles import ACCEPTED, GROWTH, is_measured
 from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_of, parse_target
-from ciguard.triage import EnvironmentHint, measures_alike, script
+from ciguard.triage import EnvironmentHint, measures_alike, presentable, script
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -44,14 +40,6 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SHOWS_DIFFERENCE = "DIFFERENT"
 _SHOWS_ACCEPTANCE = "ACCEPTED"
 _SHOWS_GROWTH = "GROWS"
-_SHOWS_BROKEN = "BROKEN"
-_SHOWS_ASSERTION = "AssertionError"
-_SHOWS_HANG = "Timeout ("
-"""Of `faulthandler`."""
-_SHOWS_CALL = "it has ended its process."
-_RETURNED = ("The defect did not show.", "Traceback (")
-_AS_PROGRAMS = ProgramCase | FunctionCase | AppCase
-"""Kinds of cases that have the time of a program: both import what they need."""
 _PATIENCE = 3.0
 """A script loads nothing anew, but prints and compares: it gets more time than the case had."""
 
@@ -123,10 +111,9 @@ def write_scripts(
 
 
 def has_script(bucket: Bucket) -> bool:
-    """Return whether a bucket is confirmed, and about more than what an application's text says."""
+    """Return whether a bucket is confirmed, and a script can show it."""
     case = bucket.finding.case
-    is_read = isinstance(case, AppCase) and case.aspect is not Aspect.ANSWER
-    return bucket.confirmation is Confirmation.CONFIRMED and not is_read
+    return bucket.confirmation is Confirmation.CONFIRMED and presentable(case).has_script(case)
 
 
 def text_of(bucket: Bucket, sites: Mapping[str, Site]) -> str:
@@ -208,7 +195,7 @@ def try_scripts(
         member = members.get(name)
         if member is None or member.not_run:
             continue
-        usual_s = program_limit_s if isinstance(bucket.finding.case, _AS_PROGRAMS) else limit_of
+        usual_s = limit_of if bucket.finding.case.is_api_use else program_limit_s
         limit_s = _PATIENCE * usual_s(member.environment, case_limit_s)
         try:
             text = text_of(bucket, sites)
@@ -227,34 +214,15 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     finding = bucket.finding
     if is_measured(finding):
         return result.exit_code in {0, 1} and measures_alike(finding, result.log)
-    seen = finding.outcomes[finding.targets[-1]]
-    if isinstance(finding.case, AppCase) and isinstance(seen, Hung | Crashed):
-        return _stays_away(seen, result)
-    mark = _mark_of(finding)
+    level = presentable(finding.case)
+    shows = level.shows(finding, result)
+    if shows is not None:
+        return shows
+    by_kind = _SHOWS_ACCEPTANCE if finding.kind == ACCEPTED else ""
+    mark = level.mark(finding) or _MARKS.get(finding.oracle, by_kind)
     if mark:
         return result.exit_code == 1 and mark in result.log
-    return _matches(seen, result)
-
-
-def _stays_away(seen: Hung | Crashed, result: ScriptResult) -> bool:
-    """Return whether a call does not return, as the script of an application's function says."""
-    if isinstance(seen, Hung):
-        return result.exit_code == 1 and _SHOWS_HANG in result.log
-    says_more = result.log.rstrip().rpartition(_SHOWS_CALL)[2]
-    return _SHOWS_CALL in result.log and not any(one in says_more for one in _RETURNED)
-
-
-def _mark_of(finding: Finding) -> str:
-    """Return what a script says when the defect shows; empty where only its end tells."""
-    if finding.oracle == FUNCTION:
-        seen = finding.outcomes[finding.targets[-1]]
-        if finding.kind in {"exception", "import"} and isinstance(seen, Errored):
-            return seen.exception
-        return _SHOWS_ASSERTION if finding.kind == "ensure" else _SHOWS_BROKEN
-    if isinstance(finding.case, ProgramCase) and finding.kind == "refused":
-        return finding.detail  # the program's own exception
-    by_kind = _SHOWS_ACCEPTANCE if finding.kind == ACCEPTED else ""
-    return _MARKS.get(finding.oracle, by_kind)
+    return _matches(finding.outcomes[finding.targets[-1]], result)
 
 
 _MARKS = {

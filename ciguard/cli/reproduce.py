@@ -8,7 +8,7 @@ import click
 
 from ciguard.cli.lookup import bucket_of
 from ciguard.cli.options import takes_settings
-from ciguard.domain import AppCase, Aspect, Crashed, PairKind, Passed, Rejected, visible
+from ciguard.domain import Crashed, PairKind, Passed, Rejected, visible
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -115,11 +115,12 @@ def refuse_incomplete(bucket: Bucket) -> None:
 def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
     """Return whether a law that one outcome alone decides is broken; None for other findings."""
     from ciguard.oracles import Subject, judge  # noqa: PLC0415 - not for `--help`
+    from ciguard.triage import presentable  # noqa: PLC0415
 
     finding = bucket.finding
-    case = finding.case
-    if isinstance(case, AppCase) and case.aspect is Aspect.CONDITION:
-        return isinstance(now, Passed)  # it is as it was
+    shown = presentable(finding.case).is_shown_by(finding, now)
+    if shown is not None:
+        return shown
     if finding.oracle == "boundary":
         return isinstance(now, Passed)  # the forbidden argument is accepted
     if finding.oracle not in {"metamorphic", "derivation", "growth"}:

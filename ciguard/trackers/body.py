@@ -7,12 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
-    AppCase,
-    Aspect,
     Crashed,
     Errored,
     Exhausted,
-    FunctionCase,
     Hung,
     PairKind,
     Passed,
@@ -35,6 +32,7 @@ from ciguard.triage import (
     derivation_diff,
     one_of,
     origin_rows,
+    presentable,
     telling_line,
     without_local_paths,
 )
@@ -162,7 +160,7 @@ def _headline(finding: Finding) -> str:
     if finding.pair is PairKind.NONE:
         outcome = _placeless(finding.case, _shown_outcome(finding))
         line = _LOCATION.sub("", telling_line(_bounded(outcome))) if outcome else finding.kind
-        return line or _of_api(finding)
+        return line or finding.message.removeprefix(finding.api).lstrip(": ")
     reference, deviating = (*finding.targets, "", "")[:2]
     if finding.oracle == FUNCTION:
         return f"fails on {deviating}, not on {reference}"
@@ -238,13 +236,11 @@ def _summary(finding: Finding, context: Context) -> str:
 
 
 def _claim(api: str, outcome: Outcome | None, finding: Finding) -> str:
-    if isinstance(finding.case, AppCase):
-        return f"{api}: {markdown_code(_local(_of_api(finding)))}."
-    return _ended(api, outcome, finding)
-
-
-def _of_api(finding: Finding) -> str:
-    return finding.message.removeprefix(finding.api).lstrip(": ")
+    claim = presentable(finding.case).claim(finding)
+    if claim is None:
+        return _ended(api, outcome, finding)
+    words, quoted = claim
+    return f"{api}{f' {words}' if words else ''}: {markdown_code(_local(quoted))}."
 
 
 def _ended(api: str, outcome: Outcome | None, finding: Finding) -> str:
@@ -253,9 +249,6 @@ def _ended(api: str, outcome: Outcome | None, finding: Finding) -> str:
         case Crashed():
             line = markdown_code(line_of(finding))
             return f"{one} ends the Python process instead of raising: {line}."
-        case Errored() if isinstance(finding.case, FunctionCase):
-            how = "fails on what its annotations allow" if finding.case.call else "is not imported"
-            return f"{api} {how}: {markdown_code(_local(finding.evidence.observed))}."
         case Errored():
             line = markdown_code(line_of(finding))
             return f"An internal error escapes from {api}: {line}."
@@ -314,18 +307,10 @@ def _version(version: str) -> str:
     return markdown_code(version, limit=60) if version else ""
 
 
-_OF_APPLICATIONS = {
-    Aspect.ANSWER: "returned a result",
-    Aspect.CONDITION: "its text was read",
-    Aspect.INPUTS: "it was tried on many inputs",
-}
-
-
 def _outcome(case: Case, outcome: Outcome) -> str:
     match outcome:
         case Passed():
-            aspect = case.aspect if isinstance(case, AppCase) else Aspect.ANSWER
-            return _OF_APPLICATIONS[aspect]
+            return presentable(case).passed_text(case)
         case Rejected():
             return f"raised {markdown_code(_shown_line(outcome))}"
         case Errored():

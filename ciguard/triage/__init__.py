@@ -22,6 +22,7 @@ from ciguard.triage.levels import (
     derivation_diff,
     one_of,
     origin_rows,
+    presentable,
 )
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
@@ -68,6 +69,7 @@ __all__ = [
     "normalise",
     "one_of",
     "origin_rows",
+    "presentable",
     "program_diff",
     "read_script",
     "realism",

@@ -13,7 +13,8 @@ from ciguard.triage.quoted import texts_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Finding
+    from ciguard.domain import Finding, Outcome
+    from ciguard.execution import ScriptResult
     from ciguard.triage.scripting import EnvironmentHint
     from ciguard.triage.text_diff import DiffLine
 
@@ -31,8 +32,29 @@ class PresentableLevel(LevelSpec, Protocol):
             ValueError: if a name in the case is not a Python name.
         """
 
+    def has_script(self, case: Case) -> bool:
+        """Return whether a script can show what is found with a case."""
+
+    def shows(self, finding: Finding, result: ScriptResult) -> bool | None:
+        """Return whether a script ended as the finding did; None if its outcome tells."""
+
+    def mark(self, finding: Finding) -> str:
+        """Return what a script prints when the defect shows; empty if its oracle or end tells."""
+
+    def is_shown_by(self, finding: Finding, outcome: Outcome) -> bool | None:
+        """Return whether one outcome shows a finding by itself; None if its oracle tells."""
+
     def variants(self, case: Case) -> Iterator[Case]:
         """Yield cases that leave one thing out, or make one thing plainer."""
+
+    def claim(self, finding: Finding) -> tuple[str, str] | None:
+        """Return what happened as words behind the API's name, and as a quoted text.
+
+        None if the outcome tells.
+        """
+
+    def passed_text(self, case: Case) -> str:
+        """Return what a case that passed has done: `returned a result`."""
 
     def subject(self, case: Case, api: str) -> str:
         """Return the case as the subject of a sentence: `One call of …`."""
@@ -60,6 +82,36 @@ class PresentableLevel(LevelSpec, Protocol):
 
 class PresentationDefaults(Generic[C]):
     """Cases that come from nowhere and have no simpler variants."""
+
+    def has_script(self, case: C) -> bool:
+        """Return that a script can show everything."""
+        del case
+        return True
+
+    def shows(self, finding: Finding, result: ScriptResult) -> bool | None:
+        """Return None: the outcome tells how a script ends."""
+        del finding, result
+        return None
+
+    def mark(self, finding: Finding) -> str:
+        """Return that a script has nothing to print beside what its oracle asks for."""
+        del finding
+        return ""
+
+    def is_shown_by(self, finding: Finding, outcome: Outcome) -> bool | None:
+        """Return None: the oracle tells."""
+        del finding, outcome
+        return None
+
+    def claim(self, finding: Finding) -> tuple[str, str] | None:
+        """Return None: the outcome tells what happened."""
+        del finding
+        return None
+
+    def passed_text(self, case: C) -> str:
+        """Return `returned a result`."""
+        del case
+        return "returned a result"
 
     def variants(self, case: C) -> Iterator[C]:
         """Yield nothing: the plainest cases are tried first."""

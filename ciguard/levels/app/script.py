@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import AppCase, as_kind
+from ciguard.domain import AppCase, Crashed, Hung, as_kind
 from ciguard.levels.app.call_source import app_statements
 from ciguard.triage.scripting import comment, header
 
 if TYPE_CHECKING:
     from ciguard.domain import Finding
+    from ciguard.execution import ScriptResult
     from ciguard.triage import EnvironmentHint
+
+_SHOWS_HANG = "Timeout ("
+"""Of `faulthandler`."""
+_SHOWS_CALL = "it has ended its process."
+_RETURNED = ("The defect did not show.", "Traceback (")
 
 
 def app_script(finding: Finding, hint: EnvironmentHint) -> str:
@@ -20,3 +26,11 @@ def app_script(finding: Finding, hint: EnvironmentHint) -> str:
     where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
     beginning = "\n".join(imports)
     return f"{header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
+
+
+def stays_away(seen: Hung | Crashed, result: ScriptResult) -> bool:
+    """Return whether a script's call does not return, as it did not."""
+    if isinstance(seen, Hung):
+        return result.exit_code == 1 and _SHOWS_HANG in result.log
+    says_more = result.log.rstrip().rpartition(_SHOWS_CALL)[2]
+    return _SHOWS_CALL in result.log and not any(one in says_more for one in _RETURNED)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.applications import confinement_of
 from ciguard.campaign import LevelDefaults
-from ciguard.domain import AppCase, seated, shortened
+from ciguard.domain import AppCase, Aspect, Crashed, Hung, Passed, as_kind, seated, shortened
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
 from ciguard.levels.app.reading import LEVEL as NAME
-from ciguard.levels.app.script import app_script
+from ciguard.levels.app.script import app_script, stays_away
 from ciguard.levels.app.trying import Applications, check_applications
 from ciguard.levels.function import needs_of
 from ciguard.triage import PresentationDefaults
@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     from ciguard.campaign import Budget, Group, Stream, StreamFactory, WorkerNeeds
     from ciguard.config import Config
     from ciguard.domain import Case, Event, Finding, Outcome
-    from ciguard.execution import Probe
+    from ciguard.execution import Probe, ScriptResult
     from ciguard.targets import Environment, Library
     from ciguard.triage import EnvironmentHint
 
 _MAX_NAME = 80
+_PASSED = {
+    Aspect.ANSWER: "returned a result",
+    Aspect.CONDITION: "its text was read",
+    Aspect.INPUTS: "it was tried on many inputs",
+}
 
 
 class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
@@ -68,6 +73,28 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that calls the function with the answers that matter."""
         return app_script(finding, hint)
+
+    def has_script(self, case: AppCase) -> bool:
+        """Return whether the case is about a call: a condition is read, not run."""
+        return case.aspect is Aspect.ANSWER
+
+    def shows(self, finding: Finding, result: ScriptResult) -> bool | None:
+        """Return whether a script that calls a function which does not return ends as it says."""
+        seen = finding.outcomes[finding.targets[-1]]
+        return stays_away(seen, result) if isinstance(seen, Hung | Crashed) else None
+
+    def is_shown_by(self, finding: Finding, outcome: Outcome) -> bool | None:
+        """Return whether a condition is as it was."""
+        case = as_kind(finding.case, AppCase)
+        return isinstance(outcome, Passed) if case.aspect is Aspect.CONDITION else None
+
+    def claim(self, finding: Finding) -> tuple[str, str] | None:
+        """Return the message, which says it all."""
+        return "", finding.message.removeprefix(finding.api).lstrip(": ")
+
+    def passed_text(self, case: AppCase) -> str:
+        """Return what was done with the function."""
+        return _PASSED[case.aspect]
 
     def origin_rows(self, case: AppCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
         """Return the condition, if the case is about one."""

@@ -88,6 +88,10 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         """Return the program as it stands."""
         return program_script(finding, hint)
 
+    def mark(self, finding: Finding) -> str:
+        """Return the program's own exception, where one target alone refuses it."""
+        return finding.detail if finding.kind == "refused" else ""
+
     def variants(self, case: ProgramCase) -> Iterator[ProgramCase]:
         """Yield the block alone, the program alone, and programs with less training."""
         return simpler_programs(case)

@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from ciguard.domain import Finding, FunctionCase
     from ciguard.functions import FunctionSpec
 
-_BROKEN = "BROKEN"
+BROKEN = "BROKEN"
 _CHANGED = f"""
 if changed(before, given):
-    raise SystemExit("{_BROKEN}: changed %s" % changed(before, given))
+    raise SystemExit("{BROKEN}: changed %s" % changed(before, given))
 """.strip()
 _TOOK = f"""
 spent = time.perf_counter() - began
 if spent > {{limit}}:
-    raise SystemExit("{_BROKEN}: took %.1f s, and {{limit}} s are allowed" % spent)
+    raise SystemExit("{BROKEN}: took %.1f s, and {{limit}} s are allowed" % spent)
 """.strip()
 _CHECKS = {
     "nan": (
         "from ciguard.functions.in_target.calling.judging import has_nan",
         "",
-        f'if has_nan(result):\n    raise SystemExit("{_BROKEN}: the result has NaN")',
+        f'if has_nan(result):\n    raise SystemExit("{BROKEN}: the result has NaN")',
     ),
     "mutation": (
         "from ciguard.functions.in_target.calling.judging import changed, snapshot",

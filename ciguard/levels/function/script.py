@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import FunctionCase, as_kind
-from ciguard.levels.function.call_source import function_statements
+from ciguard.domain import Errored, FunctionCase, as_kind
+from ciguard.levels.function.call_source import BROKEN, function_statements
+from ciguard.oracles import FUNCTION
 from ciguard.triage.scripting import comment, header
 from ciguard.writing import scalar
 
@@ -25,3 +26,13 @@ def function_script(finding: Finding, hint: EnvironmentHint) -> str:
     beginning = "\n".join([*standard, *imports])
     where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
     return f"{header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
+
+
+def mark_of(finding: Finding) -> str:
+    """Return what a script says when the defect shows; empty where targets differ."""
+    if finding.oracle != FUNCTION:
+        return ""
+    seen = finding.outcomes[finding.targets[-1]]
+    if finding.kind in {"exception", "import"} and isinstance(seen, Errored):
+        return seen.exception
+    return "AssertionError" if finding.kind == "ensure" else BROKEN

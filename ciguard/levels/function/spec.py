@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, WorkerNeeds
-from ciguard.domain import FunctionCase, seated
+from ciguard.domain import Errored, FunctionCase, as_kind, seated
 from ciguard.errors import ConfigurationError
 from ciguard.levels import focused
 from ciguard.levels.function.files import (
@@ -14,7 +14,7 @@ from ciguard.levels.function.files import (
 )
 from ciguard.levels.function.files import check_functions, needs_of, programs_in
 from ciguard.levels.function.level import FunctionLevel
-from ciguard.levels.function.script import function_script
+from ciguard.levels.function.script import function_script, mark_of
 from ciguard.levels.function.seeding import digest_of, tested_functions
 from ciguard.levels.function.simpler import simpler_calls
 from ciguard.triage import PresentationDefaults
@@ -78,6 +78,19 @@ class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that imports the program and makes the call."""
         return function_script(finding, hint)
+
+    def mark(self, finding: Finding) -> str:
+        """Return the exception's name, or what a broken promise is reported with."""
+        return mark_of(finding)
+
+    def claim(self, finding: Finding) -> tuple[str, str] | None:
+        """Return how the function fails; None where it does not, but differs or does not return."""
+        failed = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
+        if not isinstance(failed, Errored):
+            return None
+        is_called = as_kind(finding.case, FunctionCase).call
+        how = "fails on what its annotations allow" if is_called else "is not imported"
+        return how, finding.evidence.observed
 
     def variants(self, case: FunctionCase) -> Iterator[FunctionCase]:
         """Yield calls with plainer arguments that keep to the annotations."""
