@@ -36,6 +36,7 @@ from ciguard.domain import (
     cause_name,
 )
 from ciguard.errors import BaselineError, ExitCode
+from ciguard.oracles import traits_of
 from ciguard.triage import with_causes, with_reach
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Memory:
             record
             for record in current(self.records).values()
             if (record.state is State.FLAKY) is is_flaky
-            and not (is_flaky and record.exhibit.oracle == "hang")
+            and not (is_flaky and traits_of(record.exhibit.oracle).takes_limit)
         ]
         return sorted(worth, key=lambda r: (-r.exhibit.severity, r.fingerprint))
 

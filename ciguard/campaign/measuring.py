@@ -29,7 +29,7 @@ from ciguard.campaign.screening import (
 from ciguard.campaign.suspects import Candidate, comparable
 from ciguard.domain import Confirmation, Finding, Outcome, Passed, as_call
 from ciguard.execution import Job, Measured, Quantity, decode_measured
-from ciguard.oracles import KINDS, PERFORMANCE, PerformanceOracle, rounds_for
+from ciguard.oracles import KINDS, PerformanceOracle, rounds_for, traits_of
 from ciguard.targets import ForkPolicy
 from ciguard.triage import Settled, fingerprint
 
@@ -98,7 +98,7 @@ class Measurer:
 
     def propose(self, records: Iterable[BaselineRecord], candidates: Iterable[Candidate]) -> None:
         """Queue what is known to be slow or greedy, and then what may be. Called once."""
-        self._records.extend(r for r in records if r.exhibit.oracle == PERFORMANCE)
+        self._records.extend(r for r in records if traits_of(r.exhibit.oracle).is_measured)
         self._queue.extend(candidates)
         pairs = sum(len(candidate.targets) - 1 for candidate in self._queue) + len(self._records)
         self._tests = max(1, pairs * len(Quantity))

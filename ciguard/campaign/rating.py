@@ -23,7 +23,7 @@ from ciguard.domain import (
     Uniform,
     as_call,
 )
-from ciguard.oracles import PERFORMANCE, broken_laws, mended, where_written
+from ciguard.oracles import broken_laws, mended, traits_of, where_written
 from ciguard.writing import content
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ciguard.domain import ApiRecord, Case, Finding, Value
     from ciguard.oracles import Law
 
-_RATED = frozenset({"differential", "metamorphic", "internal-error", PERFORMANCE})
-"""Oracles whose findings mean something of calls that keep to the documentation only."""
 _MAX_ELEMENTS = 4_096
 
 
@@ -98,7 +96,7 @@ class Rater:
 
 
 def _is_rated(finding: Finding) -> bool:
-    return finding.oracle in _RATED and isinstance(finding.case, ApiCall)
+    return traits_of(finding.oracle).needs_conforming and isinstance(finding.case, ApiCall)
 
 
 def _spelt_out(call: ApiCall) -> ApiCall:

@@ -51,7 +51,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import OutputError, WorkerStartError
 from ciguard.execution import Dispatcher
-from ciguard.oracles import PERFORMANCE, is_measured
+from ciguard.oracles import is_measured, traits_of
 from ciguard.triage import first_of_each_cause
 
 if TYPE_CHECKING:
@@ -301,7 +301,8 @@ class _Campaign:
         self._turns.replays.start(
             record
             for record in corpus
-            if record.exhibit.oracle != PERFORMANCE and record.exhibit.pair is not PairKind.LIBRARY
+            if not traits_of(record.exhibit.oracle).is_measured
+            and record.exhibit.pair is not PairKind.LIBRARY
         )
         while not self._turns.replays.is_done and time.monotonic() < self._budget.explore_until:
             yield from self._turns.take()
@@ -393,7 +394,7 @@ class _Campaign:
             if bucket.fingerprint not in self._memory.fingerprints
             and not is_measured(bucket.finding)  # a simpler call takes less of everything
         ]
-        for bucket in sorted(new, key=lambda b: b.finding.oracle == "hang"):
+        for bucket in sorted(new, key=lambda b: traits_of(b.finding.oracle).takes_limit):
             self._turns.minimiser.propose(bucket.fingerprint, bucket.finding)
         while not self._turns.minimiser.is_idle and time.monotonic() < self._budget.minimise_until:
             self._turns.minimiser.pump()

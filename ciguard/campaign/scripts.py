@@ -22,7 +22,7 @@ from ciguard.domain import (
     status,
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
-from ciguard.oracles import ACCEPTED, GROWTH, is_measured
+from ciguard.oracles import ACCEPTED, is_measured, traits_of
 from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_of, parse_target
 from ciguard.triage import EnvironmentHint, measures_alike, presentable, script
 
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
-_SHOWS_DIFFERENCE = "DIFFERENT"
 _SHOWS_ACCEPTANCE = "ACCEPTED"
-_SHOWS_GROWTH = "GROWS"
 _PATIENCE = 3.0
 """A script loads nothing anew, but prints and compares: it gets more time than the case had."""
 
@@ -219,17 +217,10 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     if shows is not None:
         return shows
     by_kind = _SHOWS_ACCEPTANCE if finding.kind == ACCEPTED else ""
-    mark = level.mark(finding) or _MARKS.get(finding.oracle, by_kind)
+    mark = level.mark(finding) or traits_of(finding.oracle).mark or by_kind
     if mark:
         return result.exit_code == 1 and mark in result.log
     return _matches(finding.outcomes[finding.targets[-1]], result)
-
-
-_MARKS = {
-    GROWTH: _SHOWS_GROWTH,
-    "differential": _SHOWS_DIFFERENCE,
-    "metamorphic": _SHOWS_DIFFERENCE,
-}
 
 
 def _matches(seen: Outcome, result: ScriptResult) -> bool:

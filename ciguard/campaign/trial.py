@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import Attribution, Outcome, PairKind
 from ciguard.execution import Job
-from ciguard.oracles import HANG, encode_on, judge, limit_of
+from ciguard.oracles import HANG, encode_on, judge, limit_of, traits_of
 from ciguard.triage import fingerprint, neighbours, same_symptom
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Suspect:
     @property
     def ends_workers(self) -> bool:
         """Whether its case leaves no worker for others."""
-        return self.finding.oracle in {"crash", "exhaustion", HANG}
+        return traits_of(self.finding.oracle).ends_workers
 
     @property
     def is_pair(self) -> bool:
@@ -136,7 +136,7 @@ def trial(suspects: Sequence[Suspect]) -> Steps:
 
 def _targets_of(suspect: Suspect, repetition: int) -> tuple[str, ...]:
     """Return where a case runs this time: each side first in turn."""
-    if suspect.finding.oracle == HANG and repetition >= _HANG_REPETITIONS:
+    if traits_of(suspect.finding.oracle).takes_limit and repetition >= _HANG_REPETITIONS:
         return suspect.others
     sides = (suspect.others, suspect.accused)
     first, second = sides if repetition % 2 == 0 else sides[::-1]
@@ -144,7 +144,7 @@ def _targets_of(suspect: Suspect, repetition: int) -> tuple[str, ...]:
 
 
 def _repeated(suspects: Sequence[Suspect], target: str, repetition: int) -> Job:
-    is_hang = suspects[0].finding.oracle == HANG
+    is_hang = traits_of(suspects[0].finding.oracle).takes_limit
     return Job(
         target,
         None,
@@ -220,7 +220,7 @@ def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
 def _cases_beside(suspect: Suspect) -> list[Case]:
     """Return other cases of the bucket, then calls near the first that was met and the final."""
     case = suspect.finding.case
-    most = _NEIGHBOURS_OF_DEATHS if suspect.finding.oracle == "crash" else _NEIGHBOURS
+    most = _NEIGHBOURS_OF_DEATHS if traits_of(suspect.finding.oracle).is_death else _NEIGHBOURS
     found = [other for other in suspect.cases if other != case][:most]
     if suspect.is_of_tried_cause:
         most = len(found) + _FURTHER_NEIGHBOURS

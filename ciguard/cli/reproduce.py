@@ -114,16 +114,17 @@ def refuse_incomplete(bucket: Bucket) -> None:
 
 def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
     """Return whether a law that one outcome alone decides is broken; None for other findings."""
-    from ciguard.oracles import Subject, judge  # noqa: PLC0415 - not for `--help`
+    from ciguard.oracles import Subject, judge, traits_of  # noqa: PLC0415 - not for `--help`
     from ciguard.triage import presentable  # noqa: PLC0415
 
     finding = bucket.finding
     shown = presentable(finding.case).is_shown_by(finding, now)
     if shown is not None:
         return shown
-    if finding.oracle == "boundary":
+    traits = traits_of(finding.oracle)
+    if traits.is_shown_by_passing:
         return isinstance(now, Passed)  # the forbidden argument is accepted
-    if finding.oracle not in {"metamorphic", "derivation", "growth"}:
+    if not traits.is_judged_alone:
         return None
     subject = Subject(library=finding.library, api=finding.api, targets={})
     wanted = (finding.oracle, finding.kind, finding.detail)

@@ -28,7 +28,7 @@ from ciguard.oracles.app_runs import (
 from ciguard.oracles.boundary import BoundaryOracle
 from ciguard.oracles.comparison import compare_outputs
 from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged, nudged_run
-from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, judge
+from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, Traits, judge, traits_of
 from ciguard.oracles.crash import CrashOracle
 from ciguard.oracles.derivation import ACCEPTED, DERIVATION, FAILED, DerivationOracle
 from ciguard.oracles.differential import (
@@ -126,6 +126,7 @@ __all__ = [
     "PerformanceOracle",
     "Relation",
     "Subject",
+    "Traits",
     "amount",
     "broken_laws",
     "call_on",
@@ -170,6 +171,7 @@ __all__ = [
     "slow",
     "steady_growth",
     "tensors_of",
+    "traits_of",
     "where_written",
     "with_tensors",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.applications import CALL_LIMIT_S, Cause
 from ciguard.domain import (
@@ -29,7 +29,7 @@ from ciguard.domain import (
     seated,
     status,
 )
-from ciguard.oracles.contract import headline, registered
+from ciguard.oracles.contract import Traits, headline, registered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -74,6 +74,8 @@ _SOURCE = "Keeper, section 4.1"
 
 class ApplicationOracle:
     """Looks at a call with answers that was made again."""
+
+    traits: ClassVar[Traits] = Traits(is_of_user=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ciguard.domain import ArrayValue, Finding, Passed, Severity, TensorValue
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
-from ciguard.oracles.contract import registered
+from ciguard.oracles.contract import Traits, registered
 from ciguard.oracles.differential import has_special_elements, leaves
 from ciguard.oracles.laws import broken_laws, evidence_of, where_written
 from ciguard.oracles.showing import shown
@@ -27,6 +27,8 @@ class BoundaryOracle:
 
     What one target takes and another refuses is a difference between targets: another oracle's.
     """
+
+    traits: ClassVar[Traits] = Traits(is_shown_by_passing=True, mark="ACCEPTED")
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

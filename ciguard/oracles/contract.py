@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from ciguard.domain import Passed, Rejected
+from ciguard.errors import UnknownNameError
 from ciguard.registry import Registry
 from ciguard.targets import EAGER
 
@@ -58,9 +60,38 @@ class Subject:
         return len({identity.library for identity in self.targets.values()}) > 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What other packages need to know of an oracle's findings, beside what it judges."""
+
+    is_death: bool = False
+    """A process died."""
+    ends_workers: bool = False
+    """A worker that runs the case is lost, so the case never shares one."""
+    takes_limit: bool = False
+    """Each run of the case takes its whole time limit."""
+    compares_results: bool = False
+    """Results are compared: a call that disagrees with itself proves nothing."""
+    needs_conforming: bool = False
+    """Says something of calls only that keep to the documentation."""
+    is_measured: bool = False
+    """Rests on measurements, which are made in a stage of their own."""
+    is_of_user: bool = False
+    """About functions of the user's, each of which fails by itself."""
+    is_shown_by_passing: bool = False
+    """A case that passes on one target shows it."""
+    is_judged_alone: bool = False
+    """The outcome on one target decides."""
+    mark: str = ""
+    """What a script prints when the defect shows; empty where its end tells."""
+
+
 @runtime_checkable
 class Oracle(Protocol):
-    """Judges the outcomes of one case. Pure: no I/O, no clock, no randomness."""
+    """Judges the outcomes of one case. Pure: no I/O, no clock, no randomness.
+
+    An attribute `traits`, if it has one, says what others need to know of its findings.
+    """
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -73,6 +104,16 @@ ORACLES: Registry[Oracle] = Registry(
 )
 
 AnyOracle = TypeVar("AnyOracle", bound=type)
+
+
+@cache
+def traits_of(oracle: str) -> Traits:
+    """Return the traits of an oracle by its name; plain ones if it says none, or is unknown."""
+    try:
+        found = getattr(ORACLES.get(oracle), "traits", None)
+    except UnknownNameError:
+        found = None  # of a package that is not installed here
+    return found if isinstance(found, Traits) else Traits()
 
 
 def registered(name: str, oracle: AnyOracle) -> AnyOracle:

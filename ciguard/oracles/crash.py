@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import Crashed, Evidence, Finding, Severity
-from ciguard.oracles.contract import registered
+from ciguard.oracles.contract import Traits, registered
 from ciguard.oracles.showing import outcome_shown
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 class CrashOracle:
     """A Python call must never end the process, whatever its arguments."""
+
+    traits: ClassVar[Traits] = Traits(is_death=True, ends_workers=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

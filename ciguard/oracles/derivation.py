@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import (
     Evidence,
@@ -22,7 +22,7 @@ from ciguard.domain import (
     located,
     shortened,
 )
-from ciguard.oracles.contract import headline, registered
+from ciguard.oracles.contract import Traits, headline, registered
 from ciguard.oracles.misfits import is_misfit
 from ciguard.oracles.program_runs import is_lacking, program_run
 
@@ -44,6 +44,8 @@ class DerivationOracle:
 
     What one target runs and another refuses is a difference between targets: another oracle's.
     """
+
+    traits: ClassVar[Traits] = Traits(is_judged_alone=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

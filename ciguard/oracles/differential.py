@@ -6,7 +6,7 @@ import cmath
 import math
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import (
     ArrayValue,
@@ -35,7 +35,7 @@ from ciguard.domain import (
 )
 from ciguard.execution import decode_effects, decode_outputs
 from ciguard.oracles.comparison import Difference, compare_effects, compare_outputs
-from ciguard.oracles.contract import UNSTABLE_TAGS, headline, registered
+from ciguard.oracles.contract import UNSTABLE_TAGS, Traits, headline, registered
 from ciguard.oracles.laws import broken_laws, evidence_of
 from ciguard.oracles.program_runs import compare_programs, programs_side_by_side
 from ciguard.oracles.relations import exemption_of
@@ -105,6 +105,10 @@ class DifferentialOracle:
 
     A target in a mode must answer as the same one without it.
     """
+
+    traits: ClassVar[Traits] = Traits(
+        compares_results=True, needs_conforming=True, mark="DIFFERENT"
+    )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

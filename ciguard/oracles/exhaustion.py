@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import Evidence, Exhausted, Finding, Severity
-from ciguard.oracles.contract import registered
+from ciguard.oracles.contract import Traits, registered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 class ExhaustionOracle:
     """Asking for too much must raise: a clean `out of memory` is an answer, an abort is not."""
+
+    traits: ClassVar[Traits] = Traits(ends_workers=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

@@ -8,7 +8,7 @@ targets is the program's own; what fails on some alone is the difference between
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import (
     Errored,
@@ -22,7 +22,7 @@ from ciguard.domain import (
     seated,
 )
 from ciguard.execution import decode_effects
-from ciguard.oracles.contract import headline, registered
+from ciguard.oracles.contract import Traits, headline, registered
 from ciguard.oracles.differential import pair_kind
 from ciguard.oracles.showing import outcome_shown
 
@@ -64,6 +64,8 @@ _EXPECTED = {
 
 class FunctionOracle:
     """Looks at calls of annotated functions, and at the import of their programs."""
+
+    traits: ClassVar[Traits] = Traits(is_of_user=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

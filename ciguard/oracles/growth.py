@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import Evidence, Finding, ProgramCase, Severity
-from ciguard.oracles.contract import registered
+from ciguard.oracles.contract import Traits, registered
 from ciguard.oracles.program_runs import program_run
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def _slopes(values: Sequence[float]) -> tuple[float, float]:
 
 class GrowthOracle:
     """Judges one case on each target by itself: no reference is needed."""
+
+    traits: ClassVar[Traits] = Traits(is_judged_alone=True, mark="GROWS")
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

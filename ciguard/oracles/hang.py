@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import (
     ArrayValue,
@@ -26,7 +26,7 @@ from ciguard.domain import (
     TupleValue,
     Uniform,
 )
-from ciguard.oracles.contract import registered
+from ciguard.oracles.contract import Traits, registered
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -51,6 +51,8 @@ class HangOracle:
 
     Whoever asks for two billion elements may have to wait: such a case proves nothing.
     """
+
+    traits: ClassVar[Traits] = Traits(ends_workers=True, takes_limit=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

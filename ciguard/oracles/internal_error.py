@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import Errored, Evidence, Finding, Severity
-from ciguard.oracles.contract import headline, registered
+from ciguard.oracles.contract import Traits, headline, registered
 from ciguard.oracles.showing import outcome_shown
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ _MAX_KIND = 80
 
 class InternalErrorOracle:
     """Wrong arguments must be answered by an error about the arguments."""
+
+    traits: ClassVar[Traits] = Traits(needs_conforming=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

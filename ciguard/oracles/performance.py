@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ciguard.domain import Evidence, Finding, PairKind, Passed, Severity
 from ciguard.execution import Measured, Quantity, decode_measured
-from ciguard.oracles.contract import registered
+from ciguard.oracles.contract import Traits, registered
 from ciguard.oracles.differential import pair_kind
 from ciguard.oracles.hang import SLOW
 from ciguard.oracles.signed_rank import signed_rank_p
@@ -179,6 +179,8 @@ def _slopes(measured: Measured) -> tuple[float, ...]:
 
 class PerformanceOracle:
     """The first target is the reference; no other may take much more for the same call."""
+
+    traits: ClassVar[Traits] = Traits(is_measured=True, needs_conforming=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

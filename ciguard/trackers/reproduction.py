@@ -15,6 +15,7 @@ from ciguard.domain import (
     Rejected,
     markdown_block,
 )
+from ciguard.oracles import traits_of
 
 if TYPE_CHECKING:
     from ciguard.domain import Bucket, Finding, Outcome
@@ -27,13 +28,6 @@ _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\[\]-]{0,99}(?:==[A-Za-z0-9.+
 _PINNED = re.compile(r"# +((?:[A-Za-z0-9][\w.\[\],-]*==[\w.+!-]+ *)+)", re.ASCII)
 """A line of comment into which a long list of requirements was wrapped."""
 _FILE = "reproduce.py"
-_PROMISED = {
-    "differential": "DIFFERENT",
-    "metamorphic": "BROKEN",
-    "boundary": "ACCEPTED",
-    "growth": "GROWS",
-}
-"""What the script's last line begins with where the defect shows, by oracle."""
 
 
 def reproduction(bucket: Bucket, context: Context) -> str:
@@ -88,7 +82,7 @@ def _shown(bucket: Bucket, script: str) -> str:
 
 def _effect(finding: Finding, script: str) -> str:
     """Return what the script does where the defect shows; empty where that is not known."""
-    word = _PROMISED.get(finding.oracle, "")
+    word = traits_of(finding.oracle).mark
     if word and word in script:
         return (
             f"The defect shows as a last line that begins with `{word}`, and exit code 1. Without "

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Cause, PairKind
-from ciguard.oracles import APPLICATION, FUNCTION
+from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import MEMORY_CORRUPTION
 
@@ -112,7 +112,7 @@ def cause_of(bucket: Bucket) -> Cause:
 
 def _evidence(bucket: Bucket) -> tuple[str, str] | None:
     finding = bucket.finding
-    if finding.oracle in {APPLICATION, FUNCTION}:
+    if traits_of(finding.oracle).is_of_user:
         return None  # the user's own functions: each fails by itself
     readers = _OF_ENDS if finding.pair is PairKind.NONE else _OF_PAIRS
     ingredients = dict(bucket.grouping)

@@ -38,6 +38,7 @@ from ciguard.oracles import (
     may_be_rounding,
     nudged,
     slow,
+    traits_of,
 )
 from ciguard.triage.fingerprint import fingerprint
 
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
     from ciguard.oracles import Subject
 
 _FILLS = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
-_DEADLY = frozenset({"crash", HANG, "exhaustion"})
-_COMPARED = frozenset({"differential", "metamorphic"})
-"""Oracles that hold results against each other: what disagrees with itself proves nothing."""
 _PATIENCE = 10.0
 _MIN_PATIENCE = 3.0
 """How many times its limit a call is waited for before it counts as hung."""
@@ -162,7 +160,7 @@ class Confirmer:
             entry = heapq.heappop(self._queue)
             first = entry[2]
             together = [first]
-            if first.finding.oracle not in _DEADLY:
+            if not traits_of(first.finding.oracle).ends_workers:
                 if is_patient and len(self._queue) < _MAX_TOGETHER:
                     waiting.append(entry)
                     continue
@@ -178,7 +176,7 @@ class Confirmer:
         chosen: list[tuple[int, int, _Candidate]] = []
         for entry in sorted(self._queue):
             finding = entry[2].finding
-            if finding.oracle not in _DEADLY and tuple(finding.outcomes) == targets:
+            if not traits_of(finding.oracle).ends_workers and tuple(finding.outcomes) == targets:
                 chosen.append(entry)
                 if len(chosen) == _MAX_TOGETHER - 1:
                     break
@@ -199,7 +197,7 @@ class Confirmer:
             for (case, subject), candidate in zip(varied, trial.candidates, strict=True)
             if may_be_rounding(candidate.finding)
         ]
-        is_compared = any(c.finding.oracle in _COMPARED for c in trial.candidates)
+        is_compared = any(traits_of(c.finding.oracle).compares_results for c in trial.candidates)
         perturb = _FILLS[trial.repetition % len(_FILLS)] if is_compared else 0
         limit_s = self._limit_s(trial.candidates[0])
         for target in trial.targets:
@@ -270,7 +268,9 @@ class Confirmer:
 
     def _shows_again(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
         proposed = candidate.finding
-        if proposed.oracle in _COMPARED and not _agree(proposed.case, candidate.seen, outcomes):
+        if traits_of(proposed.oracle).compares_results and not _agree(
+            proposed.case, candidate.seen, outcomes
+        ):
             return False
         candidate.seen.append(outcomes)
         found = judge(proposed.case, outcomes, self._subject_of(proposed))
@@ -313,7 +313,7 @@ def _varied(finding: Finding, repetition: int) -> Case:
     versions with different generators would otherwise pass off as a difference.
     """
     case = finding.case
-    if finding.oracle not in _COMPARED or not case.is_run_by_worker:
+    if not traits_of(finding.oracle).compares_results or not case.is_run_by_worker:
         return case
     return replace(case, seed=case.seed + repetition)
 

@@ -17,7 +17,7 @@ from ciguard.domain import (
     PairKind,
     Rejected,
 )
-from ciguard.oracles import APPLICATION, FUNCTION
+from ciguard.oracles import APPLICATION, traits_of
 from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import Symptom, symptom_of
 
@@ -106,7 +106,7 @@ def _first_recipe(finding: Finding) -> Grouping:
 
 
 def _of_finding(finding: Finding) -> Iterator[tuple[str, str]]:
-    if finding.oracle in {APPLICATION, FUNCTION}:
+    if traits_of(finding.oracle).is_of_user:
         return _of_function(finding)
     return _of_pair(finding) if _is_differential(finding) else _of_defect(finding)
 
