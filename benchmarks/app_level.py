@@ -29,7 +29,7 @@ from ciguard.applications import (
     read_vocabulary,
     settings_for,
 )
-from ciguard.applications.answering.choosing import Chosen
+from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.relations import relations_of
 from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.assessing.aims import aims_of, brought_about

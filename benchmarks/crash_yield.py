@@ -22,8 +22,9 @@ from accounting import family_cpu_s
 from unguided import UnguidedLevel
 
 from ciguard.campaign.catalogue import catalogue
-from ciguard.campaign.group import groups_of, worker_spec
+from ciguard.campaign.group import groups_of
 from ciguard.campaign.stream import Stream
+from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain import Crashed
 from ciguard.execution import Dispatcher, Job, ServerProcess

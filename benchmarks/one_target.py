@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from accounting import family_cpu_s
 
 from ciguard.campaign.catalogue import catalogue
-from ciguard.campaign.group import Group, groups_of, worker_spec
+from ciguard.campaign.group import Group, groups_of
 from ciguard.campaign.stream import Stream
+from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.execution import ServerProcess
 from ciguard.targets import parse_target, provision

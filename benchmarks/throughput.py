@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from accounting import family_cpu_s
 
 from ciguard.campaign.catalogue import catalogue
-from ciguard.campaign.group import worker_spec
+from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain import ApiCall, CallKind, LiteralValue
 from ciguard.execution import Dispatcher, Job, ServerProcess

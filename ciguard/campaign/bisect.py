@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from ciguard.campaign.group import groups_of, worker_spec
+from ciguard.campaign.group import groups_of
 from ciguard.campaign.levels import level_of, rerun_settings
+from ciguard.campaign.workers import worker_spec
 from ciguard.domain import PairKind, Rejected, Stage, case_id
 from ciguard.errors import ConfigurationError, ProvisioningError, WorkerStartError
 from ciguard.execution import Dispatcher, Job

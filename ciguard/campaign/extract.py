@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.catalogue import Catalogue, catalogue
-from ciguard.campaign.group import worker_spec
+from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.group import groups_of, members_of, subject_of, worker_spec
+from ciguard.campaign.group import groups_of, members_of, subject_of
 from ciguard.campaign.levels import rerun_settings
 from ciguard.campaign.scripts import sites_of, text_of
+from ciguard.campaign.workers import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.oracles import encode_on, judge

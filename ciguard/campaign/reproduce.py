@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.group import worker_spec
 from ciguard.campaign.levels import level_of, rerun_settings
+from ciguard.campaign.workers import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job, find_debugger, trace
 from ciguard.oracles import encode

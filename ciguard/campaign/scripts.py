@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.group import case_limit_s as limit_of
-from ciguard.campaign.group import program_limit_s
+from ciguard.campaign.workers import case_limit_s as limit_of
+from ciguard.campaign.workers import program_limit_s
 from ciguard.domain import (
     Comparison,
     Confirmation,

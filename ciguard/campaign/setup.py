@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.catalogue import catalogue
 from ciguard.campaign.confining import confinement_warning, try_confinement
-from ciguard.campaign.group import Group, groups_of, worker_spec
+from ciguard.campaign.group import Group, groups_of
 from ciguard.campaign.levels import levels_in
+from ciguard.campaign.workers import worker_spec
 from ciguard.domain import (
     MAX_TEXT_LENGTH,
     DocumentationChecked,

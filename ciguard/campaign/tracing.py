@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.group import worker_spec
+from ciguard.campaign.workers import worker_spec
 from ciguard.domain import Crashed
 from ciguard.execution import find_debugger, trace
 from ciguard.oracles import encode

@@ -22,7 +22,7 @@ from ciguard.domain.case import (
     case_to_json,
     holds_program,
 )
-from ciguard.domain.causes import Cause, cause_from_json, cause_name, cause_to_json
+from ciguard.domain.causes import Cause, cause_from_json, cause_to_json
 from ciguard.domain.corruption import corruption_line, is_memory_fault
 from ciguard.domain.documentation import (
     DocumentationCheck,
@@ -60,6 +60,7 @@ from ciguard.domain.findings import (
     Verdict,
     bucket_from_json,
     bucket_to_json,
+    cause_name,
     evidence_from_json,
     evidence_to_json,
     finding_from_json,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ciguard.domain.untrusted import Untrusted
 
 if TYPE_CHECKING:
-    from ciguard.domain.findings import Bucket
     from ciguard.domain.values import Json
 
 
@@ -27,11 +26,6 @@ class Cause:
     def words(self) -> str:
         """Return it as a phrase, such as `failed check: tensor.cc: dtype() == expected_dtype`."""
         return f"{self.kind}: {self.text}" if self.text else self.kind
-
-
-def cause_name(bucket: Bucket) -> str:
-    """Return the name of a bucket's group: its fingerprint where it is alone."""
-    return bucket.cause.name if bucket.cause else bucket.fingerprint
 
 
 def cause_to_json(cause: Cause | None) -> Json:

@@ -387,3 +387,8 @@ def target_from_json(read: Untrusted) -> TargetSummary:
         tally=Tally(**{status: outcomes.count(status) for status in Tally().as_dict()}),
         not_run=read.text("not_run"),
     )
+
+
+def cause_name(bucket: Bucket) -> str:
+    """Return the name of a bucket's group: its fingerprint where it is alone."""
+    return bucket.cause.name if bucket.cause else bucket.fingerprint

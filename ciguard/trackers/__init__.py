@@ -5,6 +5,7 @@
 
 from ciguard.trackers.authoring import Sources
 from ciguard.trackers.body import report
+from ciguard.trackers.connection import Connection, Terms
 from ciguard.trackers.context import Context
 from ciguard.trackers.contract import (
     ROLL_UP,
@@ -23,22 +24,9 @@ from ciguard.trackers.listing import roll_up
 from ciguard.trackers.local import LocalTracker
 from ciguard.trackers.outbox import Outbox
 from ciguard.trackers.patience import Patience
-from ciguard.trackers.places import (
-    Connection,
-    Terms,
-    open_disclosure,
-    open_tracker,
-    page_of_repository,
-    page_of_run,
-)
+from ciguard.trackers.places import open_disclosure, open_tracker, page_of_repository, page_of_run
 from ciguard.trackers.policy import FilingRules, Plan, plan
 from ciguard.trackers.pull_request import (
-    GITHUB_ACTIONS,
-    Analysis,
-    Check,
-    Comment,
-    Head,
-    Origin,
     find_pull_request,
     publish_check,
     publish_comment,
@@ -46,13 +34,9 @@ from ciguard.trackers.pull_request import (
     repository_of,
     upload_analysis,
 )
-from ciguard.trackers.repository_settings import (
-    BranchRules,
-    RepositorySettings,
-    RepositoryState,
-    Runner,
-    settings_of,
-)
+from ciguard.trackers.repository_settings import RepositorySettings, settings_of
+from ciguard.trackers.repository_state import BranchRules, RepositoryState, Runner
+from ciguard.trackers.shown import GITHUB_ACTIONS, Analysis, Check, Comment, Head, Origin
 from ciguard.trackers.template import Template
 
 __all__ = [

@@ -17,11 +17,11 @@ from ciguard.errors import (
     TrackerIssueError,
     TrackerUnavailableError,
 )
+from ciguard.trackers.connection import Terms
 from ciguard.trackers.contract import ROLL_UP, Issue, Report, marked_with
 from ciguard.trackers.github_client import FAILURES, Client, is_locked, may_be_done
 from ciguard.trackers.github_index import IssueIndex
 from ciguard.trackers.patience import Patience
-from ciguard.trackers.places import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from github.Issue import Issue as Filed
     from github.IssueComment import IssueComment
 
-    from ciguard.trackers.places import Connection
+    from ciguard.trackers.connection import Connection
 
 IGNORE = "ciguard:ignore"
 """A person sets it: nothing more is said in that issue."""

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from github.CheckRun import CheckRun
 
     from ciguard.domain import Place, Remark
+    from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.places import Connection
-    from ciguard.trackers.pull_request import Check, Head
+    from ciguard.trackers.shown import Check, Head
 
 OURS = "ciguard"
 """External id of our check runs: jobs of workflows are check runs too, and may have our name."""

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from github.Repository import Repository
 
+    from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.places import Connection
 
 T = TypeVar("T")
 Failure: TypeAlias = GithubException | RequestException

@@ -14,9 +14,9 @@ from ciguard.errors import TrackerForbiddenError
 from ciguard.trackers.github_client import Client
 
 if TYPE_CHECKING:
+    from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.places import Connection
-    from ciguard.trackers.pull_request import Analysis
+    from ciguard.trackers.shown import Analysis
 
 _OFF = "enabled"
 """In every message by which GitHub refuses for want of the feature, whatever it is called then:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from github.Issue import Issue
     from github.IssueComment import IssueComment
 
+    from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.places import Connection
-    from ciguard.trackers.pull_request import Comment
+    from ciguard.trackers.shown import Comment
 
 
 class StickyComment:

@@ -14,10 +14,10 @@ from ciguard.trackers.github_client import Client
 if TYPE_CHECKING:
     from github.RepositoryAdvisory import RepositoryAdvisory as Advisory
 
+    from ciguard.trackers.connection import Connection, Terms
     from ciguard.trackers.contract import Report
     from ciguard.trackers.disclosure import SecurityCrash
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.places import Connection, Terms
 
 _NEEDS = (
     "repository security advisories: write, which the token of a workflow cannot have; put another "

@@ -11,9 +11,9 @@ from ciguard.trackers.github_client import Client
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
 
+    from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.places import Connection
-    from ciguard.trackers.pull_request import Origin
+    from ciguard.trackers.shown import Origin
 
 
 class PullRequests:

@@ -8,11 +8,11 @@ from urllib.parse import quote
 from github import UnknownObjectException
 
 from ciguard.trackers.github_client import Client
-from ciguard.trackers.repository_settings import BranchRules, RepositoryState, Runner
+from ciguard.trackers.repository_state import BranchRules, RepositoryState, Runner
 
 if TYPE_CHECKING:
+    from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.places import Connection
 
 
 class GitHubSettings:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from ciguard.config import (
-    API_VARIABLE,
-    PUBLIC_API,
     TOKEN_VARIABLES,
-    github_token,
-    require_encryption,
 )
-from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
 from ciguard.project import REPOSITORY
+from ciguard.trackers.connection import Terms, connection
 from ciguard.trackers.contract import TRACKERS
 from ciguard.trackers.disclosure import ADVISORY, PUBLIC, WITHHOLD
 
@@ -32,54 +27,6 @@ SECURITY_TOKEN_VARIABLE = "CIGUARD_SECURITY_TOKEN"  # noqa: S105 - a name
 """Token for private places, which a workflow's own cannot write; else the same one serves."""
 _PAGE = re.compile(r"https://[A-Za-z0-9.-]{1,100}(?::[0-9]{1,5})?")
 _RUN = re.compile(r"[0-9]{1,20}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
-    """A repository on GitHub, and as whom issues are filed there."""
-
-    repository: str
-    """`owner/name`."""
-    api: str = PUBLIC_API
-    token: str = field(default="", repr=False)
-    """Empty to read what everybody may read."""
-    timeout_s: int = 15
-    pause_s: float = 1.0
-    """Between two writes, as GitHub asks for; faster ones meet its secondary limit."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What the project wants on its issues."""
-
-    label: str = "ciguard"
-    """Of every issue that is filed; by it they are found again."""
-    labels: tuple[str, ...] = ()
-    assignees: tuple[str, ...] = ()
-
-
-def connection(location: str, environment: Mapping[str, str]) -> Connection:
-    """Return where `owner/name` or `https://host/owner/name` is, and the token for it.
-
-    Without a host the variable GITHUB_API_URL says where, which GitHub's runners set.
-
-    Raises:
-        ConfigurationError: if it is no such location, or the token would travel unencrypted.
-    """
-    parts = urlsplit(location)
-    name = parts.path.strip("/") if parts.scheme else location
-    if not REPOSITORY.fullmatch(name):
-        msg = (
-            f"issues = 'github:{visible(location, limit=100)}': not a repository. Write "
-            "github:owner/name, or github:https://host/owner/name for GitHub Enterprise."
-        )
-        raise ConfigurationError(msg)
-    api = environment.get(API_VARIABLE) or PUBLIC_API
-    if parts.scheme:
-        host = f"{parts.scheme}://{parts.netloc}"
-        api = PUBLIC_API if parts.hostname == "github.com" else f"{host}/api/v3"
-    require_encryption(api)
-    return Connection(repository=name, api=api.rstrip("/"), token=github_token(environment))
 
 
 def page_of_repository(environment: Mapping[str, str], repository: str = "") -> str:

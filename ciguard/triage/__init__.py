@@ -16,6 +16,7 @@ from ciguard.triage.fingerprint import (
     recipe_number,
     same_symptom,
 )
+from ciguard.triage.hint import EnvironmentHint
 from ciguard.triage.levels import (
     PresentableLevel,
     PresentationDefaults,
@@ -32,7 +33,6 @@ from ciguard.triage.reach import with_reach
 from ciguard.triage.realism import Realism, is_plain, realism
 from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import read_script, script
-from ciguard.triage.scripting import EnvironmentHint
 from ciguard.triage.scripting.timing import measures_alike
 from ciguard.triage.symptom import FAILED_CHECK, Symptom, symptom_of, telling_line
 from ciguard.triage.text_diff import DiffLine, LineKind, program_diff, source_lines

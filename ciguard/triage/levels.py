@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Finding, Outcome
     from ciguard.execution import ScriptResult
-    from ciguard.triage.scripting import EnvironmentHint
+    from ciguard.triage.hint import EnvironmentHint
     from ciguard.triage.text_diff import DiffLine
 
 C = TypeVar("C", bound=Case)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.domain import Bucket, Finding
-    from ciguard.triage.scripting import EnvironmentHint
+    from ciguard.triage.hint import EnvironmentHint
 
 _MAX_SCRIPT = 1 << 20
 

@@ -12,7 +12,7 @@ import pytest
 from ciguard_command import answer, command, lines_of, run_of
 from command_server import environment
 
-from ciguard.campaign.group import worker_spec
+from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain import (
     ApiCall,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.campaign.group import worker_spec
+from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain import (
     ApiCall,

@@ -12,7 +12,7 @@ from ciguard.applications.providers.description import Task
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.applications.answering.choosing import Chosen
+    from ciguard.applications.answering.chosen import Chosen
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 

@@ -57,7 +57,7 @@ from ciguard.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ciguard.applications.answering.choosing import Chosen
+    from ciguard.applications.answering.chosen import Chosen
     from ciguard.applications.answering.engine import Engine
     from ciguard.applications.answering.faults import Fault
     from ciguard.applications.assessing.aims import Aim

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.choosing import Chosen
+from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.recording import NotRecordedError, Recording

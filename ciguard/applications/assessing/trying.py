@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.choosing import Chosen, local_engines
+from ciguard.applications.answering.choosing import local_engines
+from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.faces import Faces
 from ciguard.applications.answering.faults import read_faults
 from ciguard.applications.answering.habits import read_habits

@@ -19,7 +19,7 @@ from ciguard.applications.providers.description import known_providers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.applications.answering.choosing import Chosen
+    from ciguard.applications.answering.chosen import Chosen
     from ciguard.applications.exploring.explore import Explored
     from ciguard.applications.exploring.surroundings import Surroundings
     from ciguard.applications.finding.application import Application

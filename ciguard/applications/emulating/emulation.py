@@ -9,7 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.choosing import Chosen, local_engines
+from ciguard.applications.answering.choosing import local_engines
+from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.faults import read_faults
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.habits import read_habits

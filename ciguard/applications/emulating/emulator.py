@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.choosing import NoEngineError
+from ciguard.applications.answering.chosen import NoEngineError
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.operations import operations
@@ -17,7 +17,7 @@ from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:
-    from ciguard.applications.answering.choosing import Chosen
+    from ciguard.applications.answering.chosen import Chosen
     from ciguard.applications.emulating.request import Reply, Request, Services
     from ciguard.domain import Json
 

@@ -28,7 +28,6 @@ from ciguard.applications.solving.terms import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ciguard.applications.solving.evaluating import Expressions
     from ciguard.applications.solving.objects import Scope
     from ciguard.applications.solving.path import Path
     from ciguard.applications.solving.world import World
@@ -53,12 +52,20 @@ def _of_record(held: Record, name: str, given: Sequence[Any]) -> Any:
 class Calls:
     """The calls of one function."""
 
-    def __init__(self, world: World, scope: Scope, path: Path, expressions: Expressions) -> None:
+    def __init__(
+        self,
+        world: World,
+        scope: Scope,
+        path: Path,
+        *,
+        of: Callable[[ast.expr], Any],
+        group: Callable[..., Any],
+    ) -> None:
         self._world = world
         self._scope = scope
         self._path = path
-        self._of = expressions.of
-        self._group = expressions.group
+        self._of = of
+        self._group = group
 
     def of(self, node: ast.Call) -> Any:
         """Return what a call returns; UNKNOWN if that is not understood.

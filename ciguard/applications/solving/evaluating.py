@@ -53,7 +53,7 @@ class Expressions(ast.NodeVisitor):
         self._world = world
         self._scope = scope
         self._path = path
-        self._calls = Calls(world, scope, path, self)
+        self._calls = Calls(world, scope, path, of=self.of, group=self.group)
         self._goals: Mapping[Place, Goal] = world.goals_in(scope.module.file)
         self.over: Any = None
         """What the last comprehension went over."""

@@ -8,11 +8,10 @@ from ciguard.triage.scripting.comparison import (
     list_of,
     tolerances,
 )
-from ciguard.triage.scripting.header import EnvironmentHint, comment, header
+from ciguard.triage.scripting.header import comment, header
 from ciguard.triage.scripting.timing import timing
 
 __all__ = [
-    "EnvironmentHint",
     "assembled",
     "comment",
     "comparison",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ciguard.domain import Finding
-    from ciguard.triage.scripting.header import EnvironmentHint
+    from ciguard.triage.hint import EnvironmentHint
 
 
 def source_of(finding: Finding, hint: EnvironmentHint) -> Source:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from ciguard.domain import (
@@ -24,7 +23,6 @@ from ciguard.oracles import (
     SLOW,
     is_measured,
 )
-from ciguard.targets import EAGER
 from ciguard.triage.levels import origin_rows
 from ciguard.triage.scripting.timing import measurement
 from ciguard.triage.symptom import telling_line
@@ -34,25 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.domain import Finding, Outcome
+    from ciguard.triage.hint import EnvironmentHint
 
 _COMMENT_WIDTH = 96
 _MAX_MESSAGE = 600
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentHint:
-    """How a person gets the environment that a finding was made in."""
-
-    install: tuple[str, ...]
-    """Requirements for `pip install`, e.g. `("torch==2.13.0",)`."""
-    variables: tuple[tuple[str, str], ...] = ()
-    """Environment variables that change what the library does; set before it is imported."""
-    device: str = "cpu"
-    mode: str = EAGER
-    module: str = ""
-    """Import name of the library; empty means that it is the library's own name."""
-    other_library: str = ""
-    """What it is held against, for a difference between libraries."""
 
 
 def header(finding: Finding, hint: EnvironmentHint, *, also: Sequence[str] = ()) -> str:

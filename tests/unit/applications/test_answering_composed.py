@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ciguard.applications.answering.choosing import Chosen
+from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.composed import Composed
 from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.operations import operations

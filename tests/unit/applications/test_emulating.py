@@ -15,7 +15,7 @@ from google.protobuf import json_format
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.applications.answering.choosing import Chosen
+from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.emulating.emulator import Emulator

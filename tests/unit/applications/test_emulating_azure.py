@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.applications.answering.choosing import Chosen
+from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.composed import Composed
 from ciguard.applications.answering.faults import Fault

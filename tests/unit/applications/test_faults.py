@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.applications.answering.choosing import Chosen, local_engines
+from ciguard.applications.answering.choosing import local_engines
+from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.codes import Code
 from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.faults import Fault, Oddity, read_faults

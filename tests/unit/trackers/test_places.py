@@ -5,7 +5,8 @@ import pytest
 from ciguard.config import PUBLIC_API
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.trackers import Connection, Patience, Terms, open_disclosure, open_tracker
-from ciguard.trackers.places import connection, page_of_run
+from ciguard.trackers.connection import connection
+from ciguard.trackers.places import page_of_run
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ciguard.functions.in_target.describing.attributes import attributes_of
 from ciguard.functions.in_target.describing.conditions import condition_json, visible_in
@@ -29,16 +29,30 @@ from ciguard.functions.in_target.describing.places import (
     is_annotated,
 )
 
-if TYPE_CHECKING:
-    from ciguard.functions.in_target.describing.module import Description
-
 Json = Any
+
+
+class ModuleDescription(Protocol):
+    """What a function needs of the description of its module."""
+
+    file: str
+    module: Any
+    choices: dict[tuple[str, str], list[Any]]
+
+    def add(self, place: Place) -> str:
+        """Describe a function unless it is described already, and return its name."""
+
+    def add_generator(self, generator: Any) -> str:
+        """Describe what `objs` was given, and return its name."""
+
+    def problem(self, function: str, line: int, message: str, file: str = "") -> None:
+        """Note that an annotation is wrong."""
 
 
 class FunctionDescription:
     """Writes the description of one function."""
 
-    def __init__(self, description: Description, place: Place) -> None:
+    def __init__(self, description: ModuleDescription, place: Place) -> None:
         self._description = description
         self._place = place
         self._plain = inspect.unwrap(place.function)
