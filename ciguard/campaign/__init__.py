@@ -16,7 +16,13 @@ from ciguard.campaign.group import Group, Member
 from ciguard.campaign.history import PAGE_FILE, PAGE_MARK, Publishing
 from ciguard.campaign.journal import JOURNAL
 from ciguard.campaign.lessons import guided_lag
-from ciguard.campaign.levels import LevelDefaults, RunnableLevel, WorkerNeeds
+from ciguard.campaign.levels import (
+    DirectTests,
+    Investigator,
+    LevelDefaults,
+    RunnableLevel,
+    WorkerNeeds,
+)
 from ciguard.campaign.lookup import knowledge_for, learned_of, shipped_knowledge
 from ciguard.campaign.merge import Merged, gather, merge
 from ciguard.campaign.minimise import minimise
@@ -34,9 +40,11 @@ __all__ = [
     "PAGE_MARK",
     "Bisection",
     "Budget",
+    "DirectTests",
     "Executed",
     "Group",
     "Intends",
+    "Investigator",
     "LevelDefaults",
     "Member",
     "Merged",

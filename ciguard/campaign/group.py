@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiRecord, Intent, PairKind, Tally
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Case, Finding
     from ciguard.targets import Environment
-
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - granted to workers, not used here
 
 
 @dataclass(slots=True, kw_only=True)

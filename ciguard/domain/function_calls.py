@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LAST_LINE = 2**31 - 1
+"""GitHub takes no greater number."""
 ANNOTATED = "annotated"
 """Second member of an encoded `FunctionCase`, where an API call has its kind."""
 _MAX_PATH_LENGTH = 1_000

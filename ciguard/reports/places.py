@@ -30,7 +30,6 @@ _MAX_FILES = 50
 _MAX_CHARACTERS = 500_000
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _MAX_PATH = 500
-"""GitHub takes no greater number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,7 @@ from ciguard.campaign import LevelDefaults, WorkerNeeds
 from ciguard.domain import Errored, FunctionCase, as_kind, seated
 from ciguard.errors import ConfigurationError
 from ciguard.levels import focused
-from ciguard.levels.function.files import (
-    LEVEL as NAME,
-)
+from ciguard.levels.function.files import LEVEL as NAME
 from ciguard.levels.function.files import check_functions, needs_of, programs_in
 from ciguard.levels.function.level import FunctionLevel
 from ciguard.levels.function.script import function_script, mark_of
@@ -41,7 +39,8 @@ class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
         """Return where the programs are."""
         del library
-        return needs_of(programs_in(config))
+        programs = programs_in(config)
+        return needs_of(programs) if programs else WorkerNeeds()
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
         """Return a stream for each library. A shard calls functions of its own.
