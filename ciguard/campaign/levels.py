@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ciguard.errors import RegistrationError
+from ciguard.errors import RegistrationError, UnknownNameError
 from ciguard.levels import LEVELS, LevelSpec
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class WorkerNeeds:
     readable: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     functions: Json = None
-    """What workers are told of the user's programs; see `WorkerSpec.functions`."""
+    """Description of the user's programs for workers; see `WorkerSpec.functions`."""
 
 
 class DirectTests(Protocol):
@@ -197,10 +197,22 @@ def level_of(name: str) -> RunnableLevel:
 def rerun_settings(finding: Finding, config: Config) -> Config:
     """Return settings with which a finding's case can be run again on its own.
 
+    Levels in the settings that are not installed are left out: the case is of another one.
+
     Raises:
         CiguardError: if what it is about is out of reach.
     """
-    return level_of(finding.case.level).settings_for(finding, config)
+    installed = tuple(name for name in config.levels if _is_installed(name))
+    settings = replace(config, levels=installed)
+    return level_of(finding.case.level).settings_for(finding, settings)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        level_of(name)
+    except (UnknownNameError, RegistrationError):
+        return False
+    return True
 
 
 def levels_in(config: Config) -> list[RunnableLevel]:

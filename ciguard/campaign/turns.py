@@ -243,8 +243,8 @@ class Turns:
             self.suspects.note(executed, stream.group)
             self.equivalents.note(executed)
             stream.mark_judged()
-        told = level_of(executed.level).events_of(executed)
-        yield from (*counted, *told, *judged)
+        reported = level_of(executed.level).events_of(executed)
+        yield from (*counted, *reported, *judged)
 
     def _count(self, group: Group, executed: Executed) -> Iterator[Event]:
         apis = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from ciguard.errors import UnknownNameError
+from ciguard.errors import RegistrationError, UnknownNameError
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
@@ -131,7 +131,10 @@ def case_from_json(encoded: Json) -> Case:
     """
     try:
         return CASE_KINDS.get(str(encoded[1])[:_MAX_TAG]).read(encoded)
-    except (IndexError, KeyError, OverflowError, TypeError, ValueError, UnknownNameError) as error:
+    except (UnknownNameError, RegistrationError) as error:
+        msg = f"not an encoded case, or one of a package that is not installed here: {error}"
+        raise ValueError(msg) from error
+    except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded case: {error}"
         raise ValueError(msg) from error
 

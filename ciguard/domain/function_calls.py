@@ -65,7 +65,7 @@ class FunctionCase:
 
     @property
     def place(self) -> tuple[str, int]:
-        """The file, and the line that the function is said to be defined in; 1 if it is not."""
+        """The file, and the line of the function's definition; 1 if that is not known."""
         about = self.about if isinstance(self.about, dict) else {}
         functions = about.get("functions")
         for described in functions if isinstance(functions, list) else ():

@@ -79,6 +79,7 @@ def nudged(case: Case, seed: int) -> Case:
     more, each tensor by another part: what was equal is not any more. Where there are no tensors,
     a call's numbers are what it computes with; where there are, they are settings and stay.
     """
+    case = case.lowered()
     if isinstance(case, ModelCase):
         return nudged_run(case, seed)
     if not isinstance(case, ApiCall | FunctionCase):

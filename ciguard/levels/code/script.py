@@ -17,7 +17,7 @@ _COUNTED = "Lines are counted from where the program begins, below."
 
 
 def program_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return the program as it stands, with what tells that the defect shows."""
+    """Return the program as it stands, with the check that shows the defect."""
     case, writer = as_kind(finding.case, ProgramCase), source_of(finding, hint).writer
     chosen = [f"os.environ[{scalar(k)}] = {scalar(v)}" for k, v in hint.variables]
     preamble = ["import os", "", *chosen] if chosen else []

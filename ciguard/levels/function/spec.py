@@ -84,8 +84,8 @@ class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
 
     def claim(self, finding: Finding) -> tuple[str, str] | None:
         """Return how the function fails; None where it does not, but differs or does not return."""
-        failed = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
-        if not isinstance(failed, Errored):
+        shown = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
+        if not shown or not isinstance(shown[-1], Errored):
             return None
         is_called = as_kind(finding.case, FunctionCase).call
         how = "fails on what its annotations allow" if is_called else "is not imported"
