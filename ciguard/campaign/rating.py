@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.undefined import undefined_tensors, with_tensors
 from ciguard.campaign.undescribed import odd_arguments, with_plain_values
 from ciguard.domain import (
     ApiCall,
@@ -24,6 +25,7 @@ from ciguard.domain import (
     as_call,
 )
 from ciguard.oracles import broken_laws, mended, traits_of, where_written
+from ciguard.triage import depends_on_reach
 from ciguard.writing import content
 
 if TYPE_CHECKING:
@@ -49,13 +51,22 @@ class Rater:
 
     def rated(self, finding: Finding) -> Finding:
         """Return a finding of its weight, with what its call breaks of the documentation."""
-        breach = "; ".join(self.breaches(finding))
-        if not breach:
+        breach = "; ".join(self._broken(finding))
+        undefined = ", ".join(self._undefined(finding))
+        if not breach and not undefined:
             return finding
-        evidence = replace(finding.evidence, breach=breach)
-        return replace(finding, severity=Severity.INFO, evidence=evidence)
+        evidence = replace(finding.evidence, breach=breach, undefined=undefined)
+        severity = Severity.INFO if breach else finding.severity
+        return replace(finding, severity=severity, evidence=evidence)
 
     def breaches(self, finding: Finding) -> tuple[str, ...]:
+        """Return what makes a finding's call none that a program makes, where that matters."""
+        return (
+            *self._broken(finding),
+            *(f"{name} is None, and must be a tensor" for name in self._undefined(finding)),
+        )
+
+    def _broken(self, finding: Finding) -> tuple[str, ...]:
         """Return what a finding's call breaks of the documentation, where that matters."""
         if not _is_rated(finding):
             return ()
@@ -74,16 +85,23 @@ class Rater:
         )
 
     def conforming(self, finding: Finding) -> list[Case]:
-        """Return calls like one that breaks the documentation, which do not."""
+        """Return calls like one that no program makes, which a program may make."""
         if not self.breaches(finding):
             return []
         call = as_call(finding.case)
         laws, records = self._laws(finding), self._records(finding)
-        found = mended(_spelt_out(call), laws) if laws else []
-        names = odd_arguments(call, records)
-        if names:
+        found = mended(_spelt_out(call), laws) if laws and self._broken(finding) else []
+        if names := odd_arguments(call, records) if _is_rated(finding) else []:
             found = [p for c in (call, *found) for p in with_plain_values(c, records[0], names)]
+        if undefined := self._undefined(finding):
+            found = [p for c in (call, *found) for p in with_tensors(c, records[0], undefined)]
         return [case for case in found if not self.breaches(replace(finding, case=case))]
+
+    def _undefined(self, finding: Finding) -> list[str]:
+        """Return the arguments that are None where an operator needs a tensor."""
+        if not depends_on_reach(finding) or not isinstance(finding.case, ApiCall):
+            return []
+        return undefined_tensors(finding.case, self._records(finding))
 
     def _records(self, finding: Finding) -> list[ApiRecord]:
         """Return what each running target says of the API."""

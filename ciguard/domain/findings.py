@@ -80,6 +80,9 @@ class Evidence:
     breach: str = ""
     """Which arguments are not as documented, and why; empty where the call conforms, and where
     that makes no difference."""
+    undefined: str = ""
+    """Which arguments of a raw operator are None where it needs a tensor; empty where none is, or
+    the defect shows without."""
     unreachable: str = ""
     """Why no program that makes public calls is known to meet the defect; empty where one may."""
 

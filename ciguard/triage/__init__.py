@@ -29,7 +29,7 @@ from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
 from ciguard.triage.neighbours import neighbours
 from ciguard.triage.normalise import normalise
-from ciguard.triage.reach import with_reach
+from ciguard.triage.reach import depends_on_reach, is_raw, with_reach
 from ciguard.triage.realism import Realism, is_plain, realism
 from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import read_script, script
@@ -56,12 +56,14 @@ __all__ = [
     "Simplicity",
     "Symptom",
     "cause_of",
+    "depends_on_reach",
     "derivation_diff",
     "fingerprint",
     "first_of_each_cause",
     "is_cause_name",
     "is_fingerprint",
     "is_plain",
+    "is_raw",
     "measures_alike",
     "native_frames",
     "neighbours",

@@ -2,7 +2,7 @@
 
 A cause is read from one bucket alone, by the first kind of evidence that it has, so that its name
 is the same whichever buckets were met, in whatever order. Only what a baseline keeps of a bucket is
-read: ingredients of its fingerprint, its case, its native stack.
+read: ingredients of its fingerprint, its case, its evidence, its native stack.
 """
 
 from __future__ import annotations
@@ -127,6 +127,13 @@ def _name(bucket: Bucket, evidence: tuple[str, str]) -> str:
 # --- kinds of evidence ----------------------------------------------------------------------------
 
 
+def _undefined_tensor(bucket: Bucket, _: Mapping[str, str]) -> tuple[str, str] | None:
+    """None passed for a tensor: what lets it through is at fault, not each operator that fails."""
+    if not bucket.finding.evidence.undefined:
+        return None
+    return "undefined tensor", "None for a tensor, which raw operators do not refuse"
+
+
 def _failed_check(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
     """A check names the place that failed, whichever API led there; `false` names none."""
     message = ingredients.get("message", "")
@@ -215,6 +222,7 @@ def _difference(bucket: Bucket, _: Mapping[str, str]) -> tuple[str, str]:
 
 _OF_PAIRS: tuple[Reader, ...] = (_changed_class, _changed_refusal, _difference)
 _OF_ENDS: tuple[Reader, ...] = (
+    _undefined_tensor,
     _failed_check,
     _native_frames,
     _raising_function,

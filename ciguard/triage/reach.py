@@ -1,8 +1,9 @@
 """Reach: can a program that uses a library's public API meet a defect at all.
 
 Raw entry points take handles: objects that a program gets for one purpose and hands on for that
-purpose. A death by a handle of another kind is a defect, and one that nobody meets who does not
-look for it. It weighs little, until something public leads to the same cause.
+purpose. And they take None for a tensor, which public functions refuse. A death by a handle of
+another kind, or by a tensor that is none, is a defect, and one that nobody meets who does not look
+for it. It weighs little, until something public leads to the same cause.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ciguard.domain import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Bucket, Case, Value
+    from ciguard.domain import Bucket, Case, Finding, Value
 
 _WEIGHTS = {"crash": Severity.CRITICAL, "internal-error": Severity.HIGH}
 """Of the oracles that are asked: what any call may come to, whatever it is given."""
@@ -36,27 +37,38 @@ def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
     listed = list(buckets)
     public: dict[str, str] = {}
     for bucket in sorted(listed, key=lambda bucket: bucket.finding.api):
-        if bucket.finding.oracle in _WEIGHTS and not _needs_handle(bucket):
+        if depends_on_reach(bucket.finding) and not _hidden_by(bucket):
             public.setdefault(cause_name(bucket), bucket.finding.api)
     return [_weighed(bucket, public.get(cause_name(bucket), "")) for bucket in listed]
 
 
+def depends_on_reach(finding: Finding) -> bool:
+    """Return whether a finding weighs less where no program can meet its defect."""
+    return finding.oracle in _WEIGHTS
+
+
 def _weighed(bucket: Bucket, public: str) -> Bucket:
     finding = bucket.finding
-    if finding.oracle not in _WEIGHTS or finding.evidence.breach:
+    if not depends_on_reach(finding) or finding.evidence.breach:
         return bucket
-    handle = "" if public else _needs_handle(bucket)
-    why = f"a raw entry point, given a handle ({handle}) that public calls do not give it"
-    if not handle and not finding.evidence.unreachable:
+    hidden_by = "" if public else _hidden_by(bucket)
+    why = f"a raw entry point, given {hidden_by} that public calls do not give it"
+    if not hidden_by and not finding.evidence.unreachable:
         return bucket
-    evidence = replace(finding.evidence, unreachable=why if handle else "")
-    severity = Severity.LOW if handle else _WEIGHTS[finding.oracle]
+    evidence = replace(finding.evidence, unreachable=why if hidden_by else "")
+    severity = Severity.LOW if hidden_by else _WEIGHTS[finding.oracle]
     return replace(bucket, finding=replace(finding, evidence=evidence, severity=severity))
 
 
-def _needs_handle(bucket: Bucket) -> str:
-    """Return the first handle among the arguments of a raw entry point; empty if there is none."""
-    return handle_in(bucket.finding.case) if is_raw(bucket.finding.api) else ""
+def _hidden_by(bucket: Bucket) -> str:
+    """Return what no public call gives to a raw entry point; empty if there is none."""
+    finding = bucket.finding
+    if not is_raw(finding.api):
+        return ""
+    if undefined := finding.evidence.undefined:
+        return f"None for a tensor ({undefined})"
+    handle = handle_in(finding.case)
+    return handle and f"a handle ({handle})"
 
 
 def is_raw(api: str) -> bool:

@@ -15,6 +15,7 @@ from ciguard.domain import (
     Cause,
     Crashed,
     Errored,
+    Evidence,
     Frame,
     LiteralValue,
     Outcome,
@@ -206,6 +207,19 @@ def test_what_the_standard_library_says_joins_no_two_operators() -> None:
 
     assert cause_of(internal(text, "torch.a")) != cause_of(internal(text, "torch.b"))
     assert cause_of(internal(text, "torch.a")) == cause_of(internal(text, "torch.Tensor.a"))
+
+
+def test_none_for_a_tensor_is_one_cause_however_an_operator_fails_by_it() -> None:
+    dead = bucket(Crashed("SIGSEGV"), "torch.ops.aten.copy")
+    failed = internal("op.is_output INTERNAL ASSERT FAILED", "torch.ops.aten.mish_backward")
+    undefined = [
+        replace(one, finding=replace(one.finding, evidence=Evidence(undefined="self")))
+        for one in (dead, failed)
+    ]
+
+    assert cause_of(dead) != cause_of(failed)
+    assert cause_of(undefined[0]) == cause_of(undefined[1])
+    assert cause_of(undefined[0]).kind == "undefined tensor"
 
 
 def test_a_class_that_changed_in_a_module_is_one_cause() -> None:

@@ -52,6 +52,18 @@ def test_a_raw_entry_point_with_a_handle_is_unreachable(handle: Value, outcome: 
     assert "that public calls do not give it" in weighed.finding.evidence.unreachable
 
 
+def test_none_for_a_tensor_of_a_raw_operator_is_unreachable_whatever_fails_then() -> None:
+    met = bucket("torch.ops.aten.mish_backward", LiteralValue(None))
+    evidence = replace(met.finding.evidence, undefined="grad_output")
+
+    (weighed,) = with_reach([replace(met, finding=replace(met.finding, evidence=evidence))])
+
+    assert weighed.finding.severity is Severity.LOW
+    assert class_of(weighed.finding) is FindingClass.UNREACHABLE
+    assert "None for a tensor (grad_output)" in weighed.finding.evidence.unreachable
+    assert with_reach([met]) == [met]
+
+
 @pytest.mark.parametrize(
     "reachable",
     [

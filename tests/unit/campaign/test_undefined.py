@@ -1,0 +1,114 @@
+"""None where an operator needs a tensor: found by its schema; a tensor is tried in its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from campaign_examples import ONE, crash, difference, finding, group, member
+
+from ciguard.campaign.rating import Rater
+from ciguard.campaign.undefined import undefined_tensors, with_tensors
+from ciguard.domain import (
+    ApiCall,
+    ApiRecord,
+    CallKind,
+    Constant,
+    Errored,
+    Finding,
+    LiteralValue,
+    ParameterRecord,
+    Severity,
+    TensorValue,
+    Value,
+    as_call,
+)
+
+API = "torch.ops.aten.norm_backward"
+RECORD = ApiRecord(
+    api=API,
+    kind=CallKind.FUNCTION,
+    parameters=(
+        ParameterRecord(name="grad", schema_type="Tensor"),
+        ParameterRecord(name="weight", schema_type="Tensor?"),
+        ParameterRecord(name="self", schema_type="Tensor"),
+    ),
+    source="schema",
+)
+NONE = LiteralValue(None)
+TENSOR = TensorValue(dtype="int64", shape=(4,), fill=Constant(1))
+
+
+def call(*arguments: Value, api: str = API, **keywords: Value) -> ApiCall:
+    return ApiCall(
+        api=api, kind=CallKind.FUNCTION, arguments=arguments, keywords=tuple(keywords.items())
+    )
+
+
+@pytest.mark.parametrize(
+    ("met", "names"),
+    [
+        (call(NONE, NONE, TENSOR), ["grad"]),
+        (call(TENSOR, NONE, NONE), ["self"]),
+        (call(NONE, weight=NONE, self=NONE), ["grad", "self"]),
+        (call(TENSOR, NONE, TENSOR), []),
+        (call(TENSOR), []),
+    ],
+    ids=["by position", "the last", "by keyword", "optional", "left out"],
+)
+def test_only_none_for_what_must_be_a_tensor_is_undefined(met: ApiCall, names: list[str]) -> None:
+    assert undefined_tensors(met, [RECORD]) == names
+
+
+def test_nothing_is_said_of_public_functions_and_of_what_is_not_described() -> None:
+    assert undefined_tensors(call(NONE, api="torch.norm"), [RECORD]) == []
+    assert undefined_tensors(call(NONE), []) == []
+
+
+def test_tensors_take_the_place_of_none_one_of_them_like_the_first() -> None:
+    like, plain = with_tensors(call(NONE, NONE, TENSOR), RECORD, ["grad"])
+
+    assert like == call(TENSOR, NONE, TENSOR)
+    assert isinstance(plain.arguments[0], TensorValue)
+    assert plain.arguments[0].dtype == "float32"
+    assert len(list(with_tensors(call(NONE, self=NONE), RECORD, ["grad", "self"]))) == 1
+
+
+def rater() -> Rater:
+    tested = member(ONE)
+    tested.catalogue = {API: RECORD}
+    return Rater({"planted": group(tested)})
+
+
+INTERNAL = replace(
+    finding(Errored("RuntimeError", "op INTERNAL ASSERT FAILED"), case=call(NONE)),
+    oracle="internal-error",
+    kind="RuntimeError",
+    severity=Severity.HIGH,
+)
+DEATH = replace(crash(), api=API, case=call(NONE, NONE, TENSOR))
+
+
+@pytest.mark.parametrize("met", [DEATH, INTERNAL], ids=["crash", "internal error"])
+def test_what_fails_by_an_undefined_tensor_says_so(met: Finding) -> None:
+    rated = rater().rated(met)
+
+    assert rated.evidence.undefined == "grad"
+    assert rated.evidence.breach == ""
+    assert rated.severity is met.severity  # reach decides, when all buckets are known
+    assert rater().breaches(met) == ("grad is None, and must be a tensor",)
+
+
+@pytest.mark.parametrize("met", [DEATH, INTERNAL], ids=["crash", "internal error"])
+def test_a_call_with_tensors_is_tried_instead(met: Finding) -> None:
+    proposed = [as_call(case) for case in rater().conforming(met)]
+
+    assert proposed
+    assert all(isinstance(one.arguments[0], TensorValue) for one in proposed)
+    assert all(one.arguments[1:] == as_call(met.case).arguments[1:] for one in proposed)
+
+
+def test_differences_are_rated_by_the_documentation_alone() -> None:
+    met = replace(difference(), api=API, case=call(NONE, NONE, TENSOR))
+
+    assert rater().rated(met).evidence.undefined == ""
