@@ -25,8 +25,9 @@ class Job:
     most_hangs: int = 0
     """Leave the remaining cases out after so many hangs; 0 runs them all, however long it takes."""
     perturb: int = 0
-    """For a fresh worker: fill newly allocated memory with this byte, so that a result that
-    depends on uninitialised memory shows itself. 0 leaves memory as it comes."""
+    """For a fresh worker: fill newly allocated memory with this byte, and seed Python's and numpy's
+    generators with it, so that a result that depends on uninitialised memory or on chance shows
+    itself. 0 leaves both as they come."""
     limit_s: float = 0.0
     """Time of one case; 0 for the target's own limit."""
     is_careful: bool = False

@@ -90,6 +90,8 @@ SHAPE_BEYOND_RANGE = "shape beyond range"
 """How exemptions name shapes of results of boundary cases."""
 BETWEEN_MODES = "between modes"
 """How exemptions name what a mode may answer otherwise than eager execution."""
+REFUSED_BY_MODES = "refused by modes"
+"""How exemptions name what a mode may refuse although eager execution takes it."""
 _UNSPECIFIED = frozenset({"values", "nan"})
 _WITHIN_RANGE = frozenset({Intent.CONFORMING, Intent.SPECIAL})
 _UNSAID_OF_MODES = frozenset({"structure", "exception", "accepted"})
@@ -285,6 +287,8 @@ def _is_promised(difference: Difference, pair: PairKind, subject: Subject) -> bo
         return True
     if subject.tags & UNSTABLE_TAGS:
         return difference.kind == "dtype"  # a random number may decide all else
+    if difference.kind == "refused" and exemption_of(subject.api, REFUSED_BY_MODES):
+        return False
     if difference.kind in _UNSPECIFIED and exemption_of(subject.api, BETWEEN_MODES):
         return False
     return difference.kind not in _UNSAID_OF_MODES

@@ -18,6 +18,7 @@ from ciguard.domain import (
     ApiCall,
     CallKind,
     Constant,
+    LiteralValue,
     Outcome,
     Passed,
     TensorValue,
@@ -147,6 +148,34 @@ def test_keras_is_fuzzed_on_jax(environment_of: EnvironmentOf, tmp_path: Path) -
 
     assert_ran(run, cases=100, apis=8)
     assert run["targets"][0]["library"] == "keras"
+
+
+@pytest.mark.slow
+@pytest.mark.library("keras")
+def test_weights_that_keras_draws_disagree_with_themselves(environment_of: EnvironmentOf) -> None:
+    environment_ = environment_of("keras")
+    name = environment_.target.name
+    layer = ApiCall(
+        api="keras.layers.Dense",
+        kind=CallKind.LAYER,
+        arguments=(LiteralValue(2),),
+        inputs=(TensorValue("float32", (1, 3), Constant(1.0)),),
+    )
+    seen: dict[int, bytes] = {}
+    with Dispatcher() as dispatcher:
+        dispatcher.start([worker_spec(name, environment_, Config())])
+        for number, perturb in enumerate((0x55, 0x55, 0xAA)):
+            dispatcher.add(Job(name, number, (encode(layer),), fresh=True, perturb=perturb))
+        deadline = time.monotonic() + 240
+        while len(seen) < 3 and time.monotonic() < deadline:
+            for result in dispatcher.wait(1.0):
+                (outcome,) = result.outcomes
+                assert isinstance(outcome, Passed), outcome
+                assert isinstance(result.job.key, int)
+                seen[result.job.key] = outcome.encoded
+
+    assert seen[0] == seen[1]
+    assert seen[0] != seen[2]
 
 
 @pytest.mark.slow

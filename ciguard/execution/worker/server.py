@@ -192,6 +192,7 @@ class Server:
         connection, shared, log, stack = given
         if self._perturb:
             confine.perturb_memory(self._perturb)
+            self._adapter.vary(self._perturb)
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
         restrain(self._settings)

@@ -165,7 +165,8 @@ class Adapter:
 
         Returns:
             `{"dtype": common name, "array": numpy array}`; without `array` when the elements
-            cannot be read (meta, quantised, sparse, resource), then with `"note": why`.
+            cannot be read (meta, quantised, sparse, resource), then with `"note": why`, and
+            with `"shape"` where it has one.
             numpy has no bfloat16: its elements come back as float32, with dtype `bfloat16`.
         """
         raise NotImplementedError
@@ -188,6 +189,12 @@ class Adapter:
         Must cost a few microseconds: check first, restore only what a case has changed.
         """
         raise NotImplementedError
+
+    def vary(self, seed: int) -> None:
+        """Let Python and numpy draw other numbers from now on, where `reset` puts them back.
+
+        Libraries take seeds of their own from these generators, which a case's seed leaves alone.
+        """
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return how to run `function(*tensors)` in each mode other than eagerly, by name.

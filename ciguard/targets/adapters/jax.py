@@ -144,12 +144,13 @@ class JaxAdapter(contract.Adapter):
         if not isinstance(output, self._jax.Array):
             return None
         name = self._names.get(output.dtype)
+        shape = list(output.shape)
         if name is None:
-            return {"dtype": str(output.dtype), "note": "no numpy equal"}
+            return {"dtype": str(output.dtype), "shape": shape, "note": "no numpy equal"}
         try:
             array = np.asarray(output)
         except (RuntimeError, TypeError, ValueError) as error:
-            return {"dtype": name, "note": type(error).__name__}
+            return {"dtype": name, "shape": shape, "note": type(error).__name__}
         if name == "bfloat16":
             array = array.astype(np.float32)
         return {"dtype": name, "array": array}
@@ -162,6 +163,10 @@ class JaxAdapter(contract.Adapter):
         del seed
         self._interpreter.restore()
         self._state.restore()
+
+    def vary(self, seed: int) -> None:
+        """Let Python and numpy draw other numbers from now on."""
+        self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return how to run a function compiled as a whole."""

@@ -138,7 +138,7 @@ class JittorAdapter(contract.Adapter):
             return None
         name = str(output.dtype)
         if name not in self._arrays:
-            return {"dtype": name, "note": "no numpy equal"}
+            return {"dtype": name, "shape": list(output.shape), "note": "no numpy equal"}
         try:
             if name == "bfloat16":
                 output = output.float32()
@@ -151,6 +151,10 @@ class JittorAdapter(contract.Adapter):
         self._interpreter.restore()
         self._state.restore()
         self._jittor.core.set_seed(seed)
+
+    def vary(self, seed: int) -> None:
+        """Let Python and numpy draw other numbers from now on."""
+        self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return how to run a function as users do: operators are fused, and run when needed."""

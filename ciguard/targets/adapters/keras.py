@@ -85,6 +85,10 @@ class KerasAdapter(contract.Adapter):
         self._state.restore()
         self._backend.reset(seed)
 
+    def vary(self, seed: int) -> None:
+        """Let Python and numpy draw other numbers from now on: weights begin with those."""
+        self._backend.vary(seed)
+
     def run_model(self, run: contract.ModelRun) -> Any:
         """Run a layer graph; see `keras_models.run`.
 

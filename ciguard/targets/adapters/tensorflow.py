@@ -175,7 +175,8 @@ class TensorflowAdapter(contract.Adapter):
             return self._read_other(output)
         number = output._datatype_enum()
         if number not in self._plain:
-            return {"dtype": self._names.get(number, str(number)), "note": "no numpy equal"}
+            name, shape = self._names.get(number, str(number)), output.shape.as_list()
+            return {"dtype": name, "shape": shape, "note": "no numpy equal"}
         array = output._numpy_internal()
         if number == self._text:
             array = np.asarray(array, dtype=object)
@@ -211,6 +212,10 @@ class TensorflowAdapter(contract.Adapter):
         if self._place is None:
             self._start()
         self._seeds.reset(self._context, seed)
+
+    def vary(self, seed: int) -> None:
+        """Let Python and numpy draw other numbers from now on."""
+        self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return how to run a function as a graph, compiled by XLA or not."""

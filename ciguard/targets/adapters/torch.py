@@ -200,7 +200,8 @@ class TorchAdapter(contract.Adapter):
         dtype = output.dtype
         name = self._names.get(dtype)
         if name is None:
-            return {"dtype": str(dtype).replace("torch.", ""), "note": "numpy has no such dtype"}
+            name, note = str(dtype).replace("torch.", ""), "numpy has no such dtype"
+            return {"dtype": name, "shape": list(output.shape), "note": note}
         try:
             if dtype in self._wider:
                 output = output.detach().to(self._wider[dtype])
@@ -252,6 +253,10 @@ class TorchAdapter(contract.Adapter):
         self._seed(seed)
         if not self._on_cpu:
             self._torch.cuda.manual_seed(seed)
+
+    def vary(self, seed: int) -> None:
+        """Let Python and numpy draw other numbers from now on."""
+        self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
         """Return how to run a function compiled, exported or traced."""

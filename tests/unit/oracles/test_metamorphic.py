@@ -39,7 +39,12 @@ from ciguard.oracles import (
     encode,
     relations_of,
 )
-from ciguard.oracles.differential import BETWEEN_MODES, SHAPE_BEYOND_RANGE, SPECIAL_ELEMENTS
+from ciguard.oracles.differential import (
+    BETWEEN_MODES,
+    REFUSED_BY_MODES,
+    SHAPE_BEYOND_RANGE,
+    SPECIAL_ELEMENTS,
+)
 from ciguard.oracles.relations import Observed, exemptions
 from ciguard.oracles.tolerance import NO_INPUTS
 
@@ -130,6 +135,7 @@ def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
             "differential",
             "between backends",
             BETWEEN_MODES,
+            REFUSED_BY_MODES,
             "across-libraries",
             SHAPE_BEYOND_RANGE,
             SPECIAL_ELEMENTS,

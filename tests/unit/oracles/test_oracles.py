@@ -504,6 +504,22 @@ def test_what_an_exemption_leaves_open_between_modes_is_compared_between_version
     assert [f.pair for f in judge(case(), clipped, clipping)] == [PairKind.VERSION]
 
 
+def test_a_mode_may_refuse_what_an_exemption_says() -> None:
+    memory = replace(IN_MODES, api="jax.numpy.from_dlpack")
+    refused: dict[str, Outcome] = {OLD: passed(1.0), OLD_TRACED: Rejected("TypeError", "no memory")}
+
+    assert judge(case(), refused, memory) == []
+    assert judge(case(), refused, IN_MODES)
+
+
+@pytest.mark.parametrize("api", ["tensorflow.linalg.svd", "tensorflow.raw_ops.Eig", "torch.svd"])
+def test_singular_vectors_and_eigenvectors_have_no_phase(api: str) -> None:
+    met = {OLD: passed(1.0), NEW: passed(-1.0)}
+
+    assert judge(case(), met, replace(subject(), api=api)) == []
+    assert judge(case(), met, replace(subject(), api="torch.linalg.svdvals"))
+
+
 def test_a_subject_without_targets_is_compared_with_nothing() -> None:
     of = Subject(library="torch", api="torch.fold", targets={})
 

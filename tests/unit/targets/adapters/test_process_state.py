@@ -34,6 +34,18 @@ def test_a_seed_set_by_a_case_is_forgotten() -> None:
     assert random.random() == first
 
 
+def test_chance_falls_otherwise_from_the_time_on_that_it_is_varied() -> None:
+    state = InterpreterState()
+    first = (random.random(), float(np.random.rand()))
+
+    state.vary(7)
+    varied = (random.random(), float(np.random.rand()))
+    state.restore()
+
+    assert all(one != other for one, other in zip(first, varied, strict=True))
+    assert (random.random(), float(np.random.rand())) == varied
+
+
 def test_numpy_settings_and_the_recursion_limit_come_back() -> None:
     errors, precision, limit = (
         np.geterr(),
