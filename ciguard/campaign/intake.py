@@ -278,4 +278,5 @@ class Intake:
 
 def _says(case: Case, subject: Subject) -> bool:
     """Return whether an orderly end on one target says anything; of a program it does."""
-    return not case.is_api_use or bool(case.relation) or case.focus in subject.laws
+    is_judged_alone = case.has_verdict_alone or not case.is_api_use
+    return is_judged_alone or bool(case.relation) or case.focus in subject.laws

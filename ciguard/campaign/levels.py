@@ -40,6 +40,10 @@ class DirectTests(Protocol):
     gone: dict[str, frozenset[str]]
     """Known buckets that were looked at again and are not there: the targets by fingerprint."""
 
+    @property
+    def stage(self) -> str:
+        """What it is called where a run says how long each stage took."""
+
     def events(self, until: float) -> Iterator[Event | Finding]:
         """Try everything, until that time on the clock of `time.monotonic`."""
 

@@ -56,15 +56,15 @@ def minimise(
         None if the case does not show the defect any more.
 
     Raises:
-        ConfigurationError: if it is one of an application.
+        ConfigurationError: if no worker runs its case.
         TargetSyntaxError: if one of the bucket's targets cannot be read.
         ProvisioningError: if one cannot be provided.
         WorkerStartError: if the workers of one cannot run.
     """
     if not bucket.finding.case.is_run_by_worker:
         msg = (
-            f"bucket {bucket.fingerprint}: of an application, whose services are answered the "
-            "plainest way first: there is nothing simpler to try."
+            f"bucket {bucket.fingerprint}: level {bucket.finding.case.level} tries the plainest "
+            "cases first: there is nothing simpler to try."
         )
         raise ConfigurationError(msg)
     config = rerun_settings(bucket.finding, config)

@@ -99,7 +99,7 @@ class Redoing:
         attempt = 1 + max(map(self._attempts_before, jobs))
         void = frozenset(job.target for job in jobs)
         group = next(g for g in self._groups.values() if jobs[0].target in g.members)
-        cases = tuple(map(_decoded, jobs[0].cases))
+        cases = jobs[0].tested or tuple(map(_decoded, jobs[0].cases))
         targets = _targets_of(group, cases, void)
         if attempt > MAX_ATTEMPTS or not targets:
             self._given_up.update(dict.fromkeys(void, len(cases)))

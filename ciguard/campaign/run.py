@@ -328,7 +328,7 @@ class _Campaign:
                 else:
                     yield item
             self._turns.replays.passed |= tests.gone
-            yield self._finish_stage("applications")
+            yield self._finish_stage(tests.stage)
 
     def _explore(self) -> Iterator[Event]:
         streams = self._turns.streams.values()

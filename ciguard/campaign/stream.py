@@ -201,6 +201,7 @@ class Stream:
                 encoded,
                 most_hangs=1,
                 limit_s=self.limit_s,
+                tested=batch.cases,
             )
             dispatcher.add(job)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
+from ciguard.domain.intent import Intent
 from ciguard.errors import RegistrationError, UnknownNameError
 from ciguard.registry import Registry
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from dataclasses import Field
 
-    from ciguard.domain.intent import Intent
     from ciguard.domain.values import Json, Value
 
 
@@ -109,8 +109,51 @@ class CaseKind:
     """Whether a run imports or executes a program, and is given the time of one."""
 
 
+@dataclass(frozen=True, slots=True)
+class OpaqueCase:
+    """A stored case of a kind that is not installed here: kept as it is, and never run."""
+
+    api: str
+    kind: str
+    """The tag of its kind."""
+    encoded: str
+    """Its JSON form as text."""
+
+    seed: ClassVar[int] = 0
+    intent: ClassVar[Intent] = Intent.CONFORMING
+    focus: ClassVar[str] = ""
+    relation: ClassVar[str] = ""
+    values: ClassVar[tuple[Value, ...]] = ()
+    noun: ClassVar[str] = "case"
+    given: ClassVar[str] = "inputs"
+    is_api_use: ClassVar[bool] = False
+    is_user_code: ClassVar[bool] = False
+    place: ClassVar[tuple[str, int]] = ("", 0)
+    is_run_by_worker: ClassVar[bool] = False
+    has_verdict_alone: ClassVar[bool] = False
+
+    @property
+    def level(self) -> str:
+        """The tag of its kind: the name of its level is not known."""
+        return self.kind
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """What is tested."""
+        return (self.api,)
+
+    def lowered(self) -> OpaqueCase:
+        """Return the case: there is nothing that workers could run."""
+        return self
+
+    def to_json(self) -> Json:
+        """Return the JSON form as it was read."""
+        return json.loads(self.encoded)
+
+
 _MAX_TAG = 40
-_BEGINNING = re.compile(rb'\["(?:[^"\\]|\\.)*", ?"([a-z-]{1,%d})"' % _MAX_TAG)
+_TAG = re.compile(r"[a-z-]{1,40}")
+_BEGINNING = re.compile(rb'\["(?:[^"\\]|\\.)*", ?"([a-z-]{1,40})"')
 """Of an encoded case: the API, and the tag of its kind."""
 
 CASE_KINDS: Registry[CaseKind] = Registry(
@@ -124,7 +167,7 @@ def case_to_json(case: Case) -> Json:
 
 
 def case_from_json(encoded: Json) -> Case:
-    """Rebuild a case from its JSON form.
+    """Rebuild a case from its JSON form: an `OpaqueCase` if its kind is not installed here.
 
     Raises:
         ValueError: if `encoded` is not the JSON form of a case.
@@ -132,8 +175,11 @@ def case_from_json(encoded: Json) -> Case:
     try:
         return CASE_KINDS.get(str(encoded[1])[:_MAX_TAG]).read(encoded)
     except (UnknownNameError, RegistrationError) as error:
-        msg = f"not an encoded case, or one of a package that is not installed here: {error}"
-        raise ValueError(msg) from error
+        api, tag = encoded[0], encoded[1]
+        if not isinstance(api, str) or not isinstance(tag, str) or not _TAG.fullmatch(tag):
+            msg = f"not an encoded case: {error}"
+            raise ValueError(msg) from error
+        return OpaqueCase(api, tag, json.dumps(encoded, separators=(",", ":")))
     except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"not an encoded case: {error}"
         raise ValueError(msg) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from ciguard.domain import Outcome
+    from ciguard.domain import Case, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Job:
     """Time of one case; 0 for the target's own limit."""
     is_careful: bool = False
     """Run the cases one by one, each followed by canaries: one of them may be hostile."""
+    tested: tuple[Case, ...] = ()
+    """The cases as their level has them, where workers may run others in their place."""
     session: int = 0
     """Measure, see `measurement`, in the worker of this session, which is fresh when it begins.
     0 for an ordinary job."""

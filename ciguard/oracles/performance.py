@@ -14,7 +14,7 @@ import numpy as np
 
 from ciguard.domain import Evidence, Finding, PairKind, Passed, Severity
 from ciguard.execution import Measured, Quantity, decode_measured
-from ciguard.oracles.contract import Traits, registered
+from ciguard.oracles.contract import Traits, registered, traits_of
 from ciguard.oracles.differential import pair_kind
 from ciguard.oracles.hang import SLOW
 from ciguard.oracles.signed_rank import signed_rank_p
@@ -52,7 +52,7 @@ KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH:
 
 def is_measured(finding: Finding) -> bool:
     """Return whether a finding says how much a call takes: a simpler call takes less."""
-    return finding.oracle == PERFORMANCE or finding.kind == SLOW
+    return traits_of(finding.oracle).is_measured or finding.kind == SLOW
 
 
 def is_comparable(reference: Identity, other: Identity) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
-from ciguard.domain import Case
+from ciguard.domain import Case, OpaqueCase
 from ciguard.errors import RegistrationError
 from ciguard.levels import LEVELS, LevelSpec
 from ciguard.triage.quoted import texts_in
@@ -145,14 +145,34 @@ class PresentationDefaults(Generic[C]):
         return case
 
 
+class _NotInstalled(PresentationDefaults[Case]):
+    """The level of cases that nothing installed can read."""
+
+    name: ClassVar[str] = "(not installed)"
+
+    def has_script(self, case: Case) -> bool:
+        """Return that nothing is known of how to run it."""
+        del case
+        return False
+
+    def script(self, finding: Finding, hint: EnvironmentHint) -> str:
+        """Raise a ValueError: nothing is known of how to run the case."""
+        del hint
+        msg = f"a case of kind {finding.case.level!r}, of a package that is not installed here"
+        raise ValueError(msg)
+
+
+_NOT_INSTALLED = _NotInstalled()
+
+
 def presentable(case: Case) -> PresentableLevel:
-    """Return the level of a case.
+    """Return the level of a case; one that can do nothing if that is not installed.
 
     Raises:
         UnknownNameError: if there is none of that name.
         RegistrationError: if its cases cannot be presented.
     """
-    return _presentable(case.level)
+    return _NOT_INSTALLED if isinstance(case, OpaqueCase) else _presentable(case.level)
 
 
 @cache

@@ -46,6 +46,25 @@ def test_level_of_another_package_goes_the_whole_way(tmp_path: Path) -> None:
     assert {bucket["comparison"] for bucket in replayed} == {"known"}
 
 
+def test_what_a_package_found_that_is_gone_is_kept_and_never_called_fixed(tmp_path: Path) -> None:
+    (tmp_path / "issues").mkdir()
+    answer(run(), tmp_path)
+    corpus = next((tmp_path / ".ciguard" / "baseline").rglob("corpus.jsonl"))
+    corpus.write_text(corpus.read_text("utf-8").replace('"step"', '"stride"'), "utf-8")
+    before = lines_of(corpus)
+
+    done = answer(
+        command("run", "--api", "planted.double", "--target", PLANTED[0], "--max-cases", "16"),
+        tmp_path,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Buckets: 0 new, 2 not run" in done.stdout
+    assert lines_of(corpus) == before
+    shown = answer(command("show", "--baseline", ".ciguard/baseline"), tmp_path)
+    assert shown.returncode == 0, shown.stderr
+
+
 def test_level_that_nobody_brings_is_refused_by_its_name(tmp_path: Path) -> None:
     done = answer(command("run", "--level", "stesp", "--target", PLANTED[0]), tmp_path)
 

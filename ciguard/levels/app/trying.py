@@ -101,6 +101,7 @@ class Applications:
     config: Config
     groups: Mapping[str, Group]
     budget: Budget
+    stage: str = "applications"
     gone: dict[str, frozenset[str]] = field(default_factory=dict)
     """Known buckets that were looked at again and are not there: the targets by fingerprint."""
     _judged: set[tuple[str, str, str, str]] = field(default_factory=set)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults
 from ciguard.domain import ApiCall, CallKind, CaseKind, Intent, LiteralValue, as_kind
-from ciguard.levels import Batch
+from ciguard.levels import Batch, select
 from ciguard.triage import PresentationDefaults
 from ciguard.triage.scripting import assembled, header, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from ciguard.campaign import Stream, StreamFactory
     from ciguard.domain import Event, Finding, Json
@@ -77,12 +77,13 @@ KIND = CaseKind(read=_read)
 class Steps:
     """Makes the cases: an API in turn, from the seed and the index."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, apis: Sequence[str], seed: int) -> None:
+        self._apis = apis
         self._seed = seed
 
     def cases(self, index: int) -> Batch:
         """Return the batch of that index."""
-        api = APIS[index % len(APIS)]
+        api = self._apis[index % len(self._apis)]
         rng = random.Random(f"{self._seed} {index}")  # noqa: S311 - repeatable
         cases = [
             StepCase(api=api, start=rng.choice(_ROUND), step=rng.randint(-3, 7))
@@ -97,13 +98,17 @@ class StepLevel(LevelDefaults, PresentationDefaults[StepCase]):
     name: ClassVar[str] = "steps"
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
-        """Return one stream for each library that has the APIs."""
+        """Return one stream for each library that has the APIs; a shard calls its part of them."""
         yield from ()
-        return [
-            factory.stream(Steps(factory.config.seed), group, kind=self.name)
-            for group in factory.groups.values()
-            if group.has_api
-        ]
+        config = factory.config
+        streams = []
+        for group in factory.groups.values():
+            chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
+            known = [record.api for record in chosen if record.api in APIS]
+            if own := config.shard.part(known):
+                level = Steps(own, config.shard.seed(config.seed))
+                streams.append(factory.stream(level, group, kind=f"{self.name}: {' '.join(own)}"))
+        return streams
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that makes the call, with the sum spelt out."""

@@ -58,6 +58,20 @@ def test_void_job_runs_again_on_its_own_target_and_in_no_mode_of_another_stream(
     assert doubted == [void_job(ONE)]
 
 
+def test_cases_run_again_as_their_level_has_them() -> None:
+    lowered, tested = call("fragile", -1), call("fragile", -2)
+    job = Job(ONE, ("explore", "steps", 1), (encode(lowered),), tested=(tested,))
+    desk = Desk(void=[job])
+    again, _ = redoing(desk)
+    list(again.pump())
+
+    assert {each.cases for each in desk.jobs} == {job.cases}
+    passed = (Passed(b'["i","1"]', 0.1),)
+    ran = [item for each in desk.jobs for item in again.take(Result(each, passed, 0.1))]
+    ((_, executed),) = ran
+    assert executed.cases == (tested,)
+
+
 def test_void_job_of_a_mode_runs_again_in_that_mode() -> None:
     desk = Desk(void=[void_job(TWO)])
     again, _ = redoing(desk, {TWO: "compile", THREE: "trace"})
