@@ -152,6 +152,8 @@ def _apart(one: list[str], other: list[str]) -> float:
 
 def _clustered(items: Sequence[Labelled], apart: list[list[float]], most: float) -> list[str]:
     """Return the clusters whose members are at most so far apart, within one library."""
+    if len(items) == 1:
+        return ["alone"]
     for row, one in zip(apart, items, strict=True):
         for column, other in enumerate(items):
             if one.bucket.finding.library != other.bucket.finding.library:

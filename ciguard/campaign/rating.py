@@ -9,6 +9,7 @@ and that a forbidden argument is taken is what the documented oracle is for.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -19,13 +20,21 @@ from ciguard.domain import (
     ApiCall,
     ArrayValue,
     Explicit,
+    LiteralValue,
     Severity,
     TensorValue,
     Uniform,
     as_call,
 )
-from ciguard.oracles import broken_laws, mended, traits_of, where_written
-from ciguard.triage import depends_on_reach
+from ciguard.oracles import (
+    broken_laws,
+    is_beside_the_documentation,
+    leaves,
+    mended,
+    traits_of,
+    where_written,
+)
+from ciguard.triage import depends_on_reach, is_raw, telling_line
 from ciguard.writing import content
 
 if TYPE_CHECKING:
@@ -36,6 +45,11 @@ if TYPE_CHECKING:
     from ciguard.oracles import Law
 
 _MAX_ELEMENTS = 4_096
+_LONG = 2**31
+_WORD = re.compile(r"\w+")
+_ASSERTION = re.compile(r"ASSERT|Check failed|[Aa]ssertion")
+_TOO_LONG = re.compile(r"larger than max_size\(\)|length_error|bad_alloc|bad_array_new_length")
+"""What the standard library says to a list that is too long for any machine."""
 
 
 class Rater:
@@ -53,11 +67,14 @@ class Rater:
         """Return a finding of its weight, with what its call breaks of the documentation."""
         breach = "; ".join(self._broken(finding))
         undefined = ", ".join(self._undefined(finding))
-        if not breach and not undefined:
-            return finding
-        evidence = replace(finding.evidence, breach=breach, undefined=undefined)
-        severity = Severity.INFO if breach else finding.severity
-        return replace(finding, severity=severity, evidence=evidence)
+        if breach or undefined:
+            evidence = replace(finding.evidence, breach=breach, undefined=undefined)
+            finding = replace(finding, evidence=evidence)
+        if breach:
+            return replace(finding, severity=Severity.INFO)
+        if self._is_refusal(finding) or _is_raw_oddity(finding):
+            return replace(finding, severity=min(finding.severity, Severity.LOW))
+        return finding
 
     def breaches(self, finding: Finding) -> tuple[str, ...]:
         """Return what makes a finding's call none that a program makes, where that matters."""
@@ -97,6 +114,21 @@ class Rater:
             found = [p for c in (call, *found) for p in with_tensors(c, records[0], undefined)]
         return [case for case in found if not self.breaches(replace(finding, case=case))]
 
+    def _is_refusal(self, finding: Finding) -> bool:
+        """Return whether what is called an internal error says which argument is wrong.
+
+        Its class is wrong then, and no more. A failed assertion may name what it was about.
+        """
+        if finding.oracle != "internal-error" or not isinstance(finding.case, ApiCall):
+            return False
+        said = telling_line(finding.outcomes[finding.targets[0]])
+        if _ASSERTION.search(said):
+            return False
+        if _TOO_LONG.search(said) and _asks_for_much(finding.case):
+            return True
+        parameters = {p.name for r in self._records(finding) for p in (*r.parameters, *r.inputs)}
+        return any("_" in name for name in parameters & {*_WORD.findall(said)})
+
     def _undefined(self, finding: Finding) -> list[str]:
         """Return the arguments that are None where an operator needs a tensor."""
         if not depends_on_reach(finding) or not isinstance(finding.case, ApiCall):
@@ -111,6 +143,18 @@ class Rater:
     def _laws(self, finding: Finding) -> list[Law]:
         subject = self._groups[finding.library].subject(finding.api)
         return [*chain.from_iterable(subject.laws.values())]
+
+
+def _is_raw_oddity(finding: Finding) -> bool:
+    """Return whether results differ of what only odd calls of a raw entry point come to."""
+    is_difference = finding.oracle == "differential"
+    return is_difference and is_raw(finding.api) and is_beside_the_documentation(finding.case)
+
+
+def _asks_for_much(call: ApiCall) -> bool:
+    """Return whether a number of a call is so large that a list of that length cannot be."""
+    given = (leaf.value for leaf in leaves(call) if isinstance(leaf, LiteralValue))
+    return any(isinstance(number, int) and abs(number) >= _LONG for number in given)
 
 
 def _is_rated(finding: Finding) -> bool:

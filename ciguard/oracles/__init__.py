@@ -37,6 +37,8 @@ from ciguard.oracles.differential import (
     differs_in,
     has_special_elements,
     inputs_in,
+    is_beside_the_documentation,
+    leaves,
     pair_kind,
 )
 from ciguard.oracles.documentation import documentation_findings
@@ -144,6 +146,7 @@ __all__ = [
     "has_keyword",
     "has_special_elements",
     "inputs_in",
+    "is_beside_the_documentation",
     "is_comparable",
     "is_expressible",
     "is_measured",
@@ -152,6 +155,7 @@ __all__ = [
     "judge",
     "kind_of",
     "laws_of",
+    "leaves",
     "limit_of",
     "may_be_rounding",
     "mended",

@@ -77,6 +77,8 @@ _ONE_WIDTH = (
     frozenset(dtypes.COMPLEX),
 )
 """Types that Keras takes for one another: 64 bits are for TensorFlow, PyTorch has few unsigned."""
+_SPARSE = ("BCOO", "SparseTensor", "IndexedSlices")
+"""Classes of sparse arrays, of JAX and of TensorFlow."""
 _OF_ONE_DEVICE = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
 _SEEN_BETWEEN: Mapping[str, Collection[PairKind]] = {
     "mutation": {*_OF_ONE_DEVICE, PairKind.DEVICE},
@@ -88,6 +90,8 @@ SPECIAL_ELEMENTS = "special elements"
 """How exemptions name what becomes of NaN and infinities."""
 SHAPE_BEYOND_RANGE = "shape beyond range"
 """How exemptions name shapes of results of boundary cases."""
+SHAPE_BETWEEN_BACKENDS = "shape between backends"
+"""How exemptions name shapes that Keras leaves to its backends."""
 BETWEEN_MODES = "between modes"
 """How exemptions name what a mode may answer otherwise than eager execution."""
 REFUSED_BY_MODES = "refused by modes"
@@ -134,6 +138,8 @@ class DifferentialOracle:
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
             severity = _severity(difference, is_forbidden=law is not None or _is_negative(case))
+            if difference.kind == "refused" and is_beside_the_documentation(case):
+                severity = min(severity, Severity.LOW)  # a check that was missing, as a rule
             if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
                 severity = min(severity, Severity.LOW)  # what lacks is a check of eager execution
             if subject.targets[reference].engine != subject.targets[name].engine:
@@ -194,6 +200,11 @@ def _is_negative(case: Case) -> bool:
     return isinstance(case, ProgramCase) and case.intent is Intent.VIOLATING
 
 
+def is_beside_the_documentation(case: Case) -> bool:
+    """Return whether a call tries what a library need not take: ends of ranges, other types."""
+    return case.is_api_use and case.intent is not Intent.CONFORMING
+
+
 def _severity(difference: Difference, *, is_forbidden: bool) -> Severity:
     """Return how much a difference weighs."""
     if is_forbidden and difference.kind in _UNDER_A_LAW:
@@ -225,6 +236,8 @@ def is_backends_own(difference: Difference, case: Case) -> bool:
     """Return whether Keras leaves a difference to its backends, whose exceptions it passes on."""
     if difference.kind in _UNSPECIFIED:
         return exemption_of(case.api, "between backends") is not None
+    if difference.kind == "shape":
+        return exemption_of(case.api, SHAPE_BETWEEN_BACKENDS) is not None
     is_refusal = difference.kind in {"refused", "accepted"}
     return difference.kind == "exception" or (is_refusal and case.intent is not Intent.CONFORMING)
 
@@ -233,8 +246,13 @@ def severity_between_backends(difference: Difference) -> Severity:
     """Return how much a difference weighs at most: the backends are different libraries."""
     types = set(difference.detail.split(" vs "))
     is_width = difference.kind == "dtype" and any(types <= family for family in _ONE_WIDTH)
-    is_left_open = is_width or difference.kind in {"refused", "nan"}
+    is_left_open = is_width or difference.kind in {"refused", "nan"} or _is_sparse(difference)
     return Severity.LOW if is_left_open else SEVERITIES[difference.kind]
+
+
+def _is_sparse(difference: Difference) -> bool:
+    """Return whether a backend answers with a sparse array of its own class."""
+    return difference.kind == "structure" and any(name in difference.text for name in _SPARSE)
 
 
 def differs_in(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import Cause, PairKind
 from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
-from ciguard.triage.symptom import MEMORY_CORRUPTION
+from ciguard.triage.symptom import INTERNAL_ERROR, MEMORY_CORRUPTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -45,6 +45,8 @@ _ACCESSORS = frozenset(
 """Files of checks that every kernel passes through: the kernel should have looked before."""
 _GENERATED = re.compile(r"/?gen_(?P<module>\w+)_ops\.py:(?P<operator>\w+)")
 """The wrapper that TensorFlow generates for an operator: every public function ends there."""
+_DISPATCHERS = frozenset({"jax/_src/dispatch.py:apply_primitive"})
+"""Python through which every operator passes: what it raises is about the one that ran."""
 _OF_TORCH = re.compile(r"torch\.(?:ops\.aten\.|Tensor\.|linalg\.|special\.)?(?P<operator>[a-z]\w*)")
 """Where torch names its functions by the operators that they call."""
 _OF_STANDARD_LIBRARY = re.compile(r"\bstd::|_M_\w+|\bbad_alloc\b|\bbasic_string\b|\bsto[ild]\b")
@@ -168,11 +170,16 @@ def _native_frames(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str,
 
 
 def _raising_function(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:
-    """Where the library's own Python raised; an operator's wrapper only hands on."""
+    """Where the library's own Python raised; an operator's wrapper only hands on.
+
+    A process that died by an exception of C++ died below the Python that called it.
+    """
     innermost = ingredients.get("stack", "").partition(" ← ")[0]
-    if not innermost or not ingredients.get("message") or _GENERATED.search(innermost):
+    is_raised = ingredients.get("symptom") == INTERNAL_ERROR and bool(ingredients.get("message"))
+    if not innermost or not is_raised or _GENERATED.search(innermost):
         return None
-    return "raising function", f"{innermost}: {_template(bucket, ingredients['message'])}"
+    where = f" in {bucket.finding.api}" if innermost in _DISPATCHERS else ""
+    return "raising function", f"{innermost}: {_template(bucket, ingredients['message'])}{where}"
 
 
 def _message(bucket: Bucket, ingredients: Mapping[str, str]) -> tuple[str, str] | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Frame, Outcome
 
 MEMORY_CORRUPTION = "memory corruption"
+INTERNAL_ERROR = "internal error"
 FAILED_CHECK = "failed check"
 
 _REASONS = tuple(
@@ -83,7 +84,7 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
             return Symptom("rejected", f"{exception}: {normalise(message, fuzzed=fuzzed)}")
         case Errored(exception, message, stack):
             text = f"{exception}: {normalise(message, fuzzed=fuzzed)}"
-            return Symptom("internal error", text, stack)
+            return Symptom(INTERNAL_ERROR, text, stack)
         case Crashed(cause, stack, log):
             return _symptom_of_death(cause, stack, log=log, fuzzed=fuzzed)
         case Hung():

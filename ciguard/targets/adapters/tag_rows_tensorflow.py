@@ -54,6 +54,7 @@ FUNCTIONS = (
             r"tpu",
             r"config\.experimental_connect",
             r"data\.experimental\.service\.",
+            r"data\.experimental\.distributed_save",
         ),
     ),
     Row(

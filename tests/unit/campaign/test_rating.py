@@ -14,7 +14,9 @@ from ciguard.domain import (
     CallKind,
     Constant,
     DtypeValue,
+    Errored,
     Finding,
+    Intent,
     ListValue,
     LiteralValue,
     ParameterRecord,
@@ -136,6 +138,54 @@ def test_plain_values_are_proposed_in_the_place_of_odd_ones_and_of_forbidden_one
     assert {call.arguments[1] for call in calls} == {LiteralValue(1), LiteralValue(None)}
     assert {len(call.keywords) for call in calls} == {0, 1}
     assert odd not in {value for call in calls for value in (*call.arguments, *call.values)}
+
+
+def internal(message: str, *arguments: Value, exception: str = "InternalError") -> Finding:
+    case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=arguments)
+    met = replace(crash(), oracle="internal-error", severity=Severity.HIGH, api=API, case=case)
+    return replace(met, outcomes={ONE: Errored(exception, message)})
+
+
+def named_rater() -> Rater:
+    tested = group(member(ONE), member(TWO))
+    parameters = (ParameterRecord(name="debug_spec", annotation="str"),)
+    for one in tested.members.values():
+        one.catalogue = {API: replace(RECORD, parameters=parameters)}
+    return Rater({"planted": tested})
+
+
+@pytest.mark.parametrize(
+    ("met", "severity"),
+    [
+        (internal("wrong number of semicolons in debug_spec: abc"), Severity.LOW),
+        (internal("debug_spec.size() INTERNAL ASSERT FAILED, please report"), Severity.HIGH),
+        (internal("unexpected state in kernel"), Severity.HIGH),
+        (internal("vector larger than max_size()", LiteralValue(2**62)), Severity.LOW),
+        (internal("vector larger than max_size()", LiteralValue(2)), Severity.HIGH),
+    ],
+    ids=["names its argument", "assertion", "names nothing", "huge", "ordinary"],
+)
+def test_an_internal_error_about_an_argument_is_a_refusal_of_the_wrong_class(
+    met: Finding, severity: Severity
+) -> None:
+    assert named_rater().rated(met).severity is severity
+
+
+@pytest.mark.parametrize(
+    ("api", "intent", "severity"),
+    [
+        ("torch.ops.aten.gelu", Intent.BOUNDARY, Severity.LOW),
+        ("torch.ops.aten.gelu", Intent.CONFORMING, Severity.HIGH),
+        ("torch.gelu", Intent.BOUNDARY, Severity.HIGH),
+    ],
+)
+def test_odd_calls_of_raw_entry_points_weigh_little(
+    api: str, intent: Intent, severity: Severity
+) -> None:
+    case = ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue(1),), intent=intent)
+    met = replace(difference(), api=api, case=case)
+
+    assert rater().rated(met).severity is severity
 
 
 @pytest.mark.parametrize("oracle", ["differential", "metamorphic", "internal-error", "performance"])

@@ -42,6 +42,7 @@ from ciguard.oracles import (
 from ciguard.oracles.differential import (
     BETWEEN_MODES,
     REFUSED_BY_MODES,
+    SHAPE_BETWEEN_BACKENDS,
     SHAPE_BEYOND_RANGE,
     SPECIAL_ELEMENTS,
 )
@@ -136,6 +137,7 @@ def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
             "between backends",
             BETWEEN_MODES,
             REFUSED_BY_MODES,
+            SHAPE_BETWEEN_BACKENDS,
             "across-libraries",
             SHAPE_BEYOND_RANGE,
             SPECIAL_ELEMENTS,

@@ -209,6 +209,26 @@ def test_what_the_standard_library_says_joins_no_two_operators() -> None:
     assert cause_of(internal(text, "torch.a")) == cause_of(internal(text, "torch.Tensor.a"))
 
 
+def test_a_death_by_an_exception_of_cpp_is_not_told_apart_by_the_python_above_it() -> None:
+    log = (
+        "terminate called after throwing an instance of 'absl::Bad'\n  what():  overflow in extent"
+    )
+    one, other = (
+        bucket(Crashed("SIGABRT", (Frame("lib/ops.py", name),), log), f"torch.{name}")
+        for name in ("repeat", "empty")
+    )
+
+    assert cause_of(one) == cause_of(other)
+    assert cause_of(one).kind == "message"
+
+
+def test_what_a_dispatcher_raises_is_about_the_operator_that_ran() -> None:
+    frame = Frame("jax/_src/dispatch.py", "apply_primitive")
+    one, other = (internal("invalid tensor dimension size", f"jax.lax.{n}", frame) for n in "ab")
+
+    assert cause_of(one) != cause_of(other)
+
+
 def test_none_for_a_tensor_is_one_cause_however_an_operator_fails_by_it() -> None:
     dead = bucket(Crashed("SIGSEGV"), "torch.ops.aten.copy")
     failed = internal("op.is_output INTERNAL ASSERT FAILED", "torch.ops.aten.mish_backward")
