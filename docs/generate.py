@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +36,9 @@ RELATIONS_PAGE = Path(__file__).parent / "relations.md"
 ACTION_PAGE = Path(__file__).parent / "action.md"
 ACTION = README.parent / "action.yml"
 SECURITY_PAGE = Path(__file__).parent / "security.md"
-PAGES = (README, RELATIONS_PAGE, ACTION_PAGE, SECURITY_PAGE)
+PRECISION_PAGE = Path(__file__).parent / "precision.md"
+JUDGED = Path(__file__).parent / "precision" / "judged.jsonl"
+PAGES = (README, RELATIONS_PAGE, ACTION_PAGE, SECURITY_PAGE, PRECISION_PAGE)
 COMMANDS: tuple[list[str], ...] = ([], ["run"])
 
 
@@ -153,6 +157,31 @@ def attempts_section() -> str:
     return "\n".join(rows)
 
 
+def judged_section() -> str:
+    """Return how many findings of each oracle were true, of the campaigns that were judged."""
+    counts: Counter[tuple[str, int, bool]] = Counter()
+    for line in JUDGED.read_text(encoding="utf-8").splitlines():
+        judged = json.loads(line)
+        is_true = judged["verdict"] == "true"
+        for row in (judged["campaign"], judged["oracle"], "all"):
+            counts[row, judged["round"], is_true] += 1
+    campaigns = ("torch", "tensorflow", "keras", "jax", "jittor")
+    oracles = sorted({row for row, *_ in counts} - {*campaigns, "all"})
+    titles = "| | true in the first round | | true in the second round | |"
+    heading = [titles, "| --- | ---: | ---: | ---: | ---: |"]
+    rows = (_judged_row(row, counts) for row in (*campaigns, *oracles, "all"))
+    return "\n".join((*heading, *rows))
+
+
+def _judged_row(row: str, counts: Counter[tuple[str, int, bool]]) -> str:
+    cells = [row]
+    for number in (1, 2):
+        true, false = counts[row, number, True], counts[row, number, False]
+        judged = true + false
+        cells += [f"{true} of {judged}", f"{true / judged:.0%}"] if judged else ["none", ""]
+    return f"| {' | '.join(cells)} |"
+
+
 def _code(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -168,6 +197,7 @@ def with_sections(text: str) -> str:
         "syscalls": syscalls_section,
         "paths": paths_section,
         "attempts": attempts_section,
+        "judged": judged_section,
     }
     for name, section_of in sections.items():
         if f"<!-- generated: {name} -->" not in text:

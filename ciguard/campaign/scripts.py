@@ -27,7 +27,7 @@ from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_
 from ciguard.triage import EnvironmentHint, measures_alike, presentable, script
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from ciguard.campaign.group import Member
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SHOWS_ACCEPTANCE = "ACCEPTED"
+_TRIED_ON_REFERENCE = frozenset(
+    {PairKind.SAME, PairKind.VERSION, PairKind.DEVICE, PairKind.BACKEND, PairKind.ENVIRONMENT}
+)
 _PATIENCE = 3.0
 """A script loads nothing anew, but prints and compares: it gets more time than the case had."""
 
@@ -177,9 +180,11 @@ def try_scripts(
         case_limit_s: time that one case had; 0 for the library's own limit.
 
     Returns:
-        The buckets, each marked whether its script failed as the finding did.
+        The buckets, each marked whether its script failed as the finding did. A difference whose
+        script fails on the reference too is flaky: what decides it is not in the script.
     """
     tried = {}
+    unfounded = set()
     sites = sites_of(members)
     order = sorted(
         (b for b in buckets if b.reproducer and b.comparison is Comparison.NEW),
@@ -204,7 +209,41 @@ def try_scripts(
         if remaining_s < limit_s and isinstance(result.death, Hung):
             break  # the budget ended it: that says nothing of the script
         tried[bucket.fingerprint] = fails_alike(bucket, result)
-    return [replace(b, reproduced=tried.get(b.fingerprint, b.reproduced)) for b in buckets]
+        reference = _reference(bucket.finding, members)
+        if not tried[bucket.fingerprint] or not reference:
+            continue
+        text = script(bucket.finding, environment_hint=sites[reference].hint)
+        left_s = until - time.monotonic()
+        try:
+            control = dispatcher.run_script(reference, text, limit_s=min(limit_s, max(left_s, 0.0)))
+        except WorkerStartError as error:
+            yield Warned(message=str(error))
+            break
+        if fails_alike(bucket, control):
+            unfounded.add(bucket.fingerprint)
+            tried[bucket.fingerprint] = False
+    return [_tried(b, tried, unfounded) for b in buckets]
+
+
+def _reference(finding: Finding, members: Mapping[str, Member]) -> str:
+    """Return the target that a difference is measured by, where a script can be run on it alone.
+
+    A script holds a mode against eager execution by itself, and a library against another one.
+    """
+    name = finding.targets[0]
+    member = members.get(name)
+    if finding.pair not in _TRIED_ON_REFERENCE or is_measured(finding) or member is None:
+        return ""
+    return "" if member.not_run else name
+
+
+def _tried(bucket: Bucket, tried: Mapping[str, bool], unfounded: Collection[str]) -> Bucket:
+    is_unfounded = bucket.fingerprint in unfounded
+    return replace(
+        bucket,
+        reproduced=tried.get(bucket.fingerprint, bucket.reproduced),
+        confirmation=Confirmation.FLAKY if is_unfounded else bucket.confirmation,
+    )
 
 
 def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, member
@@ -13,6 +14,7 @@ from ciguard.campaign.scripts import (
     shown_on,
     site_elsewhere,
     sites_of,
+    try_scripts,
     write_scripts,
 )
 from ciguard.campaign.setup import summary
@@ -34,11 +36,68 @@ from ciguard.errors import OutputError
 from ciguard.execution import ScriptResult
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
+
+    from ciguard.domain import Event
+    from ciguard.execution import Dispatcher
 
 DEAD = Crashed("SIGSEGV")
 ENDED = ScriptResult(0, None, "")
 RAISED = ScriptResult(1, None, "SystemError: slot 7")
+
+
+@dataclass
+class Desk:
+    """Stands where the dispatcher does: runs a script as its target would."""
+
+    differs_on: tuple[str, ...]
+    ran: list[str] = field(default_factory=list)
+
+    def run_script(self, target: str, text: str, *, limit_s: float) -> ScriptResult:
+        assert "EXPECTED" in text
+        assert limit_s > 0
+        self.ran.append(target)
+        if target in self.differs_on:
+            return ScriptResult(1, None, "DIFFERENT: 1 is not 2")
+        return ScriptResult(0, None, "No difference.")
+
+
+def result_of(trial: Generator[Event, None, list[Bucket]]) -> list[Bucket]:
+    while True:
+        try:
+            next(trial)
+        except StopIteration as end:
+            return cast("list[Bucket]", end.value)
+
+
+@pytest.mark.parametrize(
+    ("differs_on", "confirmation", "reproduced"),
+    [
+        ((TWO,), Confirmation.CONFIRMED, True),
+        ((ONE, TWO), Confirmation.FLAKY, False),
+        ((), Confirmation.CONFIRMED, False),
+    ],
+    ids=["as it should", "on the reference too", "nowhere"],
+)
+def test_a_difference_that_its_script_shows_on_the_reference_too_is_flaky(
+    differs_on: tuple[str, ...], confirmation: Confirmation, *, reproduced: bool
+) -> None:
+    desk = Desk(differs_on)
+    met = replace(bucket(difference()), reproducer="reproducers/x.py")
+    trial = try_scripts(
+        [met],
+        {name: member(name) for name in (ONE, TWO)},
+        cast("Dispatcher", desk),
+        until=time.monotonic() + 60.0,
+        case_limit_s=1.0,
+    )
+
+    (tried,) = result_of(trial)
+
+    assert tried.confirmation is confirmation
+    assert tried.reproduced is reproduced
+    assert desk.ran == ([TWO, ONE] if differs_on else [TWO])
 
 
 HANG = "Timeout (0:00:20)!\nThread 0x7f (most recent call first):\n"
