@@ -180,7 +180,22 @@ def effects(adapter: Any) -> list[Any]:
     return [*seen, adapter.effects(made, made[0])]
 
 
+def of_jax(adapter: Any) -> list[Any]:
+    """Return how a type that numpy lacks is read, and what the compiler says of a wrong call."""
+    if adapter.module != "jax":
+        return []
+    import jax
+
+    small = adapter.read(jax.numpy.zeros((2, 3), "float8_e4m3fn"))
+    try:
+        jax.lax.approx_max_k(jax.numpy.ones((4,)), 1, recall_target=0.0)
+    except Exception as error:
+        return [small, str(error)]
+    return [small, ""]
+
+
 QUESTIONS = {
+    "of jax": of_jax,
     "effects": effects,
     "rehearsed": rehearsed,
     "round-trips": round_trips,

@@ -98,6 +98,16 @@ def test_tensors_come_back_as_they_were_made(ask: Ask, library: str) -> None:
     assert False not in found.values()
 
 
+def test_jax_gives_shapes_of_types_that_numpy_lacks_and_no_frames(ask: Ask, library: str) -> None:
+    answers = ask(library, "of jax")
+
+    assert bool(answers) is (library == "jax")
+    for read, said in [answers] if answers else []:
+        assert read == {"dtype": "float8_e4m3fn", "shape": [2, 3], "note": "no numpy equal"}
+        assert "recall_target out of range" in said
+        assert ".py" not in said
+
+
 def test_what_is_no_tensor_is_not_read(ask: Ask, library: str) -> None:
     assert ask(library, "strangers") == [None] * 9
 

@@ -50,6 +50,8 @@ _KEEPING = {
     "jax_persistent_cache_min_entry_size_bytes": -1,
 }
 """JAX itself keeps only what took a second to compile."""
+_FRAMES = "jax_traceback_in_locations_limit"
+"""How many frames of the caller stand in a message of the compiler: they would be the worker's."""
 _NOT_TRACED = re.compile(r"[Tt]race[rd]|concrete|is not a valid JAX type")
 _INTERNAL_STATUS = re.compile(r"^\s*(?:INTERNAL|UNKNOWN):")
 
@@ -86,6 +88,8 @@ class JaxAdapter(contract.Adapter):
         self._names = {dtype: name for name, dtype in self._arrays.items()}
         self._interpreter = InterpreterState()
         config = self._jax.config
+        if hasattr(config, _FRAMES):  # older versions lack it
+            config.update(_FRAMES, 0)
         self._state = GlobalState(
             (partial(getattr, config, name), partial(config.update, name))
             for name in _SETTINGS
