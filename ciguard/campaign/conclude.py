@@ -247,7 +247,7 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
         )
     elif run.memory.is_first and not run.config.is_read_only:
         verdict, code = Verdict.ESTABLISHED, ExitCode.CLEAN
-        text = f"Baseline established with {len(counted)} buckets; from now on only new ones count."
+        text = f"Baseline established with {_causes(counted)}; from now on only new ones count."
     elif failing:
         verdict, code = Verdict.NEW_FINDINGS, ExitCode.FINDINGS
         counts = "which count" if policy.rules else f"of severity {policy.fail_on.label} or above"
@@ -265,6 +265,13 @@ def _counted(failing: list[Bucket]) -> str:
     causes = len(set(map(cause_name, failing)))
     behind = f" ({len(failing)} buckets)" if causes < len(failing) else ""
     return f"{causes} new{behind}"
+
+
+def _causes(buckets: list[Bucket]) -> str:
+    """Return e.g. `39 causes (60 buckets)`, or `4 buckets` where each has a cause of its own."""
+    causes = len(set(map(cause_name, buckets)))
+    counted = f"{len(buckets)} bucket{'' if len(buckets) == 1 else 's'}"
+    return f"{causes} causes ({counted})" if causes < len(buckets) else counted
 
 
 def _remember(run: Conclusion, decided: Decided) -> None:

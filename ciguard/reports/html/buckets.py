@@ -111,6 +111,7 @@ class Bookkeeper:
             "class": class_of(finding).value,
             "kind": publishable(f"{finding.oracle}/{finding.kind}", limit=80),
             "library": publishable(finding.library, limit=60),
+            "cause": publishable(bucket.cause.name, limit=40) if bucket.cause else None,
             "api": publishable(finding.api, limit=160),
             "says": publishable(claim(finding), limit=240),
             "issue": publishable(issue_text(bucket.issue), limit=100),

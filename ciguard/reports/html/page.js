@@ -79,6 +79,19 @@
     return box;
   }
 
+  /** Return one cause: the bucket that stands for it, and the others behind one line. */
+  function cause(indices) {
+    const [first, ...others] = indices.map(bucket);
+    if (!others.length) return first;
+    const says = `${others.length.toLocaleString("en")} more with this cause`;
+    return make(
+      "div",
+      { class: "cause" },
+      first,
+      make("details", { class: "members" }, make("summary", {}, says), ...others),
+    );
+  }
+
   function body(index) {
     const row = rows[index];
     const more = detailsOf(index);
@@ -349,6 +362,7 @@
       .join(" ")
       .toLowerCase(),
   );
+  /** Groups of indices of rows, one of each cause. */
   let shown = [];
   let drawn = 0;
 
@@ -367,20 +381,33 @@
     return rows.map((_, index) => index).filter((index) => isChosen(rows[index], index));
   }
 
+  function byCause(indices) {
+    const groups = new Map();
+    for (const index of indices) {
+      const key = rows[index].cause ?? rows[index].id;
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(index);
+    }
+    return [...groups.values()];
+  }
+
   function filter() {
-    shown = chosen();
+    const indices = chosen();
+    shown = byCause(indices);
     drawn = 0;
     list.replaceChildren();
     draw();
-    const all = shown.length === rows.length;
-    byId("count").textContent = all
+    const all = indices.length === rows.length;
+    const counted = all
       ? plural(rows.length, "bucket")
-      : `${shown.length.toLocaleString("en")} of ${plural(rows.length, "bucket")}`;
+      : `${indices.length.toLocaleString("en")} of ${plural(rows.length, "bucket")}`;
+    byId("count").textContent =
+      shown.length < indices.length ? `${plural(shown.length, "cause")} behind ${counted}` : counted;
     byId("reset").hidden = all;
   }
 
   function draw() {
-    list.append(...shown.slice(drawn, drawn + PAGE).map(bucket));
+    list.append(...shown.slice(drawn, drawn + PAGE).map(cause));
     drawn = Math.min(shown.length, drawn + PAGE);
     if (!shown.length)
       list.append(make("p", { class: "nothing" }, rows.length ? "No bucket is like this." : "No bucket was met."));
@@ -393,7 +420,7 @@
   function more() {
     const first = drawn;
     draw();
-    list.children[first].firstChild.focus();
+    list.children[first].querySelector("summary").focus();
   }
 
   function reset() {
