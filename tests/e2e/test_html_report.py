@@ -11,7 +11,7 @@ from layer_findings import MUTATIONS, RATES, layer_case, layer_difference
 from report_browser import DARK, PHONE, opened
 from report_examples import HOSTILE, bucket, hostile_events, many, run_of, write_report
 
-from ciguard.domain import Origin
+from ciguard.domain import Cause, Origin
 from ciguard.reports import ordered
 
 if TYPE_CHECKING:
@@ -246,6 +246,27 @@ def test_ten_thousand_buckets_are_drawn_by_the_page(browser: Browser, tmp_path: 
 
         assert "check 9998 failed" in box.text_content()
         assert page.evaluate("document.querySelectorAll('*').length") < 1_500
+
+
+def test_buckets_of_one_cause_are_one_line_that_opens(browser: Browser, tmp_path: Path) -> None:
+    shared = Cause(name="g1:" + "a" * 16, kind="failed check", text="shape.cc: n > 0")
+    alone, *others = many(4)
+    buckets = [alone, *(replace(bucket, cause=shared) for bucket in others)]
+    report = write_report(run_of(buckets), tmp_path)
+    with opened(browser, report) as page:
+        assert page.locator("#count").inner_text() == "2 causes behind 4 buckets"
+        assert page.locator("#list > *").count() == 2
+        members = page.locator(".members")
+        assert members.locator(".bucket").count() == 2
+        assert not members.locator(".bucket").first.is_visible()
+
+        members.locator("summary").first.click()
+
+        assert members.locator("summary").first.inner_text() == "2 more with this cause"
+        assert members.locator(".bucket").first.is_visible()
+        page.fill("#text", others[-1].fingerprint)
+        page.locator("#count", has_text="1 of 4 buckets").wait_for()
+        assert page.locator(".members").count() == 0
 
 
 def test_a_bucket_whose_details_have_no_room_names_the_command_that_tells_them(
