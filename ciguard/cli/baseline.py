@@ -14,13 +14,13 @@ import click
 from ciguard.cli.options import takes_settings
 from ciguard.cli.run import campaign
 from ciguard.config import SETTINGS, location_text
-from ciguard.domain import Severity, visible
+from ciguard.domain import Comparison, Severity, visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from ciguard.baseline import Inventory, Records
+    from ciguard.baseline import BaselineRecord, Inventory, Records
     from ciguard.config import Effective
 
 _OF_ISSUES = ["tracker", "dry-run", *(key for key in SETTINGS if key.startswith("issue"))]
@@ -149,7 +149,9 @@ def _lines(place: str, records: Records) -> Iterator[str]:
         ]
         if still:
             filed = sum(bool(record.issue) for record in still)
-            yield f"  {severity.label:9} {len(still):,} open, {filed:,} with an issue"
+            causes = _causes(still)
+            behind = f"{causes:,} causes behind " if causes < len(still) else ""
+            yield f"  {severity.label:9} {behind}{len(still):,} open, {filed:,} with an issue"
     flaky = sorted(
         (record for record in records.values() if record.state == "flaky"),
         key=lambda record: (-record.flakes.tried, record.fingerprint),
@@ -162,3 +164,11 @@ def _lines(place: str, records: Records) -> Iterator[str]:
         yield f"  {record.fingerprint}  {visible(record.exhibit.api)}  {rate}"
     if len(flaky) > _MAX_SHOWN:
         yield f"  and {len(flaky) - _MAX_SHOWN:,} more"
+
+
+def _causes(records: Iterable[BaselineRecord]) -> int:
+    """Return how many causes records have."""
+    from ciguard.baseline import bucket_of  # noqa: PLC0415 - not for `--help`
+    from ciguard.triage import cause_of  # noqa: PLC0415
+
+    return len({cause_of(bucket_of(record, Comparison.KNOWN)).name for record in records})
