@@ -17,7 +17,6 @@ from ciguard.domain import (
     Crashed,
     Json,
     PairKind,
-    ProgramCase,
     class_of,
     shortened,
     status,
@@ -176,13 +175,17 @@ class Bookkeeper:
         return self.targets.setdefault(publishable(target, limit=100), len(self.targets))
 
     def _derivation(self, bucket: Bucket) -> Json:
-        """Return where a program comes from; None for what is no program."""
+        """Return where a case comes from, as its level says; None where it says nothing."""
         case = bucket.finding.case
-        if not isinstance(case, ProgramCase):
+        if origin_of(case) is not None:
+            return None  # the page draws it
+        rows = origin_rows(case, lambda name: publishable(name, limit=240))
+        diff = diff_lines(derivation_diff(case, most=MAX_DIFF))
+        if not rows and not diff:
             return None
         return {
-            "rows": origin_rows(case, lambda name: publishable(name, limit=240)),
-            "diff": diff_lines(derivation_diff(case, most=MAX_DIFF)),
+            "rows": rows,
+            "diff": diff,
             "node": self.nodes.get(publishable(bucket.fingerprint, limit=40), ""),
         }
 
