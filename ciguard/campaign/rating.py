@@ -34,7 +34,7 @@ from ciguard.oracles import (
     traits_of,
     where_written,
 )
-from ciguard.triage import depends_on_reach, is_raw, telling_line
+from ciguard.triage import depends_on_reach, is_raw, realism, telling_line
 from ciguard.writing import content
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _MAX_ELEMENTS = 4_096
 _LONG = 2**31
 _WORD = re.compile(r"\w+")
 _ASSERTION = re.compile(r"ASSERT|Check failed|[Aa]ssertion")
+_NO_DEVICE = re.compile(r"\b(?:accelerator|CUDA|NVIDIA|GPU)\b")
 _TOO_LONG = re.compile(r"larger than max_size\(\)|length_error|bad_alloc|bad_array_new_length")
 """What the standard library says to a list that is too long for any machine."""
 
@@ -72,7 +73,7 @@ class Rater:
             finding = replace(finding, evidence=evidence)
         if breach:
             return replace(finding, severity=Severity.INFO)
-        if self._is_refusal(finding) or _is_raw_oddity(finding):
+        if self._is_refusal(finding) or _is_oddity(finding):
             return replace(finding, severity=min(finding.severity, Severity.LOW))
         return finding
 
@@ -145,10 +146,19 @@ class Rater:
         return [*chain.from_iterable(subject.laws.values())]
 
 
-def _is_raw_oddity(finding: Finding) -> bool:
-    """Return whether results differ of what only odd calls of a raw entry point come to."""
-    is_difference = finding.oracle == "differential"
-    return is_difference and is_raw(finding.api) and is_beside_the_documentation(finding.case)
+def _is_oddity(finding: Finding) -> bool:
+    """Return whether targets differ in what nobody relies on.
+
+    What odd calls of a raw entry point come to; that a call is refused now which no plain program
+    makes, for a check was missing, as a rule; or which asks for a device that is not there.
+    """
+    if finding.oracle != "differential":
+        return False
+    is_odd = is_beside_the_documentation(finding.case)
+    if finding.kind != "refused":
+        return is_odd and is_raw(finding.api)
+    said = telling_line(finding.outcomes[finding.targets[-1]])
+    return (is_odd and not realism(finding).is_plain) or bool(_NO_DEVICE.search(said))
 
 
 def _asks_for_much(call: ApiCall) -> bool:

@@ -138,8 +138,6 @@ class DifferentialOracle:
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
             severity = _severity(difference, is_forbidden=law is not None or _is_negative(case))
-            if difference.kind == "refused" and is_beside_the_documentation(case):
-                severity = min(severity, Severity.LOW)  # a check that was missing, as a rule
             if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
                 severity = min(severity, Severity.LOW)  # what lacks is a check of eager execution
             if subject.targets[reference].engine != subject.targets[name].engine:

@@ -194,8 +194,25 @@ def of_jax(adapter: Any) -> list[Any]:
     return [small, ""]
 
 
+def too_large_for_jax(adapter: Any) -> str:
+    """Return what reading an array comes to that there is no memory for."""
+    if adapter.module != "jax":
+        return ""
+    import resource
+
+    import jax
+
+    resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30))
+    try:
+        adapter.read(jax.numpy.ones((65_500, 65_500)))
+    except RuntimeError as error:
+        return str(adapter.classify(error))
+    return "read"
+
+
 QUESTIONS = {
     "of jax": of_jax,
+    "too large for jax": too_large_for_jax,
     "effects": effects,
     "rehearsed": rehearsed,
     "round-trips": round_trips,

@@ -108,6 +108,10 @@ def test_jax_gives_shapes_of_types_that_numpy_lacks_and_no_frames(ask: Ask, libr
         assert ".py" not in said
 
 
+def test_an_array_of_jax_that_has_no_memory_is_exhaustion(ask: Ask, library: str) -> None:
+    assert ask(library, "too large for jax") == ("exhausted" if library == "jax" else "")
+
+
 def test_what_is_no_tensor_is_not_read(ask: Ask, library: str) -> None:
     assert ask(library, "strangers") == [None] * 9
 

@@ -144,7 +144,12 @@ class JaxAdapter(contract.Adapter):
         return getattr(self._numpy, name)
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Read an array back; keys of random generators and traced values only by name."""
+        """Read an array back; keys of random generators and traced values only by name.
+
+        Raises:
+            RuntimeError: if there was no memory to compute it in. Reading an array that never came
+                to be ends the process, so it is waited for first.
+        """
         if not isinstance(output, self._jax.Array):
             return None
         name = self._names.get(output.dtype)
@@ -152,8 +157,10 @@ class JaxAdapter(contract.Adapter):
         if name is None:
             return {"dtype": str(output.dtype), "shape": shape, "note": "no numpy equal"}
         try:
-            array = np.asarray(output)
+            array = np.asarray(self._jax.block_until_ready(output))
         except (RuntimeError, TypeError, ValueError) as error:
+            if self.classify(error) == contract.EXHAUSTED:
+                raise
             return {"dtype": name, "shape": shape, "note": type(error).__name__}
         if name == "bfloat16":
             array = array.astype(np.float32)

@@ -19,7 +19,10 @@ from ciguard.domain import (
     Intent,
     ListValue,
     LiteralValue,
+    Outcome,
     ParameterRecord,
+    Passed,
+    Rejected,
     Severity,
     TensorValue,
     Value,
@@ -184,6 +187,31 @@ def test_odd_calls_of_raw_entry_points_weigh_little(
 ) -> None:
     case = ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue(1),), intent=intent)
     met = replace(difference(), api=api, case=case)
+
+    assert rater().rated(met).severity is severity
+
+
+@pytest.mark.parametrize(
+    ("argument", "intent", "said", "severity"),
+    [
+        (LiteralValue(1), Intent.BOUNDARY, "too small", Severity.MEDIUM),
+        (LiteralValue(2**63), Intent.BOUNDARY, "too large", Severity.LOW),
+        (LiteralValue(2**63), Intent.CONFORMING, "too large", Severity.MEDIUM),
+        (LiteralValue(1), Intent.CONFORMING, "no accelerator is available", Severity.LOW),
+    ],
+    ids=["plain", "odd", "conforming", "device"],
+)
+def test_what_a_version_newly_refuses_weighs_by_what_it_was_given(
+    argument: Value, intent: Intent, said: str, severity: Severity
+) -> None:
+    case = ApiCall(api="torch.gelu", kind=CallKind.FUNCTION, arguments=(argument,), intent=intent)
+    outcomes: dict[str, Outcome] = {
+        ONE: Passed(b'["i","1"]', 0.1),
+        TWO: Rejected("RuntimeError", said),
+    }
+    met = replace(
+        difference(), kind="refused", severity=Severity.MEDIUM, case=case, outcomes=outcomes
+    )
 
     assert rater().rated(met).severity is severity
 

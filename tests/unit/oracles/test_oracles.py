@@ -504,18 +504,6 @@ def test_what_an_exemption_leaves_open_between_modes_is_compared_between_version
     assert [f.pair for f in judge(case(), clipped, clipping)] == [PairKind.VERSION]
 
 
-@pytest.mark.parametrize(
-    ("intent", "severity"),
-    [(Intent.CONFORMING, Severity.MEDIUM), (Intent.BOUNDARY, Severity.LOW)],
-)
-def test_what_a_version_newly_refuses_weighs_by_what_it_was_given(
-    intent: Intent, severity: Severity
-) -> None:
-    met: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("RuntimeError", "too small")}
-
-    assert [f.severity for f in judge(case(intent=intent), met, subject())] == [severity]
-
-
 def test_a_mode_may_refuse_what_an_exemption_says() -> None:
     memory = replace(IN_MODES, api="jax.numpy.from_dlpack")
     refused: dict[str, Outcome] = {OLD: passed(1.0), OLD_TRACED: Rejected("TypeError", "no memory")}
