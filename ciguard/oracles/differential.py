@@ -77,8 +77,8 @@ _ONE_WIDTH = (
     frozenset(dtypes.COMPLEX),
 )
 """Types that Keras takes for one another: 64 bits are for TensorFlow, PyTorch has few unsigned."""
-_SPARSE = ("BCOO", "SparseTensor", "IndexedSlices")
-"""Classes of sparse arrays, of JAX and of TensorFlow."""
+_SPARSE_OR_CALLABLE = ("BCOO", "SparseTensor", "IndexedSlices", "function", "Bind")
+"""Classes of sparse arrays and of functions, of JAX and of TensorFlow."""
 _OF_ONE_DEVICE = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
 _SEEN_BETWEEN: Mapping[str, Collection[PairKind]] = {
     "mutation": {*_OF_ONE_DEVICE, PairKind.DEVICE},
@@ -244,13 +244,14 @@ def severity_between_backends(difference: Difference) -> Severity:
     """Return how much a difference weighs at most: the backends are different libraries."""
     types = set(difference.detail.split(" vs "))
     is_width = difference.kind == "dtype" and any(types <= family for family in _ONE_WIDTH)
-    is_left_open = is_width or difference.kind in {"refused", "nan"} or _is_sparse(difference)
+    is_left_open = is_width or difference.kind in {"refused", "nan"} or _is_own_class(difference)
     return Severity.LOW if is_left_open else SEVERITIES[difference.kind]
 
 
-def _is_sparse(difference: Difference) -> bool:
-    """Return whether a backend answers with a sparse array of its own class."""
-    return difference.kind == "structure" and any(name in difference.text for name in _SPARSE)
+def _is_own_class(difference: Difference) -> bool:
+    """Return whether a backend answers with a sparse array, or a function, of its own class."""
+    names = difference.text.split()
+    return difference.kind == "structure" and any(name in names for name in _SPARSE_OR_CALLABLE)
 
 
 def differs_in(

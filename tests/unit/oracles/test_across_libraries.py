@@ -220,6 +220,23 @@ def test_backends_must_come_to_the_same_values_and_shapes() -> None:
     assert finding.severity is Severity.HIGH
 
 
+def test_a_container_of_another_kind_weighs() -> None:
+    (finding,) = between_backends(passed(1.0), Passed(b'["i","1"]', 0.1))
+
+    assert (finding.kind, finding.severity) == ("structure", Severity.HIGH)
+
+
+@pytest.mark.parametrize(
+    ("api", "is_left_open"), [("keras.ops.bartlett", True), ("keras.ops.sum", False)]
+)
+def test_shapes_that_keras_leaves_to_its_backends_are_in_the_exemptions(
+    api: str, *, is_left_open: bool
+) -> None:
+    found = between_backends(passed(1.0), passed(1.0, 2.0), api=api)
+
+    assert [f.kind for f in found] == ([] if is_left_open else ["shape"])
+
+
 def test_which_exception_a_backend_raises_is_its_own_business() -> None:
     assert between_backends(Rejected("ValueError", "no"), Rejected("TypeError", "no")) == []
     refused = Rejected("ValueError", "no")
@@ -233,6 +250,8 @@ def test_which_exception_a_backend_raises_is_its_own_business() -> None:
         (passed(1, dtype="int64"), passed(1, dtype="int32")),
         (passed(1.0, dtype="float64"), passed(1.0, dtype="float32")),
         (passed(1.0), passed(float("nan"))),
+        (passed(1.0), Passed(b'["O","BCOO"]', 0.1)),
+        (Passed(b'["O","function"]', 0.1), Passed(b'["O","Bind"]', 0.1)),
     ],
 )
 def test_what_keras_leaves_to_its_backends_is_of_low_severity(one: Outcome, other: Outcome) -> None:
