@@ -3,7 +3,8 @@
 What it is refused with, computes or takes is nobody's promise: such a finding is worth knowing, and
 no more, until a call that keeps to the documentation shows the same. The same goes for an odd value
 of an argument of which the library says nothing. A death or a hang counts whatever the arguments,
-and that a forbidden argument is taken is what the documented oracle is for.
+and that a forbidden argument is taken is what the documented oracle is for. What is left of odd
+calls weighs little where nobody would act on it: docs/severity.md has the rules.
 """
 
 from __future__ import annotations
@@ -48,7 +49,12 @@ _MAX_ELEMENTS = 4_096
 _LONG = 2**31
 _WORD = re.compile(r"\w+")
 _ASSERTION = re.compile(r"ASSERT|Check failed|[Aa]ssertion")
-_NO_DEVICE = re.compile(r"\b(?:accelerator|CUDA|NVIDIA|GPU)\b")
+_NO_DEVICE = re.compile(
+    r"\bno (?:accelerator|cuda|nvidia|gpu)|not compiled with cuda"
+    r"|\b(?:accelerator|cuda|gpus?)\b[^.]* (?:not|none is) available",
+    re.IGNORECASE,
+)
+"""That a device is absent, not that something went wrong on one."""
 _TOO_LONG = re.compile(r"larger than max_size\(\)|length_error|bad_alloc|bad_array_new_length")
 """What the standard library says to a list that is too long for any machine."""
 

@@ -197,9 +197,11 @@ def test_odd_calls_of_raw_entry_points_weigh_little(
         (LiteralValue(1), Intent.BOUNDARY, "too small", Severity.MEDIUM),
         (LiteralValue(2**63), Intent.BOUNDARY, "too large", Severity.LOW),
         (LiteralValue(2**63), Intent.CONFORMING, "too large", Severity.MEDIUM),
-        (LiteralValue(1), Intent.CONFORMING, "no accelerator is available", Severity.LOW),
+        (LiteralValue(1), Intent.CONFORMING, "accelerator: none is available", Severity.LOW),
+        (LiteralValue(1), Intent.CONFORMING, "Torch not compiled with CUDA enabled", Severity.LOW),
+        (LiteralValue(1), Intent.CONFORMING, "CUDA error: invalid argument", Severity.MEDIUM),
     ],
-    ids=["plain", "odd", "conforming", "device"],
+    ids=["plain", "odd", "conforming", "no device", "no build for it", "on a device"],
 )
 def test_what_a_version_newly_refuses_weighs_by_what_it_was_given(
     argument: Value, intent: Intent, said: str, severity: Severity
