@@ -29,7 +29,7 @@ from ciguard.domain import (
 )
 from ciguard.oracles import (
     broken_laws,
-    is_beside_the_documentation,
+    is_unusual_use,
     leaves,
     mended,
     traits_of,
@@ -46,9 +46,12 @@ if TYPE_CHECKING:
     from ciguard.oracles import Law
 
 _MAX_ELEMENTS = 4_096
-_LONG = 2**31
+_MIN_HUGE = 2**31
 _WORD = re.compile(r"\w+")
-_ASSERTION = re.compile(r"ASSERT|Check failed|[Aa]ssertion")
+_SLIP = re.compile(
+    r"ASSERT|Check failed|[Aa]ssertion|^(?:UnboundLocal|Name|Attribute|Index|Key)Error"
+)
+"""A mistake in the library's code, whatever names its message holds."""
 _NO_DEVICE = re.compile(
     r"\bno (?:accelerator|cuda|nvidia|gpu)|not compiled with cuda"
     r"|\b(?:accelerator|cuda|gpus?)\b[^.]* (?:not|none is) available",
@@ -124,17 +127,18 @@ class Rater:
     def _is_refusal(self, finding: Finding) -> bool:
         """Return whether what is called an internal error says which argument is wrong.
 
-        Its class is wrong then, and no more. A failed assertion may name what it was about.
+        Its class is wrong then, and no more. A failed assertion, and a mistake in Python code, may
+        name an argument too.
         """
         if finding.oracle != "internal-error" or not isinstance(finding.case, ApiCall):
             return False
-        said = telling_line(finding.outcomes[finding.targets[0]])
-        if _ASSERTION.search(said):
+        message = telling_line(finding.outcomes[finding.targets[0]])
+        if _SLIP.search(message):
             return False
-        if _TOO_LONG.search(said) and _asks_for_much(finding.case):
+        if _TOO_LONG.search(message) and _has_huge_number(finding.case):
             return True
         parameters = {p.name for r in self._records(finding) for p in (*r.parameters, *r.inputs)}
-        return any("_" in name for name in parameters & {*_WORD.findall(said)})
+        return any("_" in name for name in parameters & {*_WORD.findall(message)})
 
     def _undefined(self, finding: Finding) -> list[str]:
         """Return the arguments that are None where an operator needs a tensor."""
@@ -160,17 +164,17 @@ def _is_oddity(finding: Finding) -> bool:
     """
     if finding.oracle != "differential":
         return False
-    is_odd = is_beside_the_documentation(finding.case)
+    is_odd = is_unusual_use(finding.case)
     if finding.kind != "refused":
         return is_odd and is_raw(finding.api)
-    said = telling_line(finding.outcomes[finding.targets[-1]])
-    return (is_odd and not realism(finding).is_plain) or bool(_NO_DEVICE.search(said))
+    message = telling_line(finding.outcomes[finding.targets[-1]])
+    return (is_odd and not realism(finding).is_plain) or bool(_NO_DEVICE.search(message))
 
 
-def _asks_for_much(call: ApiCall) -> bool:
+def _has_huge_number(call: ApiCall) -> bool:
     """Return whether a number of a call is so large that a list of that length cannot be."""
     given = (leaf.value for leaf in leaves(call) if isinstance(leaf, LiteralValue))
-    return any(isinstance(number, int) and abs(number) >= _LONG for number in given)
+    return any(isinstance(number, int) and abs(number) >= _MIN_HUGE for number in given)
 
 
 def _is_rated(finding: Finding) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.workers import case_limit_s as limit_of
@@ -27,7 +28,7 @@ from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_
 from ciguard.triage import EnvironmentHint, measures_alike, presentable, script
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from ciguard.campaign.group import Member
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _SHOWS_ACCEPTANCE = "ACCEPTED"
-_TRIED_ON_REFERENCE = frozenset(
+_RUNS_ON_REFERENCE = frozenset(
     {PairKind.SAME, PairKind.VERSION, PairKind.DEVICE, PairKind.BACKEND, PairKind.ENVIRONMENT}
 )
 _PATIENCE = 3.0
@@ -183,66 +184,72 @@ def try_scripts(
         The buckets, each marked whether its script failed as the finding did. A difference whose
         script fails on the reference too is flaky: what decides it is not in the script.
     """
-    tried = {}
-    unfounded = set()
+    settled: dict[str, Bucket] = {}
     sites = sites_of(members)
     order = sorted(
         (b for b in buckets if b.reproducer and b.comparison is Comparison.NEW),
         key=lambda b: (-b.finding.severity, b.fingerprint),
     )
     for bucket in order:
-        remaining_s = until - time.monotonic()
-        if remaining_s <= 0:
-            break
         name = shown_on(bucket.finding, sites)
         member = members.get(name)
         if member is None or member.not_run:
             continue
         usual_s = limit_of if bucket.finding.case.is_api_use else program_limit_s
         limit_s = _PATIENCE * usual_s(member.environment, case_limit_s)
+        run = partial(_run, dispatcher, until=until, limit_s=limit_s)
         try:
-            text = text_of(bucket, sites)
-            result = dispatcher.run_script(name, text, limit_s=min(limit_s, remaining_s))
+            result = run(name, text_of(bucket, sites))
+            if result is None:
+                break
+            fails = fails_alike(bucket, result)
+            settled[bucket.fingerprint] = replace(bucket, reproduced=fails)
+            reference = _reference(bucket.finding, members)
+            if not fails or not reference:
+                continue
+            control = run(reference, script(bucket.finding, environment_hint=sites[reference].hint))
+            if control is not None and fails_alike(bucket, control):
+                flaky = replace(bucket, reproduced=False, confirmation=Confirmation.FLAKY)
+                settled[bucket.fingerprint] = flaky
+                yield Warned(message=_unfounded(bucket, reference))
         except WorkerStartError as error:
             yield Warned(message=str(error))
             break
-        if remaining_s < limit_s and isinstance(result.death, Hung):
-            break  # the budget ended it: that says nothing of the script
-        tried[bucket.fingerprint] = fails_alike(bucket, result)
-        reference = _reference(bucket.finding, members)
-        if not tried[bucket.fingerprint] or not reference:
-            continue
-        text = script(bucket.finding, environment_hint=sites[reference].hint)
-        left_s = until - time.monotonic()
-        try:
-            control = dispatcher.run_script(reference, text, limit_s=min(limit_s, max(left_s, 0.0)))
-        except WorkerStartError as error:
-            yield Warned(message=str(error))
-            break
-        if fails_alike(bucket, control):
-            unfounded.add(bucket.fingerprint)
-            tried[bucket.fingerprint] = False
-    return [_tried(b, tried, unfounded) for b in buckets]
+    return [settled.get(b.fingerprint, b) for b in buckets]
+
+
+def _run(
+    dispatcher: Dispatcher, target: str, text: str, *, until: float, limit_s: float
+) -> ScriptResult | None:
+    """Run a script on a target; return None if the budget ended first.
+
+    Raises:
+        WorkerStartError: if the target's server is gone.
+    """
+    remaining_s = until - time.monotonic()
+    if remaining_s <= 0:
+        return None
+    result = dispatcher.run_script(target, text, limit_s=min(limit_s, remaining_s))
+    is_cut_short = remaining_s < limit_s and isinstance(result.death, Hung)
+    return None if is_cut_short else result
 
 
 def _reference(finding: Finding, members: Mapping[str, Member]) -> str:
-    """Return the target that a difference is measured by, where a script can be run on it alone.
+    """Return the reference of a difference where a script can run on it alone; empty elsewhere.
 
-    A script holds a mode against eager execution by itself, and a library against another one.
+    A script compares a mode with eager execution by itself, and a library with another one.
     """
     name = finding.targets[0]
     member = members.get(name)
-    if finding.pair not in _TRIED_ON_REFERENCE or is_measured(finding) or member is None:
+    if finding.pair not in _RUNS_ON_REFERENCE or is_measured(finding) or member is None:
         return ""
     return "" if member.not_run else name
 
 
-def _tried(bucket: Bucket, tried: Mapping[str, bool], unfounded: Collection[str]) -> Bucket:
-    is_unfounded = bucket.fingerprint in unfounded
-    return replace(
-        bucket,
-        reproduced=tried.get(bucket.fingerprint, bucket.reproduced),
-        confirmation=Confirmation.FLAKY if is_unfounded else bucket.confirmation,
+def _unfounded(bucket: Bucket, reference: str) -> str:
+    return (
+        f"{bucket.finding.api}: the script shows the difference on {reference} too, the reference: "
+        f"bucket {bucket.fingerprint} is flaky"
     )
 
 

@@ -77,8 +77,8 @@ _ONE_WIDTH = (
     frozenset(dtypes.COMPLEX),
 )
 """Types that Keras takes for one another: 64 bits are for TensorFlow, PyTorch has few unsigned."""
-_SPARSE_OR_CALLABLE = ("BCOO", "SparseTensor", "IndexedSlices", "function", "Bind")
-"""Classes of sparse arrays and of functions, of JAX and of TensorFlow."""
+_PLAIN_RESULTS = frozenset({"tensor", "None", "int", "float", "complex", "bool", "str", "bytes"})
+"""How differences of structure name what is neither a container nor an object of another class."""
 _OF_ONE_DEVICE = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
 _SEEN_BETWEEN: Mapping[str, Collection[PairKind]] = {
     "mutation": {*_OF_ONE_DEVICE, PairKind.DEVICE},
@@ -198,8 +198,8 @@ def _is_negative(case: Case) -> bool:
     return isinstance(case, ProgramCase) and case.intent is Intent.VIOLATING
 
 
-def is_beside_the_documentation(case: Case) -> bool:
-    """Return whether a call tries what a library need not take: ends of ranges, other types."""
+def is_unusual_use(case: Case) -> bool:
+    """Return whether a call tries ends of ranges, special elements or arguments of other types."""
     return case.is_api_use and case.intent is not Intent.CONFORMING
 
 
@@ -249,9 +249,9 @@ def severity_between_backends(difference: Difference) -> Severity:
 
 
 def _is_own_class(difference: Difference) -> bool:
-    """Return whether a backend answers with a sparse array, or a function, of its own class."""
-    names = difference.text.split()
-    return difference.kind == "structure" and any(name in names for name in _SPARSE_OR_CALLABLE)
+    """Return whether a backend returns an object of a class of its own: sparse, or a function."""
+    results = [] if difference.kind != "structure" else difference.text.split(" vs ")
+    return any(" of " not in name and name not in _PLAIN_RESULTS for name in results)
 
 
 def differs_in(

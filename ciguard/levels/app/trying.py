@@ -10,7 +10,7 @@ import fnmatch
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.applications import (
     Trying,
@@ -101,7 +101,7 @@ class Applications:
     config: Config
     groups: Mapping[str, Group]
     budget: Budget
-    stage: str = "applications"
+    stage: ClassVar[str] = "applications"
     gone: dict[str, frozenset[str]] = field(default_factory=dict)
     """Known buckets that were looked at again and are not there: the targets by fingerprint."""
     _judged: set[tuple[str, str, str, str]] = field(default_factory=set)

@@ -162,11 +162,19 @@ def named_rater() -> Rater:
     [
         (internal("wrong number of semicolons in debug_spec: abc"), Severity.LOW),
         (internal("debug_spec.size() INTERNAL ASSERT FAILED, please report"), Severity.HIGH),
+        (internal("cannot access debug_spec", exception="UnboundLocalError"), Severity.HIGH),
         (internal("unexpected state in kernel"), Severity.HIGH),
         (internal("vector larger than max_size()", LiteralValue(2**62)), Severity.LOW),
         (internal("vector larger than max_size()", LiteralValue(2)), Severity.HIGH),
     ],
-    ids=["names its argument", "assertion", "names nothing", "huge", "ordinary"],
+    ids=[
+        "names its argument",
+        "assertion",
+        "mistake in Python",
+        "names nothing",
+        "huge",
+        "ordinary",
+    ],
 )
 def test_an_internal_error_about_an_argument_is_a_refusal_of_the_wrong_class(
     met: Finding, severity: Severity

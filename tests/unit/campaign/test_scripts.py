@@ -31,6 +31,7 @@ from ciguard.domain import (
     Passed,
     Rejected,
     Resource,
+    Warned,
 )
 from ciguard.errors import OutputError
 from ciguard.execution import ScriptResult
@@ -63,12 +64,13 @@ class Desk:
         return ScriptResult(0, None, "No difference.")
 
 
-def result_of(trial: Generator[Event, None, list[Bucket]]) -> list[Bucket]:
+def result_of(trial: Generator[Event, None, list[Bucket]]) -> tuple[list[Event], list[Bucket]]:
+    events = []
     while True:
         try:
-            next(trial)
+            events.append(next(trial))
         except StopIteration as end:
-            return cast("list[Bucket]", end.value)
+            return events, cast("list[Bucket]", end.value)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +95,11 @@ def test_a_difference_that_its_script_shows_on_the_reference_too_is_flaky(
         case_limit_s=1.0,
     )
 
-    (tried,) = result_of(trial)
+    events, (tried,) = result_of(trial)
 
     assert tried.confirmation is confirmation
     assert tried.reproduced is reproduced
+    assert [type(event) for event in events] == [Warned] * (ONE in differs_on)
     assert desk.ran == ([TWO, ONE] if differs_on else [TWO])
 
 
