@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _SIGNALS = frozenset({"SIGSEGV", "SIGBUS"})
+_ON_DEVICES = frozenset({"CUDA illegal memory access", "CUDA misaligned address"})
+"""How a kernel is ended for touching memory that is not its own; the device's memory is meant."""
 _SIGN = re.compile(
     r"\bfree\(\): |\bmalloc\(\)|\brealloc\(\): |\bcalloc\(\): |munmap_chunk\(\)|double free"
     r"|\bcorrupted (?:size|double-linked|unsorted)|malloc_consolidate|sysmalloc|unlink_chunk"
@@ -39,4 +41,4 @@ def may_corrupt(cause: str, log: str) -> bool:
     if found is not None:
         address = found[1]
         return address != "(nil)" and int(address, 16) >= _NEAR_NULL
-    return is_memory_fault(cause) or bool(corruption_line(log))
+    return is_memory_fault(cause) or cause in _ON_DEVICES or bool(corruption_line(log))

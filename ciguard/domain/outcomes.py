@@ -75,7 +75,8 @@ class Crashed:
     """The process died."""
 
     cause: str
-    """`SIGSEGV`, `SIGABRT`, … or `exit 3` for a process that ended by itself."""
+    """`SIGSEGV`, `SIGABRT`, …, `exit 3` for a process that ended by itself, or what its device did
+    not survive, such as `CUDA illegal memory access`."""
     stack: tuple[Frame, ...] = ()
     """Python frames of the dying call, innermost first."""
     log: str = ""

@@ -24,6 +24,7 @@ from ciguard.domain import (
 from ciguard.execution.stacks import stack_line
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import quota
+from ciguard.execution.worker.messages import ASSERTION, DEVICE_LOST
 
 MAX_LOG = 4000
 """Bytes of a dying case's output that are kept: half of them from its beginning, where a failed
@@ -32,6 +33,7 @@ _READ_AT_ONCE = 32768
 _OUT_OF_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError")
 _PACKAGE_ROOT = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
 _OWN_FILES = "/ciguard/execution/worker/"
+_CAUSE_OF_LOSS = re.compile(r"[A-Za-z ]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,27 @@ def _decode_status(status: int, frames: tuple[Frame, ...], log: str) -> Outcome:
     if number == quota.TOO_MANY_THREADS:
         message = f"more than {quota.MAX_THREADS} threads at a time"
         return Exhausted(Resource.THREADS, message, died=True)
+    if number == signal.SIGABRT and DEVICE_LOST in log:
+        return _decode_loss(frames, log)
     if number == signal.SIGABRT and _OUT_OF_MEMORY.search(log):
         return Exhausted(Resource.MEMORY, log, died=True)
     return Crashed(signal_name(number), frames, log)
+
+
+def _decode_loss(frames: tuple[Frame, ...], log: str) -> Outcome:
+    """Return the outcome of a case after which the device answers nothing any more.
+
+    A kernel that asserts has checked its arguments, and refuses them in the only way it has.
+    """
+    before, _, line = log.rpartition(DEVICE_LOST)
+    cause, _, error = line.partition(": ")
+    name, message, raised_in = _exception(error.strip().encode())
+    if cause == ASSERTION:
+        return Rejected(name, message)
+    if not _CAUSE_OF_LOSS.fullmatch(cause):  # the code under test writes to this log, too
+        cause = "device lost"
+    log = f"{before.strip()}\n{name}: {message}".strip()
+    return Crashed(f"CUDA {cause}", raised_in or frames, log)
 
 
 def signal_name(number: int) -> str:

@@ -101,11 +101,15 @@ class _Station:
         free = [lane for lane in self.lanes if lane.is_free] if self.queue else []
         return (free[0], self.queue.popleft()) if free else None
 
-    def check(self, now: float) -> None:
-        """See to it that the server and the workers do what they were asked."""
+    def check(self, now: float) -> list[Result]:
+        """See to it that the server and the workers do what they were asked.
+
+        Returns:
+            The jobs that ended by that.
+        """
         self.server.check(now)
-        for lane in self.every_lane:
-            lane.check(now)
+        results = [lane.check(now) for lane in self.every_lane]
+        return [result for result in results if result is not None]
 
     @property
     def waiting(self) -> int:
@@ -245,9 +249,9 @@ class Dispatcher:
         results: list[Result] = []
         while not results:
             now = time.monotonic()
-            self._check(now)
+            results += self._check(now)
             remaining_s = deadline - now
-            if remaining_s < 0 or self.is_idle:
+            if results or remaining_s < 0 or self.is_idle:
                 break
             for key, events in self._selector.select(min(remaining_s, _TICK_S)):
                 if events & selectors.EVENT_WRITE:
@@ -278,13 +282,15 @@ class Dispatcher:
             station.server.dismiss(report.pid)
         return None
 
-    def _check(self, now: float) -> None:
+    def _check(self, now: float) -> list[Result]:
         if now < self._next_check:
-            return
+            return []
         self._next_check = now + _TICK_S
+        results: list[Result] = []
         for station in self._stations.values():
             if not station.failed:
-                self._guard(station, partial(station.check, now))
+                results += self._guard(station, partial(station.check, now)) or []
+        return results
 
     def describe(self, target: str) -> Iterator[dict[str, Any]]:
         """Yield the records of a target's public API. Waits; no job may be under way.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import Crashed, Hung, Outcome
+from ciguard.errors import WorkerStartError
 from ciguard.execution.canaries import (
     Canary,
     Ledger,
@@ -37,6 +39,9 @@ _MAX_RETRIES = 2
 """Of a job after deaths that may come from outside; the last of them runs case by case."""
 _GRACE_S = 1.0
 _WORKER_START_S = 60.0
+_MAX_FALSE_STARTS = 3
+_UNDYING_S = 15.0
+"""A process that waits for its device's driver may not end when it is killed."""
 _UNTRUSTED = frozenset({"protocol", "canary"})
 """Reasons to end a worker after which none of its records counts that is not proven."""
 
@@ -145,7 +150,10 @@ class Lane:
         self._asked_at = 0.0
         self._lost_at = 0.0
         self._killed_for = ""
+        self._killed_at = 0.0
         self._is_ready = False
+        self._false_starts = 0
+        """Workers in a row that ended before they could take a case."""
 
     @property
     def is_free(self) -> bool:
@@ -266,6 +274,7 @@ class Lane:
 
     def _start(self) -> None:
         self._is_ready = True
+        self._false_starts = 0
         self._vitals.begin()
         if self._running is not None:
             self._send()
@@ -296,7 +305,7 @@ class Lane:
 
     def _distrust(self, reason: str) -> None:
         """End a worker whose word does not count any more; `bury` does the rest."""
-        self._killed_for = reason
+        self._killed_for, self._killed_at = reason, time.monotonic()
         self._hang_up()
         if self.pid:
             self._server.kill(self.pid, dump=False)
@@ -363,8 +372,14 @@ class Lane:
         return Result(running.job, tuple(running.outcomes), now - running.began)
 
     def bury(self, death: Death) -> Result | None:
-        """Take note of the worker's death, blame the case it died in, go on with the rest."""
+        """Take note of the worker's death, blame the case it died in, go on with the rest.
+
+        Raises:
+            WorkerStartError: if several in a row died before they could take a case.
+        """
         death = replace(death, killed_for=self._killed_for)
+        if not self._is_ready:
+            self._count_false_start()
         batch, running = self._batch, self._running
         if batch.is_last:
             self._judge_last(death)
@@ -378,6 +393,13 @@ class Lane:
             return self._complete()
         self.request_worker()
         return None
+
+    def _count_false_start(self) -> None:
+        self._false_starts += 1
+        if self._false_starts >= _MAX_FALSE_STARTS:
+            log = excerpt(contents(self._log)).strip()
+            msg = f"{self._server.spec.name}: its workers end before they can take a case.\n{log}"
+            raise WorkerStartError(msg)
 
     def _judge_last(self, death: Death) -> None:
         number, _ = self._cell.progress()
@@ -447,8 +469,19 @@ class Lane:
         limit_s = limit_of(running.job, case, self._limits)
         return decode_death(death, log=log, stack=stack, limit_s=limit_s)
 
-    def check(self, now: float) -> None:
-        """End the worker if its case takes long, takes too much memory, or nothing is heard."""
+    def check(self, now: float) -> Result | None:
+        """End the worker if its case takes long, takes too much memory, or nothing is heard.
+
+        Returns:
+            The result of a job that ends with a worker which was killed and does not die.
+        """
+        if self.pid and self._killed_for and now - self._killed_at > _UNDYING_S:
+            self._server.forsake(self.pid)
+            return self.bury(Death(signal.SIGKILL, 0))
+        self._examine(now)
+        return None
+
+    def _examine(self, now: float) -> None:
         if not self.pid or self._killed_for or self.is_free:
             return
         if self._channel is None:
@@ -464,7 +497,7 @@ class Lane:
                 self._kill(reason, dump=reason == "time")
 
     def _kill(self, reason: str, *, dump: bool) -> None:
-        self._killed_for = reason
+        self._killed_for, self._killed_at = reason, time.monotonic()
         self._server.kill(self.pid, dump=dump)
 
     def abandon(self) -> None:

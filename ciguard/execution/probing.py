@@ -68,7 +68,8 @@ def probe_target(dispatcher: Dispatcher, spec: WorkerSpec) -> tuple[Probe, ...]:
         WorkerStartError: if the target's server is gone.
     """
     with bait() as offered:
-        given = {**offered, "processes": spec.processes}
+        on_device = spec.device != "cpu"
+        given = {**offered, "processes": spec.processes, "devices": on_device}
         script = f"from ciguard.execution.worker import attempts\nattempts.report({given!r})\n"
         result = dispatcher.run_script(spec.name, script, limit_s=_LIMIT_S)
     try:

@@ -182,6 +182,10 @@ class ServerProcess:
         self._send_kill(pid, dump=dump)
         self._unanswered[f"kill {pid}"] = time.monotonic()
 
+    def forsake(self, pid: int) -> None:
+        """Do not wait any more for the end of a child that was killed and does not die."""
+        self._unanswered.pop(f"kill {pid}", None)
+
     def dismiss(self, pid: int) -> None:
         """Ask for the end of a child that nobody needs any more, and may have ended by itself."""
         self._send_kill(pid, dump=False)

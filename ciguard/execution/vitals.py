@@ -27,7 +27,7 @@ _RESIDENT, _DATA = 1, 5
 """Fields of /proc/PID/statm; the second is what RLIMIT_DATA counts."""
 _MAX_LEFT_BEHIND = 0.5
 _LIBRARY_MIB = 2048
-"""Resident memory that a loaded library may take on top of the limit."""
+"""Resident memory that a loaded library may take on top of the limit, unless it began with more."""
 
 
 def limit_of(job: Job, case: bytes, limits: Limits) -> float:
@@ -49,15 +49,17 @@ class Vitals:
         """Of the case that was last seen to run."""
         self._seen_at = 0.0
         self._data_at_start_mib = 0
+        self._resident_at_start_mib = 0
 
     def adopt(self, pid: int) -> None:
         """Watch another worker."""
         self._pid = pid
-        self._data_at_start_mib = 0
+        self._data_at_start_mib = self._resident_at_start_mib = 0
 
     def begin(self) -> None:
         """Take note that the worker has run nothing yet."""
         self._data_at_start_mib = self._memory_mib(_DATA)
+        self._resident_at_start_mib = self._memory_mib(_RESIDENT)
 
     def expect(self, job: Job | None, cases: Sequence[bytes]) -> None:
         """Take note that a batch was sent: these cases of a job, then perhaps canaries."""
@@ -85,7 +87,10 @@ class Vitals:
             # Its beginning may not be written yet: memory holds zero for some nanoseconds.
             self._number, self._seen_at, began_ns = number, now, int(now * 1e9)
             self._heard_at = now
-        if self._memory_mib(_RESIDENT) > self._limits.memory_mib + _LIBRARY_MIB:
+        if not self._data_at_start_mib:  # it was heard of before its process was known
+            self.begin()
+        library_mib = max(_LIBRARY_MIB, self._resident_at_start_mib)
+        if self._memory_mib(_RESIDENT) > self._limits.memory_mib + library_mib:
             return "memory"
         limit_s = self._limit_s(number)
         spent_s = max(now - began_ns / 1e9, now - self._seen_at)

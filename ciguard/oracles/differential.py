@@ -94,6 +94,8 @@ SHAPE_BETWEEN_BACKENDS = "shape between backends"
 """How exemptions name shapes that Keras leaves to its backends."""
 BETWEEN_MODES = "between modes"
 """How exemptions name what a mode may answer otherwise than eager execution."""
+BETWEEN_DEVICES = "between devices"
+"""How exemptions name what an API computes of the device itself."""
 REFUSED_BY_MODES = "refused by modes"
 """How exemptions name what a mode may refuse although eager execution takes it."""
 _UNSPECIFIED = frozenset({"values", "nan"})
@@ -102,6 +104,14 @@ _UNSAID_OF_MODES = frozenset({"structure", "exception", "accepted"})
 """What no mode promises: numbers come out as tensors, and errors come from other checks."""
 
 
+_UNSAID_OF_DEVICES = frozenset({"exception", "accepted"})
+"""Each device has checks and kernels of its own; what the CPU refuses another may take."""
+_NO_KERNEL = re.compile(
+    r"not (?:implemented|supported|available|compiled)\b|NotImplemented|Could not run '"
+    r"|(?i:unimplemented)|\b(?:CUDA|cuda|GPU|CPU|cpu)\b(?!/)"
+)
+"""A refusal that names what the device lacks, or the device itself."""
+_ASSERTION = re.compile(r"device-side assert|CUDA_ERROR_ASSERT")
 _BY_DEFINITION = re.compile(r" for '\{\{node [^}]*\}\} = \w+")
 """How TensorFlow names the operator whose definition forbids the shapes of its arguments."""
 
@@ -140,6 +150,8 @@ class DifferentialOracle:
             severity = _severity(difference, is_forbidden=law is not None or _is_negative(case))
             if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
                 severity = min(severity, Severity.LOW)  # what lacks is a check of eager execution
+            if pair is PairKind.DEVICE:
+                severity = _severity_between_devices(severity, difference.kind, outcomes, name)
             if subject.targets[reference].engine != subject.targets[name].engine:
                 if is_backends_own(difference, case):
                     continue
@@ -248,6 +260,22 @@ def severity_between_backends(difference: Difference) -> Severity:
     return Severity.LOW if is_left_open else SEVERITIES[difference.kind]
 
 
+def _severity_between_devices(
+    severity: Severity, kind: str, outcomes: Mapping[str, Outcome], name: str
+) -> Severity:
+    """Return how much a difference between devices weighs.
+
+    No library has a kernel for every type on every device: a refusal that says so is coverage. A
+    kernel that asserts has no other way to refuse; where the CPU takes the call it should not.
+    """
+    other = outcomes[name]
+    if kind != "refused" or not isinstance(other, Rejected):
+        return severity
+    if _ASSERTION.search(other.message):
+        return Severity.HIGH
+    return Severity.INFO if _NO_KERNEL.search(other.message) else severity
+
+
 def _is_own_class(difference: Difference) -> bool:
     """Return whether a backend returns an object of a class of its own: sparse, or a function."""
     results = [] if difference.kind != "structure" else difference.text.split(" vs ")
@@ -300,8 +328,13 @@ def _is_promised(difference: Difference, pair: PairKind, subject: Subject) -> bo
     """Return whether targets that differ in this way promise to agree in this."""
     if pair not in _SEEN_BETWEEN.get(difference.kind, PairKind):
         return False
-    if pair is not PairKind.MODE:
-        return True
+    if pair is PairKind.DEVICE:
+        is_exempt = difference.kind in _UNSPECIFIED and exemption_of(subject.api, BETWEEN_DEVICES)
+        return difference.kind not in _UNSAID_OF_DEVICES and not is_exempt
+    return pair is not PairKind.MODE or _is_promised_of_modes(difference, subject)
+
+
+def _is_promised_of_modes(difference: Difference, subject: Subject) -> bool:
     if subject.tags & UNSTABLE_TAGS:
         return difference.kind == "dtype"  # a random number may decide all else
     if difference.kind == "refused" and exemption_of(subject.api, REFUSED_BY_MODES):

@@ -99,6 +99,8 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
 def _symptom_of_death(
     cause: str, stack: tuple[Frame, ...], *, log: str, fuzzed: tuple[str, ...]
 ) -> Symptom:
+    if cause.startswith("CUDA "):
+        return Symptom(cause)  # a kernel's error surfaces in whatever call comes next
     # Corrupted memory is noticed later than it is corrupted, so the place is not to be trusted.
     if is_memory_fault(cause):
         return Symptom(MEMORY_CORRUPTION)

@@ -49,6 +49,7 @@ class Source:
     """What a script is put together from; filled while a case is written."""
 
     writer: Writer
+    device: str = "cpu"
     names: set[str] = field(default_factory=set)
     """Variables given so far."""
     modules: set[str] = field(default_factory=set)
@@ -95,7 +96,11 @@ class Source:
 
     def _layer(self, case: ApiCall) -> str:
         arguments = self._arguments(case.arguments, case.keywords)
-        return _bound("layer", self.name_of(case.api), arguments)
+        made = _bound("layer", self.name_of(case.api), arguments)
+        if self.device == "cpu" or not self.writer.layer_on_device:
+            return made
+        inner = textwrap.indent(made, "    ")
+        return self.writer.layer_on_device.format(layer=inner, device=scalar(self.device))
 
     def call(self, case: ApiCall) -> list[str]:
         """Return the statements that make the call and bind `result`."""

@@ -45,6 +45,9 @@ class Writer:
     """Layers draw their weights when they are first called, or by `build`."""
     device: str = ""
     """Statement that selects a `{device}` other than the CPU."""
+    layer_on_device: str = ""
+    """Statements that build a layer on the CPU by those of `{layer}`, indented, and move it to a
+    `{device}`, where its weights are drawn: the generators of devices differ."""
     is_tensor: str
     """Condition on `value`."""
     read: tuple[str, str]
@@ -83,6 +86,10 @@ WRITERS: dict[str, Writer] = {
         cast="{tensor}.to({dtype})",
         seed="torch.manual_seed({seed})",
         device="torch.set_default_device({device})",
+        layer_on_device=(
+            'with torch.device("cpu"):  # its weights are the same on every device then\n{layer}\n'
+            "layer = layer.to({device})"
+        ),
         modes={
             "aot_eager": (
                 "",

@@ -20,7 +20,8 @@ from typing import Any, Callable, NamedTuple  # noqa: UP035 - Python 3.9 in the 
 
 Bait = dict[str, Any]
 """`guard`, ciguard's process; `stream`, a Unix socket that listens; `abstract`, the name of
-another; `port`, of a TCP socket; `file`, one outside; `processes`, whether workers may start some.
+another; `port`, of a TCP socket; `file`, one outside; `processes`, whether workers may start some;
+`devices`, whether they compute on one, whose driver shares memory with the kernel.
 """
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -51,6 +52,11 @@ def _checked(result: int) -> int:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
     return result
+
+
+def _allow_devices(bait: Bait) -> None:
+    if bait.get("devices"):
+        raise _AllowedError
 
 
 def _connect(family: int, address: Any) -> None:
@@ -98,11 +104,13 @@ def _arrange_signal(bait: Bait) -> None:
         os.close(writing)
 
 
-def _map_shared(_: Bait) -> None:
+def _map_shared(bait: Bait) -> None:
+    _allow_devices(bait)
     mmap.mmap(-1, mmap.PAGESIZE).close()
 
 
-def _map_zeros(_: Bait) -> None:
+def _map_zeros(bait: Bait) -> None:
+    _allow_devices(bait)
     descriptor = os.open("/dev/zero", os.O_RDWR)
     try:
         mmap.mmap(descriptor, mmap.PAGESIZE).close()
@@ -110,7 +118,8 @@ def _map_zeros(_: Bait) -> None:
         os.close(descriptor)
 
 
-def _make_file_in_memory(_: Bait) -> None:
+def _make_file_in_memory(bait: Bait) -> None:
+    _allow_devices(bait)
     os.close(_checked(_LIBC.memfd_create(b"ciguard", 0)))
 
 

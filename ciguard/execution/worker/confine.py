@@ -103,7 +103,12 @@ DEVICE_PATHS = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom", "/dev/t
 ZEROS = "/dev/zero"
 """Read only: who may write it may map it as shared memory, which no limit counts."""
 _NUMBERED = "/dev/nvidia"
-GPU_PATHS = (_NUMBERED, "/dev/dri", "/dev/kfd", "/dev/shm", ZEROS)  # noqa: S108 - granted
+_WSL = "/dev/dxg"
+GPU_PATHS = (_NUMBERED, _WSL, "/dev/dri", "/dev/kfd", "/dev/shm", ZEROS)  # noqa: S108 - granted
+_NAMES_OF_THREADS = "/proc"
+"""NVIDIA's driver, from version 570 on, names its threads in `/proc/PID/task/TID/comm`, and does
+not start where it cannot (error 304). A process that forks workers cannot know their numbers, so it
+may write below all of `/proc`; each worker gives that up but for its own threads."""
 
 
 def landlock_abi() -> int:
@@ -146,12 +151,13 @@ def restrict_files(
     granted += [(path, _DEVICE_RIGHTS) for path in _matching(devices)]
     if _NUMBERED in devices:
         granted.append((os.path.dirname(_NUMBERED), _READ_DIR))  # workers look for them again
+        granted.append((_NAMES_OF_THREADS, _WRITE_FILE | _TRUNCATE))
     granted += [(path, _READ_DIR) for path in listable]
     _restrict(abi, rights, granted, ports=list(ports))
     return True
 
 
-def part_from_others(writable: Iterable[str], devices: Iterable[str] = ()) -> bool:
+def part_from_others(writable: Iterable[str], devices: Sequence[str] = ()) -> bool:
     """Confine this process further: to a domain of its own, and to writing these folders only.
 
     Processes of the domain that it leaves are as foreign to it as any: it cannot trace them, take
@@ -169,6 +175,8 @@ def part_from_others(writable: Iterable[str], devices: Iterable[str] = ()) -> bo
     rights = _rights(abi) & ~_READ_RIGHTS
     granted = [(path, rights & ~_IOCTL_DEV) for path in writable]
     granted += [(path, _DEVICE_RIGHTS) for path in _matching(devices)]
+    if _NUMBERED in devices:
+        granted.append((f"{_NAMES_OF_THREADS}/{os.getpid()}/task", _WRITE_FILE | _TRUNCATE))
     _restrict(abi, rights, granted)
     return True
 

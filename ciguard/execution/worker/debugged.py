@@ -40,7 +40,10 @@ def run(settings: dict[str, Any]) -> None:
     with open(settings["case"], encoding="ascii") as file:
         case = json.load(file)
     restrain(settings)
-    Executor(adapter, settings["functions"]).execute(case)
+    on_device = settings["device"] != "cpu"
+    if on_device:
+        adapter.start_device(settings["memory_mib"])
+    Executor(adapter, settings["functions"], on_device=on_device).execute(case)
 
 
 def _silence(path: str) -> None:

@@ -15,10 +15,18 @@ from typing import TYPE_CHECKING, Any
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker import effects, models
 from ciguard.execution.worker.build import Builder
-from ciguard.execution.worker.messages import DONE, FULL, GO_ON, HEADER, MESSAGE, STARTED
+from ciguard.execution.worker.messages import (
+    DONE,
+    FULL,
+    GO_ON,
+    HEADER,
+    MESSAGE,
+    STARTED,
+    end_without_device,
+)
 from ciguard.execution.worker.programs import ProgramError, ProgramRunner
 from ciguard.execution.worker.summarise import COMPACT, Summariser
-from ciguard.targets.adapters import contract
+from ciguard.targets.adapters import contract, device_errors
 
 if TYPE_CHECKING:
     import socket
@@ -74,10 +82,12 @@ class Executor:
     Args:
         adapter: of the library.
         functions: setting `functions` of the target's process; None where none are tested.
+        on_device: whether the adapter computes on a device, whose errors come late.
     """
 
-    def __init__(self, adapter: Any, functions: Any = None) -> None:
+    def __init__(self, adapter: Any, functions: Any = None, *, on_device: bool = False) -> None:
         self._adapter = adapter
+        self._on_device = on_device
         self._functions = None if functions is None else runner_of(functions, adapter)
         self._builder = Builder(adapter)
         self._summariser = Summariser(adapter)
@@ -90,13 +100,27 @@ class Executor:
             Status and payload of its record, see `cell`.
         """
         try:
-            if case[1] == MODEL:
-                return self._execute_model(case[2])
-            if case[1] == ANNOTATED:
-                return self._execute_function(case[2])
-            return self._execute_program(case[2]) if case[1] == PROGRAM else self._execute(case)
+            record = self._record(case)
+            return self._after_device(record) if self._on_device else record
         finally:
             self._builder.forget()
+
+    def _record(self, case: list[Any]) -> tuple[int, bytes]:
+        if case[1] == MODEL:
+            return self._execute_model(case[2])
+        if case[1] == ANNOTATED:
+            return self._execute_function(case[2])
+        return self._execute_program(case[2]) if case[1] == PROGRAM else self._execute(case)
+
+    def _after_device(self, record: tuple[int, bytes]) -> tuple[int, bytes]:
+        """Return the case's record, or of what went wrong on the device: no other case pays."""
+        try:
+            self._adapter.synchronise()
+        except Exception as error:  # noqa: BLE001 - whatever the library raises
+            record = self._raised(error, unbuilt=False)
+        if record[0] == cells.EXHAUSTED:
+            self._adapter.release_memory()
+        return record
 
     def _execute_model(self, case: dict[str, Any]) -> tuple[int, bytes]:
         """Run one layer graph. `case` is the third member of an encoded `ModelCase`."""
@@ -163,9 +187,12 @@ class Executor:
         except Exception as error:  # noqa: BLE001 - whatever a library raises while an argument is made
             return self._raised(error, unbuilt=True)
         try:
-            output = function(*built, **named)
-            if kind == "layer" and (fed or inputs):
-                output = output(*fed)
+            if kind == "layer":
+                output = self._adapter.make_layer(function, built, named)
+                if fed or inputs:
+                    output = output(*fed)
+            else:
+                output = function(*built, **named)
             if len(case) > TWIN:
                 if case[OBSERVED] == "arguments":
                     output = [*received, *built, *named.values(), *fed]
@@ -202,6 +229,9 @@ class Executor:
         verdict = self._adapter.classify(error)
         name = type(error).__name__
         message = where + self._message(error)
+        if verdict == contract.LOST:
+            cause = device_errors.cause_of_loss(message)
+            end_without_device(cause, name, message, _frames(error))
         if verdict == "exhausted":
             return cells.EXHAUSTED, encoded_text([name, message])
         if unbuilt:

@@ -36,7 +36,7 @@ class MeasuringExecutor(Executor):
     """Runs one case many times; arguments are built outside of what is measured."""
 
     def __init__(self, adapter: Any, *, device: str) -> None:
-        super().__init__(adapter)
+        super().__init__(adapter, on_device=device != "cpu")
         # Of all threads, since libraries keep threads of their own. A device computes on nobody's
         # CPU time: there only the clock on the wall tells.
         self._clock = time.process_time_ns if device == "cpu" else time.perf_counter_ns
@@ -70,15 +70,14 @@ class MeasuringExecutor(Executor):
         name = api.rpartition(".")[2]
         function = getattr(built.pop(0), name) if kind == "method" else builder.member(api)
         if kind == "layer" and fed:
-            return lambda: function(*built, **named)(*fed)
+            return lambda: self._adapter.make_layer(function, built, named)(*fed)
         return functools.partial(function, *built, **named)
 
     def _repeat(self, call: Callable[[], Any], calls: int) -> None:
         # After each: a lazy library would leave out results that nobody has waited for.
-        wait = self._adapter.synchronise
+        wait = self._adapter.wait_for
         for _ in range(calls):
-            call()
-            wait()
+            wait(call())
 
     def _time(self, case: list[Any], calls: int, repetitions: int) -> list[float]:
         self._repeat(self._prepared(case), -(-calls // _WARM_UP))
@@ -97,6 +96,11 @@ class MeasuringExecutor(Executor):
         self._repeat(self._prepared(case), 1)  # imports and caches are no matter of this call
         call = self._prepared(case)
         gc.collect()
+        on_device = self._adapter.device_memory()
+        if on_device is not None:
+            self._repeat(call, 1)
+            _, peak = self._adapter.device_memory()
+            return [peak - on_device[0]]
         give_back_freed()
         highest, resident = high_mark_and_resident_kib()
         # The kernel tells the highest mark only: filled up to it, what comes on top is the call's.
@@ -113,7 +117,8 @@ class MeasuringExecutor(Executor):
             self._repeat(self._prepared(case), calls)
             self._builder.forget()
             gc.collect()
-            sizes.append(private_bytes())
+            on_device = self._adapter.device_memory()
+            sizes.append(private_bytes() if on_device is None else on_device[0])
         return sizes[1:]  # the first warms up
 
 

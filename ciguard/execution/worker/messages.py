@@ -12,9 +12,38 @@ untrusted: the parent checks every message, see `ciguard.execution.channel`.
 
 from __future__ import annotations
 
+import json
+import os
 import struct
+from typing import NoReturn
 
 DONE, FULL, STARTED = b"D", b"F", b"S"
 GO_ON = b"A"
 HEADER = struct.Struct("<IQ")
 MESSAGE = struct.Struct("<cQI")
+
+DEVICE_LOST = "ciguard: the device is lost: "
+"""Begins the last line that a worker writes to its log before it ends; then come the cause and, as
+JSON, the class of the error, its message and the frames that it was raised in."""
+ASSERTION = "device-side assertion"
+"""Of the causes, the one by which a kernel refuses its arguments: most often an index too large."""
+_MAX_MESSAGE = 600
+_MAX_FRAMES = 8
+
+
+def end_without_device(
+    cause: str, name: str, message: str, frames: list[tuple[str, str]]
+) -> NoReturn:
+    """End this process, whose device answers nothing any more, in the case that was running.
+
+    By a signal, as any other case that takes its process with it.
+
+    Args:
+        cause: what the device did not survive, e.g. `illegal memory access`.
+        name: class of the error that the library raised.
+        message: its text.
+        frames: file and function of its frames, innermost first.
+    """
+    error = json.dumps([name, message[:_MAX_MESSAGE], frames[:_MAX_FRAMES]])
+    os.write(2, f"\n{DEVICE_LOST}{cause}: {error}\n".encode("ascii"))
+    os.abort()

@@ -14,6 +14,7 @@ from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import Executor, encoded_text
+from ciguard.targets.adapters import contract
 
 _FILE = "<a call in a mode>"
 _LITERALS = (bool, int, str, type(None))
@@ -22,8 +23,8 @@ _LITERALS = (bool, int, str, type(None))
 class ModeExecutor(Executor):
     """Runs the calls of one adapter in one of its modes."""
 
-    def __init__(self, adapter: Any, mode: str) -> None:
-        super().__init__(adapter)
+    def __init__(self, adapter: Any, mode: str, *, on_device: bool = False) -> None:
+        super().__init__(adapter, on_device=on_device)
         self._run = adapter.modes()[mode]
 
     def _execute(self, case: list[Any]) -> tuple[int, bytes]:
@@ -39,7 +40,8 @@ class ModeExecutor(Executor):
             return self._raised(error, unbuilt=True)
         try:
             if kind == "layer":
-                function, built, named = function(*built, **named), fed, {}
+                layer = self._adapter.make_layer(function, built, named)
+                function, built, named = layer, fed, {}
                 if not inputs:
                     return cells.PASSED, self._summariser.encode(function)
                 self._adapter.build_layer(function, fed)
@@ -60,7 +62,8 @@ class ModeExecutor(Executor):
         return message
 
     def _raised(self, error: BaseException, *, unbuilt: bool, where: str = "") -> tuple[int, bytes]:
-        if not unbuilt and self._adapter.cannot_express(error):
+        is_lost = self._adapter.classify(error) == contract.LOST
+        if not unbuilt and not is_lost and self._adapter.cannot_express(error):
             return cells.INEXPRESSIBLE, encoded_text([type(error).__name__, self._message(error)])
         return super()._raised(error, unbuilt=unbuilt, where=where)
 

@@ -37,9 +37,11 @@ from ciguard.execution.worker import confine, huge_pages
 from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.loop import Executor, Worker, redirect_streams, runner_of
 from ciguard.execution.worker.measure import MeasuringExecutor
+from ciguard.execution.worker.messages import end_without_device
 from ciguard.execution.worker.modes import ModeExecutor
 from ciguard.execution.worker.quota import MAX_COMPILED, MAX_COMPILED_BYTES, TICK_MS, Quota, usage
 from ciguard.execution.worker.removal import remove_tree
+from ciguard.targets.adapters import contract, device_errors
 
 MAX_MESSAGE = 65536
 MAX_DESCRIPTORS = 8
@@ -91,13 +93,19 @@ class Server:
                 os.makedirs(self._compiled, exist_ok=True)
                 self._adapter.keep_compiled(self._compiled)
             functions = self._settings["functions"]
-            plain = Executor(self._adapter, functions)
-            self._executor = ModeExecutor(self._adapter, mode) if mode else plain
+            on_device = self._on_device
+            self._executor = (
+                ModeExecutor(self._adapter, mode, on_device=on_device)
+                if mode
+                else Executor(self._adapter, functions, on_device=on_device)
+            )
             if self._settings["warm_up"]:
                 self._adapter.warm_up()
                 cases = self._adapter.rehearsal()
                 # To a mode each case is new, and costly: what matters is that its code is imported.
                 rehearse(self._executor, cases[:1] if mode else cases, 1 if mode else _REHEARSALS)
+            if on_device:
+                self._try_device()
         except Exception as error:  # noqa: BLE001 - anything may go wrong in a foreign import
             frames = traceback.format_exception(type(error), error, error.__traceback__)
             reason = f"{type(error).__name__}: {error}"[:_MAX_TEXT]
@@ -117,6 +125,46 @@ class Server:
                     self._bury(descriptor)
             self._quota.enforce(self._children)
             self._prune()
+
+    @property
+    def _on_device(self) -> bool:
+        return bool(self._settings["device"] != "cpu")
+
+    def _try_device(self) -> None:
+        """Start the device in a child, as this process could not fork any more after that.
+
+        Raises:
+            RuntimeError: if that fails; the message says why.
+        """
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            self._live(self._report_device, [writing])
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8", errors="backslashreplace") as answer:
+            why = answer.read(_MAX_TEXT)
+        _, status = os.waitpid(child, 0)
+        remove_tree(os.path.join(self._settings["scratch"], str(child)))
+        if status and not why:
+            why = f"its first operation ended the process ({_ending(status)})"
+        if why:
+            msg = f"the device {self._settings['device']!r} cannot be used: {why}"
+            raise RuntimeError(msg)
+
+    def _report_device(self, given: Sequence[int]) -> None:
+        """Write why the device cannot be used, nothing where it can."""
+        (output,) = given
+        restrain(self._settings)
+        try:
+            self._start_device()
+        except Exception as error:  # noqa: BLE001 - whatever the library raises
+            with os.fdopen(output, "w", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(f"{type(error).__name__}: {error}")
+
+    def _start_device(self) -> None:
+        if self._on_device:
+            self._adapter.start_device(self._settings["memory_mib"])
 
     def _prune(self) -> None:
         """Bound what workers compile for each other, in at most a twentieth of the time."""
@@ -196,6 +244,7 @@ class Server:
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
         restrain(self._settings)
+        self._start_device()
         cell = cells.Writer(shared)
         with socket.socket(fileno=connection) as stream:
             Worker(self._executor, stream, cell, log=log).run()
@@ -254,8 +303,17 @@ class Server:
         os.lseek(script, 0, os.SEEK_SET)
         with os.fdopen(script, encoding="utf-8") as stream:
             text = stream.read()
+        self._start_device()
         scope = {"__name__": "__main__", "__file__": "reproducer.py"}
-        exec(compile(text, "reproducer.py", "exec"), scope)  # noqa: S102 - a reproducer of ours
+        try:
+            exec(compile(text, "reproducer.py", "exec"), scope)  # noqa: S102 - a reproducer of ours
+            if self._on_device:
+                self._adapter.synchronise()
+        except Exception as error:
+            if self._adapter.classify(error) == contract.LOST:
+                cause = device_errors.cause_of_loss(str(error))
+                end_without_device(cause, type(error).__name__, str(error), [])
+            raise
 
     def _kill(self, pid: int, *, dump: bool) -> None:
         if pid not in self._children:
@@ -281,6 +339,12 @@ class Server:
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
         folder = os.path.join(self._settings["scratch"], str(pid))
         remove_tree(folder, limit_s=_REMOVAL_LIMIT_S)  # the parent removes what is left at the end
+
+
+def _ending(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)).name
+    return f"exit {os.WEXITSTATUS(status)}"
 
 
 def link_programs(settings: dict[str, Any]) -> None:

@@ -10,7 +10,8 @@ MACHINES = ("x86_64", "aarch64")
 # fmt: off
 _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "accept": (43, 202), "accept4": (288, 242), "access": (21, None), "alarm": (37, None),
-    "arch_prctl": (158, None), "brk": (12, 214), "capget": (125, 90), "chdir": (80, 49),
+    "arch_prctl": (158, None), "bind": (49, 200), "brk": (12, 214), "capget": (125, 90),
+    "chdir": (80, 49),
     "clock_getres": (229, 114), "clock_gettime": (228, 113), "clock_nanosleep": (230, 115),
     "clone": (56, 220), "clone3": (435, 435), "close": (3, 57), "close_range": (436, 436),
     "connect": (42, 203), "copy_file_range": (326, 285), "creat": (85, None), "dup": (32, 23),
@@ -32,7 +33,8 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "gettid": (186, 178), "gettimeofday": (96, 169), "getuid": (102, 174), "getxattr": (191, 8),
     "ioctl": (16, 29), "kill": (62, 129), "landlock_add_rule": (445, 445),
     "landlock_create_ruleset": (444, 444), "landlock_restrict_self": (446, 446),
-    "lgetxattr": (192, 9), "link": (86, None), "linkat": (265, 37), "listxattr": (194, 11),
+    "lgetxattr": (192, 9), "link": (86, None), "linkat": (265, 37), "listen": (50, 201),
+    "listxattr": (194, 11),
     "llistxattr": (195, 12), "lseek": (8, 62), "lstat": (6, None), "madvise": (28, 233),
     "mbind": (237, 235), "membarrier": (324, 283), "memfd_create": (319, 279), "mincore": (27, 232),
     "mkdir": (83, None), "mkdirat": (258, 34), "mknod": (133, None), "mknodat": (259, 33),

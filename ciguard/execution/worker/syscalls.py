@@ -102,7 +102,10 @@ _IMPORTS = (
     *("pidfd_open", "seccomp"),
 )
 _CONNECTIONS = ("connect", "accept", "accept4")
-_DEVICES = ("memfd_create", "mknod", "mknodat", "sched_setparam", "sched_setscheduler")
+_DEVICES = (
+    *("memfd_create", "mknod", "mknodat", "sched_setparam", "sched_setscheduler"),
+    *("bind", "listen"),  # on the kind of socket that the driver makes, see `_DEVICE_SOCKETS`
+)
 
 _CLONE_THREAD, _CLONE_PARENT, _NEW_NAMESPACES = 0x00010000, 0x00008000, 0x7E020000
 _SHARED_AND_ANONYMOUS = 0x21
@@ -143,6 +146,17 @@ _SOCKETS = {
     "sendto": (When(3, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
     "sendmsg": (When(2, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
     "sendmmsg": (When(3, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
+}
+# CUDA makes one to share memory with processes of its own, and asks whether a server of its
+# Multi-Process Service listens. Daemons such as docker's have streams.
+_DEVICE_SOCKETS = {
+    "socket": (
+        When(0, "Unix sockets", allowed=(_AF_UNIX,)),
+        When(1, "sequenced packets", allowed=(_SEQUENCED,), mask=_KIND_OF_SOCKET),
+    ),
+    "connect": (
+        When(0, "no descriptor: nobody listens", allowed=(0xFFFFFFFF,), error=errno.ENOENT),
+    ),
 }
 
 
@@ -190,6 +204,7 @@ def bound_calls(role: Role) -> dict[str, tuple[When, ...]]:
         "prlimit64": (_ITSELF,),
         "sched_setaffinity": (_ITSELF,),
         **({name: (when,) for name, when in (_EVERY_BUT_ALL if starts else _OWN).items()}),
+        **(_DEVICE_SOCKETS if role.devices else {}),
         **(_SOCKETS if role.loopback else {}),
     }
     return {name: whens for name, whens in bound.items() if name not in plain_calls(role)}

@@ -18,6 +18,8 @@ from typing import (  # noqa: UP035 - Python 3.9 in the target
 REJECTED = "rejected"
 ERRORED = "errored"
 EXHAUSTED = "exhausted"
+LOST = "lost"
+"""The device answers nothing any more in this process, whatever comes next."""
 
 INTERNAL_PYTHON_ERRORS = (NameError, RecursionError, SystemError, UnboundLocalError)
 """Raised by a defect in library code, whatever the user passed."""
@@ -104,6 +106,20 @@ class Adapter:
         None by default.
         """
         return ()
+
+    def start_device(self, memory_mib: int) -> None:
+        """Start the device in this process, and compute on it once: no case pays for that.
+
+        Called in each process that runs cases on a device other than the CPU, after the fork.
+        Nothing by default.
+
+        Args:
+            memory_mib: of the device's memory that this process may take, where that can be bound.
+
+        Raises:
+            Exception: whatever the library raises where the device cannot be used.
+        """
+        del memory_mib
 
     def version(self) -> str:
         """Return the library's own version."""
@@ -238,13 +254,40 @@ class Adapter:
         msg = f"{self.module} runs no layer graphs"
         raise CannotComputeError(msg)
 
+    def make_layer(self, layer: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        """Return a layer's object, on the device, with weights that depend on the seed alone.
+
+        Generators differ between devices: where a layer draws its weights, it is built on the CPU.
+        """
+        return layer(*arguments, **keywords)
+
     def synchronise(self) -> None:
-        """Wait until the device has finished; nothing to do on a CPU."""
+        """Wait until the device has finished; nothing to do on a CPU.
+
+        Raises:
+            Exception: what went wrong on the device since it was waited for last.
+        """
+
+    def wait_for(self, output: Any) -> None:
+        """Wait until a result is computed, and the device has finished."""
+        del output
+        self.synchronise()
+
+    def release_memory(self) -> None:
+        """Give back what the library keeps of the device's memory; nothing by default."""
+
+    def device_memory(self) -> tuple[int, int] | None:
+        """Return bytes of the device's memory in use now, and at most since the last call.
+
+        None where the library does not say.
+        """
+        return None
 
     def classify(self, error: BaseException) -> str:
         """Tell a clean user error (REJECTED) from an internal one (ERRORED) or a limit (EXHAUSTED).
 
-        When in doubt REJECTED: a false alarm costs more than a missed finding.
+        LOST where the device is of no further use to this process. When in doubt REJECTED: a false
+        alarm costs more than a missed finding.
         """
         if isinstance(error, MemoryError):
             return EXHAUSTED

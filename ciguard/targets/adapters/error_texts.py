@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 
 from ciguard.targets.adapters.contract import ERRORED, EXHAUSTED, REJECTED
+from ciguard.targets.adapters.device_errors import kind_of_device_error
 
 _EXHAUSTED = re.compile(
     r"std::bad_alloc"
     r"|std::bad_array_new_length"
     r"|DefaultCPUAllocator: (?:not enough memory|can't allocate memory)"
     r"|can't allocate memory: you tried to allocate"
-    r"|CUDA out of memory"
-    r"|CUDA error: out of memory"
-    r"|CUDNN_STATUS_ALLOC_FAILED"
     r"|[Oo]ut of memory (?:while|trying to) allocat"
     r"|Unable to allocate "
     r"|array is too (?:large|big)"
@@ -57,7 +55,10 @@ most messages, raised thousands of times a second, hold none."""
 
 
 def kind_of_message(message: str) -> str:
-    """Return EXHAUSTED, ERRORED or, when nothing in the message betrays more, REJECTED."""
+    """Return EXHAUSTED, ERRORED, LOST or, when nothing in the message betrays more, REJECTED."""
+    kind = kind_of_device_error(message)
+    if kind != REJECTED:
+        return kind
     for hint in _HINTS:
         if hint in message:
             break

@@ -72,12 +72,12 @@ class JaxAdapter(contract.Adapter):
             RuntimeError: if the device is absent.
         """
         devices.require(device, self.module)
-        kind, index = devices.parse(device)
+        kind, _ = devices.parse(device)
         os.environ["JAX_PLATFORMS"] = kind
         os.environ.setdefault("NPROC", "1")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-        if kind != "cpu":
-            os.environ["CUDA_VISIBLE_DEVICES"] = index
+        self._on_cpu = kind == "cpu"
+        if not self._on_cpu:
             os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         warnings.simplefilter("ignore")
         self._jax: Any = importlib.import_module("jax")
@@ -90,11 +90,24 @@ class JaxAdapter(contract.Adapter):
         config = self._jax.config
         if hasattr(config, _FRAMES):  # older versions lack it
             config.update(_FRAMES, 0)
+        if not self._on_cpu:
+            config.update("jax_default_matmul_precision", "highest")  # else it rounds to 10 bits
         self._state = GlobalState(
             (partial(getattr, config, name), partial(config.update, name))
             for name in _SETTINGS
             if hasattr(config, name)
         )
+
+    def start_device(self, memory_mib: int) -> None:
+        """Start XLA on the device, and compile and run one operation.
+
+        Raises:
+            RuntimeError: if the device cannot be used.
+        """
+        share = min(0.9, memory_mib * 2**20 / devices.total_memory())
+        os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{share:.4f}"
+        matrix = self._numpy.eye(8)
+        self._jax.block_until_ready(matrix @ matrix)
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""
@@ -159,7 +172,8 @@ class JaxAdapter(contract.Adapter):
         try:
             array = np.asarray(self._jax.block_until_ready(output))
         except (RuntimeError, TypeError, ValueError) as error:
-            if self.classify(error) == contract.EXHAUSTED:
+            kind = self.classify(error)
+            if kind == contract.EXHAUSTED or (kind != contract.REJECTED and not self._on_cpu):
                 raise
             return {"dtype": name, "shape": shape, "note": type(error).__name__}
         if name == "bfloat16":
@@ -196,6 +210,17 @@ class JaxAdapter(contract.Adapter):
     def synchronise(self) -> None:
         """Wait for effects; arrays are waited for where they are read."""
         self._jax.effects_barrier()
+
+    def wait_for(self, output: Any) -> None:
+        """Wait for the arrays in a result: JAX has no way to wait for all that is under way."""
+        self._jax.block_until_ready(output)
+
+    def device_memory(self) -> tuple[int, int] | None:
+        """Return what arrays take of the device; its peak is that of the process so far."""
+        if self._on_cpu:
+            return None
+        known = self._jax.local_devices()[0].memory_stats() or {}
+        return int(known.get("bytes_in_use", 0)), int(known.get("peak_bytes_in_use", 0))
 
     def classify(self, error: BaseException) -> str:
         """Tell user errors from internal ones by class, then by message."""

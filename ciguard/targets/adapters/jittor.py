@@ -79,11 +79,9 @@ class JittorAdapter(contract.Adapter):
         warnings.simplefilter("ignore")
         jittor: Any = importlib.import_module("jittor")
         self._jittor = jittor
-        if not on_cpu:
-            if not jittor.has_cuda:
-                msg = f"device {device!r} is absent: jittor was compiled without CUDA"
-                raise RuntimeError(msg)
-            jittor.flags.use_cuda = 1
+        if not on_cpu and not jittor.has_cuda:
+            msg = f"device {device!r} is absent: jittor was compiled without CUDA"
+            raise RuntimeError(msg)
         self._on_cpu = on_cpu
         _let_signals_kill()
         jittor.flags.lazy_execution = 0
@@ -92,11 +90,26 @@ class JittorAdapter(contract.Adapter):
         self._variable = jittor.Var
         self._arrays = {name: _numpy_dtype(name) for name in _DTYPES}
         self._interpreter = InterpreterState()
-        self._state = GlobalState(
+        self._state = self._saved_state()
+
+    def _saved_state(self) -> GlobalState:
+        return GlobalState(
             (partial(getattr, self._flags, name), partial(setattr, self._flags, name))
             for name in _FLAGS
             if hasattr(self._flags, name)
         )
+
+    def start_device(self, memory_mib: int) -> None:
+        """Compute on the device from now on; a process that has done so cannot fork.
+
+        Raises:
+            RuntimeError: if the device cannot be used.
+        """
+        del memory_mib  # Jittor takes what it needs
+        self._flags.use_cuda = 1
+        self._state = self._saved_state()
+        self._jittor.matmul(self._jittor.ones((8, 8)), self._jittor.ones((8, 8))).sync()
+        self.synchronise()
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function, layer class and method of `Var`."""
@@ -171,7 +184,10 @@ class JittorAdapter(contract.Adapter):
         return isinstance(value, self._variable)
 
     def synchronise(self) -> None:
-        """Run what is still pending: without this, a failing operator fails only when read."""
+        """Run what is still pending: without this, a failing operator fails only when read.
+
+        Its argument has it wait for the device, too.
+        """
         self._jittor.sync_all(True)  # noqa: FBT003 - a native function without keywords
 
     def classify(self, error: BaseException) -> str:

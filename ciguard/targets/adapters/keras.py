@@ -47,6 +47,10 @@ class KerasAdapter(contract.Adapter):
         """Share what the backend compiles: models repeat few operations on few shapes."""
         self._backend.keep_compiled(folder)
 
+    def start_device(self, memory_mib: int) -> None:
+        """Start the device in the backend."""
+        self._backend.start_device(memory_mib)
+
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function and per class whose objects are called."""
         catalogue = importlib.import_module("ciguard.targets.adapters.keras_catalogue")
@@ -101,6 +105,18 @@ class KerasAdapter(contract.Adapter):
     def synchronise(self) -> None:
         """Wait until the device has finished."""
         self._backend.synchronise()
+
+    def wait_for(self, output: Any) -> None:
+        """Wait for a result as the backend's adapter does."""
+        self._backend.wait_for(output)
+
+    def release_memory(self) -> None:
+        """Let the backend give back what it keeps of the device's memory."""
+        self._backend.release_memory()
+
+    def device_memory(self) -> tuple[int, int] | None:
+        """Return what the backend takes of the device's memory."""
+        return self._backend.device_memory()
 
     def classify(self, error: BaseException) -> str:
         """Judge the error as the backend's adapter does."""

@@ -70,10 +70,9 @@ class TensorflowAdapter(contract.Adapter):
             RuntimeError: if the device is absent.
         """
         devices.require(device, self.module)
-        kind, index = devices.parse(device)
         self._device = device
-        self._on_cpu = kind == "cpu"
-        _prepare_environment(index, on_cpu=self._on_cpu)
+        self._on_cpu = devices.parse(device)[0] == "cpu"
+        _prepare_environment(on_cpu=self._on_cpu)
         warnings.simplefilter("ignore")
         tensorflow = importlib.import_module("tensorflow")
         tensorflow.get_logger().setLevel("ERROR")
@@ -136,6 +135,23 @@ class TensorflowAdapter(contract.Adapter):
                 msg = f"device {self._device!r} is absent: tensorflow finds no usable GPU"
                 raise RuntimeError(msg)
             self._place = names[0]
+
+    def start_device(self, memory_mib: int) -> None:
+        """Start TensorFlow's runtime on the GPU, and run one operation.
+
+        Raises:
+            RuntimeError: if no GPU can be used.
+        """
+        tensorflow = self._tensorflow
+        tensorflow.config.experimental.enable_tensor_float_32_execution(enabled=False)
+        found = tensorflow.config.list_physical_devices("GPU")
+        limit = tensorflow.config.LogicalDeviceConfiguration(memory_limit=memory_mib)
+        for gpu in found[:1]:
+            tensorflow.config.set_logical_device_configuration(gpu, [limit])
+        if self._place is None:
+            self._start()
+        matrix = self.tensor(np.eye(8, dtype=np.float32), "float32")
+        tensorflow.linalg.matmul(matrix, matrix).numpy()
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function, raw operation and layer class."""
@@ -249,9 +265,18 @@ class TensorflowAdapter(contract.Adapter):
             layer.build(inputs[0].shape)
 
     def synchronise(self) -> None:
-        """Wait until the GPU has finished."""
+        """Wait until the GPU has finished; executors alone wait for what is only being sent."""
         if not self._on_cpu:
-            self._context.sync_executors()
+            self._tensorflow.test.experimental.sync_devices()
+
+    def device_memory(self) -> tuple[int, int] | None:
+        """Return what tensors take of the GPU."""
+        if self._on_cpu:
+            return None
+        experimental = self._tensorflow.config.experimental
+        known = experimental.get_memory_info("GPU:0")
+        experimental.reset_memory_stats("GPU:0")
+        return int(known["current"]), int(known["peak"])
 
     def classify(self, error: BaseException) -> str:
         """Tell user errors from internal ones by class, then by message."""
@@ -265,7 +290,7 @@ class TensorflowAdapter(contract.Adapter):
         # `py_function` reports whatever the user's Python raised as an unknown error.
         if isinstance(error, internal) and _WRAPPED_PYTHON_ERROR not in message:
             kind = error_texts.kind_of_message(message)
-            return contract.EXHAUSTED if kind == contract.EXHAUSTED else contract.ERRORED
+            return contract.ERRORED if kind == contract.REJECTED else kind
         return error_texts.kind_of_message(message)
 
 
@@ -307,12 +332,13 @@ def _clear_kernels(context: Any) -> None:
     tfe.TFE_ContextClearCaches(context._context_handle)
 
 
-def _prepare_environment(index: str, *, on_cpu: bool) -> None:
+def _prepare_environment(*, on_cpu: bool) -> None:
     """Set what TensorFlow reads from the environment when it is imported or started."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"  # failed checks are printed all the same
     os.environ["TF_NUM_INTRAOP_THREADS"] = "1"
     os.environ["TF_NUM_INTEROP_THREADS"] = "1"
-    os.environ["CUDA_VISIBLE_DEVICES"] = "-1" if on_cpu else index
+    if on_cpu:
+        os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
     os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
 
 

@@ -12,7 +12,7 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ciguard.targets.adapters import contract, error_texts, torch_modes
+from ciguard.targets.adapters import contract, devices, error_texts, torch_modes
 from ciguard.targets.adapters.global_state import GlobalState
 from ciguard.targets.adapters.interpreter_state import InterpreterState
 
@@ -77,10 +77,14 @@ class TorchAdapter(contract.Adapter):
             torch.set_num_interop_threads(1)
         self._device = torch.device(device)
         self._on_cpu = self._device.type == "cpu"
+        self._generator: Any = None
         if not self._on_cpu:
             self._check_device(device)
-            # Layers and factory functions must build on the device that the arguments are on.
+            # Factory functions must build on the device that the arguments are on.
             torch.set_default_device(self._device)
+            # Both round to 10 bits of a float32's 23, convolutions by default.
+            torch.backends.cudnn.allow_tf32 = False
+            torch.backends.cuda.matmul.allow_tf32 = False
         self._tensor_type = torch.Tensor
         self._from_numpy = torch.from_numpy
         self._dtypes = {name: getattr(torch, name) for name in _DTYPES if hasattr(torch, name)}
@@ -135,6 +139,23 @@ class TorchAdapter(contract.Adapter):
             call(matrix.to("meta"))
         with contextlib.suppress(RuntimeError):
             torch.mm(matrix, torch.ones(2))
+
+    def start_device(self, memory_mib: int) -> None:
+        """Start CUDA, and load the libraries that most kernels come from.
+
+        Raises:
+            RuntimeError: if the device cannot be used.
+        """
+        torch = self._torch
+        share = memory_mib * 2**20 / devices.total_memory()
+        torch.cuda.set_per_process_memory_fraction(min(1.0, share), self._device)
+        matrix = torch.eye(8, device=self._device)
+        image = torch.ones(1, 1, 8, 8, device=self._device)
+        torch.conv2d(image, torch.ones(1, 1, 3, 3, device=self._device))
+        torch.linalg.inv(torch.mm(matrix, matrix))
+        self._generator = torch.cuda.default_generators[self._device.index or 0]
+        self.synchronise()
+        torch.cuda.reset_peak_memory_stats(self._device)
 
     def rehearsal(self) -> list[list[Any]]:
         """Return additions, reductions and refusals over the usual dtypes; none for CUDA."""
@@ -194,10 +215,20 @@ class TorchAdapter(contract.Adapter):
             raise AttributeError(msg) from None
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Read a tensor back; on a CPU the array shares its memory, strides included."""
+        """Read a tensor back; on a CPU the array shares its memory, strides included.
+
+        On a device the elements stay unread where the case has drawn random numbers there: no other
+        device draws the same.
+
+        Raises:
+            RuntimeError: what went wrong on the device before.
+        """
         if not isinstance(output, self._tensor_type):
             return None
         dtype = output.dtype
+        if not self._on_cpu and self._has_drawn():
+            named = self._names.get(dtype, str(dtype).replace("torch.", ""))
+            return {"dtype": named, "shape": list(output.shape), "note": "drawn on the device"}
         name = self._names.get(dtype)
         if name is None:
             name, note = str(dtype).replace("torch.", ""), "numpy has no such dtype"
@@ -207,7 +238,13 @@ class TorchAdapter(contract.Adapter):
                 output = output.detach().to(self._wider[dtype])
             return {"dtype": name, "array": output.numpy(force=True)}
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            if not self._on_cpu and self.classify(error) != contract.REJECTED:
+                raise
             return {"dtype": name, "note": self._why_unreadable(output, error)}
+
+    def _has_drawn(self) -> bool:
+        """Return whether the device's generator has moved since it was seeded."""
+        return self._generator is not None and self._generator.get_offset() != 0
 
     def effects(self, made: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
         """Return which tensors have a new version, and which a result is, or is a view of."""
@@ -270,10 +307,37 @@ class TorchAdapter(contract.Adapter):
         """Tell by the classes of torch's compiler, and by what its tracer says."""
         return torch_modes.cannot_express(error)
 
+    def make_layer(self, layer: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        """Build a module on the CPU, as its weights are drawn there, and move it to the device."""
+        torch = self._torch
+        is_module = isinstance(layer, type) and issubclass(layer, torch.nn.Module)
+        if self._on_cpu or not is_module:
+            return layer(*arguments, **keywords)
+        try:
+            with torch.device("cpu"):
+                made = layer(*arguments, **keywords)
+        except RuntimeError:  # it computes with an argument that is on the device
+            made = layer(*arguments, **keywords)
+        return made.to(self._device)
+
     def synchronise(self) -> None:
         """Wait until the CUDA device has finished."""
         if not self._on_cpu:
             self._torch.cuda.synchronize(self._device)
+
+    def release_memory(self) -> None:
+        """Let go of the blocks that torch keeps for later tensors."""
+        if not self._on_cpu:
+            self._torch.cuda.empty_cache()
+
+    def device_memory(self) -> tuple[int, int] | None:
+        """Return what tensors take of the CUDA device, without what is kept for later ones."""
+        if self._on_cpu:
+            return None
+        cuda = self._torch.cuda
+        used, peak = cuda.memory_allocated(self._device), cuda.max_memory_allocated(self._device)
+        cuda.reset_peak_memory_stats(self._device)
+        return int(used), int(peak)
 
     def classify(self, error: BaseException) -> str:
         """Tell user errors from internal ones by class, then by message."""

@@ -22,7 +22,7 @@ def source_of(finding: Finding, hint: EnvironmentHint) -> Source:
     Raises:
         ValueError: if the library's module is not a Python name.
     """
-    return Source(writer_of(finding.library, module=_module(finding, hint)))
+    return Source(writer_of(finding.library, module=_module(finding, hint)), device=hint.device)
 
 
 def assembled(

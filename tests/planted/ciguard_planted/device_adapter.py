@@ -1,0 +1,60 @@
+"""The adapter of the planted device: what torch's does, on what `planted.device` emulates."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ciguard.targets.adapters import contract, error_texts
+from ciguard_planted.adapter import PlantedAdapter
+
+
+class PlantedDeviceAdapter(PlantedAdapter):
+    """Arrays are numpy's; kernels run on a device whose errors come late."""
+
+    def load(self, device: str) -> None:
+        """Import the library."""
+        super().load(device)
+        self._device: Any = importlib.import_module("planted.device")
+
+    def start_device(self, memory_mib: int) -> None:
+        """Make a context."""
+        self._device.start(memory_mib)
+
+    def reset(self, seed: int) -> None:
+        """Seed the device's generator, too."""
+        super().reset(seed)
+        self._device.reset(seed)
+
+    def read(self, output: Any) -> dict[str, Any] | None:
+        """Read an array, unless it was drawn on the device."""
+        read = super().read(output)
+        if read is not None and self._device.drawn():
+            array = read["array"]
+            return {
+                "dtype": read["dtype"],
+                "shape": list(array.shape),
+                "note": "drawn on the device",
+            }
+        return read
+
+    def synchronise(self) -> None:
+        """Wait for all kernels."""
+        self._device.synchronise()
+
+    def release_memory(self) -> None:
+        """Give back what is kept."""
+        self._device.release()
+
+    def device_memory(self) -> tuple[int, int] | None:
+        """Return what is in use."""
+        used, peak = self._device.memory()
+        return used, peak
+
+    def classify(self, error: BaseException) -> str:
+        """Tell by class, then by message."""
+        kind = super().classify(error)
+        return error_texts.kind_of_message(str(error)) if kind == contract.REJECTED else kind
+
+
+ADAPTER = PlantedDeviceAdapter

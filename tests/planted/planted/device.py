@@ -1,0 +1,181 @@
+"""A device that is none: asynchronous, with errors that stick, memory, and a costly start.
+
+It does what NVIDIA's driver was seen to do when it starts (version 580), so that confinement is
+tried on the same system calls, and raises what torch raises.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from typing import Any
+
+_START_S = 0.3
+_START_MIB = 300
+_MEMORY = 1 << 30
+_ILLEGAL = "CUDA error: an illegal memory access was encountered"
+_ASSERTED = "CUDA error: device-side assert triggered"
+
+
+class _Device:
+    """State of this process's context."""
+
+    def __init__(self) -> None:
+        self.is_started = False
+        self.pending = ""
+        """What went wrong and was not reported yet."""
+        self.is_lost = False
+        self.library = bytearray()
+        self.used = self.peak = 0
+        self.drawn = 0
+        self.limit = _MEMORY
+
+
+_DEVICE = _Device()
+
+
+def start(memory_mib: int) -> None:
+    """Make a context, as `cuInit` and the first kernel do."""
+    _name_thread()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+        try:
+            asking.connect("/tmp/nvidia-mps/control")  # noqa: S108 - where the driver looks
+        except FileNotFoundError:
+            pass
+        else:
+            msg = "CUDA error: there is a server of the Multi-Process Service"
+            raise RuntimeError(msg)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sharing:
+        sharing.bind(f"\0cuda-uvmfd-{os.getpid()}")
+        sharing.listen(128)
+    if os.environ.get("PLANTED_DEVICE_BUSY"):
+        msg = "CUDA error: all CUDA-capable devices are busy or unavailable"
+        raise RuntimeError(msg)
+    time.sleep(_START_S)
+    _DEVICE.library = bytearray(_START_MIB << 20)
+    _DEVICE.limit = min(_MEMORY, memory_mib << 20)
+    _DEVICE.is_started = True
+
+
+def _name_thread() -> None:
+    """Name a thread of this process as the driver does; it gives up with error 304 otherwise."""
+    ready, done = threading.Event(), threading.Event()
+    thread = threading.Thread(target=lambda: (ready.set(), done.wait()))
+    thread.start()
+    ready.wait()
+    try:
+        path = f"/proc/self/task/{thread.native_id}/comm"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        os.write(descriptor, b"cuda-EvtHandlr")
+        os.close(descriptor)
+    except OSError as error:
+        msg = f"CUDA error: OS call failed or operation not supported on this OS (304): {error}"
+        raise RuntimeError(msg) from error
+    finally:
+        done.set()
+        thread.join()
+
+
+def synchronise() -> None:
+    """Wait for all kernels, and raise what went wrong in one of them."""
+    if _DEVICE.pending:
+        _DEVICE.is_lost = True
+        raise RuntimeError(_DEVICE.pending)
+
+
+def reset(seed: int) -> None:
+    """Seed the generator."""
+    del seed
+    _DEVICE.drawn = 0
+
+
+def drawn() -> int:
+    """Return how many numbers were drawn since."""
+    return _DEVICE.drawn
+
+
+def memory() -> tuple[int, int]:
+    """Return bytes in use, and at most since the last call."""
+    found = _DEVICE.used, _DEVICE.peak
+    _DEVICE.peak = _DEVICE.used
+    return found
+
+
+def release() -> None:
+    """Give back what is kept for later."""
+    _DEVICE.used = 0
+
+
+def _launch(error: str = "") -> None:
+    if not _DEVICE.is_started:
+        msg = "CUDA error: initialization error"
+        raise RuntimeError(msg)
+    synchronise()
+    _DEVICE.pending = error
+
+
+def add(x: Any) -> Any:
+    """Add one to each element."""
+    _launch()
+    return x + 1
+
+
+def far(x: Any) -> Any:
+    """Touch memory that is not its own, which surfaces later."""
+    _launch(_ILLEGAL)
+    return x
+
+
+def asserted(x: Any) -> Any:
+    """Refuse the arguments on the device, which surfaces later."""
+    _launch(_ASSERTED)
+    return x
+
+
+def refused_after(x: Any) -> Any:
+    """Refuse the call in Python, after a kernel went wrong."""
+    del x
+    _launch(_ILLEGAL)
+    msg = "the size must be positive"
+    raise ValueError(msg)
+
+
+def misconfigured(x: Any) -> Any:
+    """Launch a kernel on no block, which the context survives."""
+    del x
+    _launch()
+    msg = "CUDA error: invalid configuration argument"
+    raise RuntimeError(msg)
+
+
+def take(size: int) -> int:
+    """Take memory of the device and keep it."""
+    _launch()
+    if _DEVICE.used + size > _DEVICE.limit:
+        msg = f"CUDA out of memory. Tried to allocate {size} bytes"
+        raise RuntimeError(msg)
+    _DEVICE.used += size
+    _DEVICE.peak = max(_DEVICE.peak, _DEVICE.used)
+    return _DEVICE.used
+
+
+def draw(x: Any) -> Any:
+    """Draw on the device."""
+    _launch()
+    _DEVICE.drawn += 1
+    return x
+
+
+def spin(x: Any) -> Any:
+    """Launch a kernel without end: waiting for it takes for ever."""
+    _launch()
+    while True:
+        time.sleep(60)
+    return x
+
+
+def fork_is_refused() -> bool:
+    """Return whether this process has a context, with which it must not have been forked."""
+    return _DEVICE.is_started

@@ -1,0 +1,190 @@
+"""Workers on a device, a planted one: it starts confined, and the right case is blamed."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ciguard_planted import device_adapter
+from planted_workers import spec_of
+
+from ciguard.domain import Crashed, Errored, Exhausted, Hung, Outcome, Passed, Rejected
+from ciguard.errors import WorkerStartError
+from ciguard.execution import (
+    Dispatcher,
+    Job,
+    Limits,
+    ServerProcess,
+    Unreadable,
+    decode_outputs,
+    probe_target,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.execution import WorkerSpec
+
+TARGET = "planted@cuda"
+ARRAY = ["a", "float32", [2], ["k", 1]]
+ADD = ["planted.device.add", "function", [ARRAY], [], [], 1]
+
+
+def spec(**changes: Any) -> WorkerSpec:
+    return replace(
+        spec_of(name=TARGET),
+        adapter=Path(device_adapter.__file__),
+        device="cuda:0",
+        limits=Limits(case_s=1.5, memory_mib=256),
+        **changes,
+    )
+
+
+def case(function: str, *arguments: Any) -> list[Any]:
+    return [f"planted.device.{function}", "function", list(arguments or [ARRAY]), [], [], 1]
+
+
+@pytest.fixture(scope="module")
+def dispatcher() -> Iterator[Dispatcher]:
+    with Dispatcher() as running:
+        started = running.start([spec()])[TARGET]
+        assert isinstance(started, ServerProcess), started
+        yield running
+
+
+def outcomes_of(dispatcher: Dispatcher, *cases: list[Any], session: int = 0) -> tuple[Outcome, ...]:
+    encoded = tuple(json.dumps(one).encode() for one in cases)
+    dispatcher.add(Job(TARGET, "test", encoded, session=session))
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not dispatcher.failure(TARGET):
+        for result in dispatcher.wait(1.0):
+            return result.outcomes
+    pytest.fail(dispatcher.failure(TARGET) or "no result within a minute")
+
+
+def test_the_device_starts_in_confined_workers(dispatcher: Dispatcher) -> None:
+    (outcome,) = outcomes_of(dispatcher, ADD)
+
+    assert isinstance(outcome, Passed)
+
+
+def test_confinement_holds_on_a_device_too(dispatcher: Dispatcher) -> None:
+    leaks = [probe.name for probe in probe_target(dispatcher, spec()) if not probe.holds]
+
+    assert leaks == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/proc/sys/kernel/core_pattern", "/proc/1/comm", "/proc/self/oom_score_adj"]
+)
+def test_of_proc_only_names_of_own_threads_can_be_written(
+    dispatcher: Dispatcher, path: str
+) -> None:
+    (outcome,) = outcomes_of(dispatcher, ["builtins.open", "function", [path, "r+"], [], [], 1])
+
+    assert isinstance(outcome, Rejected)
+    assert outcome.exception in {"PermissionError", "FileNotFoundError"}
+
+
+def test_the_start_is_no_part_of_the_first_case(dispatcher: Dispatcher) -> None:
+    encoded = (json.dumps(ADD).encode(),)
+    dispatcher.add(Job(TARGET, "test", encoded, fresh=True))
+    (result,) = dispatcher.wait(30.0)
+
+    (outcome,) = result.outcomes
+    assert isinstance(outcome, Passed)
+    assert outcome.cost_s < 0.3 <= result.elapsed_s  # which is what the planted context costs
+
+
+def test_a_lost_device_is_charged_to_the_call_that_lost_it(dispatcher: Dispatcher) -> None:
+    first, faulty, *others = outcomes_of(dispatcher, ADD, case("far"), ADD, ADD, ADD)
+
+    assert isinstance(faulty, Crashed)
+    assert faulty.cause == "CUDA illegal memory access"
+    assert "an illegal memory access was encountered" in faulty.log
+    assert all(isinstance(one, Passed) for one in (first, *others))
+
+
+def test_a_kernel_that_asserts_refuses_its_arguments(dispatcher: Dispatcher) -> None:
+    faulty, after = outcomes_of(dispatcher, case("asserted"), ADD)
+
+    assert isinstance(faulty, Rejected)
+    assert "device-side assert" in faulty.message
+    assert isinstance(after, Passed)
+
+
+def test_what_a_python_error_hides_is_found(dispatcher: Dispatcher) -> None:
+    faulty, after = outcomes_of(dispatcher, case("refused_after"), ADD)
+
+    assert isinstance(faulty, Crashed)
+    assert isinstance(after, Passed)
+
+
+def test_an_error_that_the_context_survives_is_internal(dispatcher: Dispatcher) -> None:
+    faulty, after = outcomes_of(dispatcher, case("misconfigured"), ADD)
+
+    assert isinstance(faulty, Errored)
+    assert isinstance(after, Passed)
+
+
+def test_memory_of_the_device_is_bounded_and_given_back(dispatcher: Dispatcher) -> None:
+    taken, refused, again = outcomes_of(
+        dispatcher, case("take", 200 << 20), case("take", 100 << 20), case("take", 200 << 20)
+    )
+
+    assert isinstance(taken, Passed)
+    assert isinstance(refused, Exhausted)
+    assert isinstance(again, Passed)
+
+
+def test_what_is_drawn_on_the_device_is_not_read(dispatcher: Dispatcher) -> None:
+    drawn, added = outcomes_of(dispatcher, case("draw"), ADD)
+
+    assert isinstance(drawn, Passed)
+    assert isinstance(decode_outputs(drawn.encoded), Unreadable)
+    assert isinstance(added, Passed)
+    assert not isinstance(decode_outputs(added.encoded), Unreadable)
+
+
+def test_a_kernel_without_end_hangs_and_the_lane_goes_on(dispatcher: Dispatcher) -> None:
+    hung, after = outcomes_of(dispatcher, case("spin"), ADD)
+
+    assert isinstance(hung, Hung)
+    assert isinstance(after, Passed)
+
+
+def test_peaks_and_growth_are_of_the_devices_memory(dispatcher: Dispatcher) -> None:
+    peak, growth = outcomes_of(
+        dispatcher,
+        [["peak"], case("take", 8 << 20)],
+        [["growth", 2, 2], case("take", 1 << 20)],
+        session=1,
+    )
+
+    assert isinstance(peak, Passed)
+    assert json.loads(peak.encoded)["values"] == [8 << 20]
+    assert isinstance(growth, Passed)
+    low, high = json.loads(growth.encoded)["values"]
+    assert high - low == 2 << 20
+
+
+def test_a_script_that_loses_the_device_dies_as_the_case_does(dispatcher: Dispatcher) -> None:
+    script = "import planted.device\nplanted.device.far(1)\n"
+    result = dispatcher.run_script(TARGET, script, limit_s=30.0)
+
+    assert isinstance(result.death, Crashed)
+    assert result.death.cause == "CUDA illegal memory access"
+
+
+def test_a_device_that_cannot_be_used_is_no_target() -> None:
+    busy = {**spec().variables, "PLANTED_DEVICE_BUSY": "1"}
+    with Dispatcher() as running:
+        started = running.start([spec(variables=busy)])[TARGET]
+
+    assert isinstance(started, WorkerStartError)
+    assert "the device 'cuda:0' cannot be used" in str(started)
+    assert "busy or unavailable" in str(started)
