@@ -1,6 +1,6 @@
 """The way of a case over a GPU, line by line: pass or fail. For any machine that has one.
 
-    python benchmarks/gpu.py [--seconds 120] [--only workers,campaigns,…] [--json FILE] [--keep FOLDER]
+    python benchmarks/gpu.py [--seconds 120] [--only workers,…] [--json FILE] [--keep FOLDER]
 
 It tests `current[torch]` and `current[jax]`, whichever of them the active environment holds, on the
 CPU and on the first CUDA device, and installs nothing. `--seconds` is the time of each campaign;
@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import Exhausted, Hung, Passed, Rejected
+from ciguard.domain import Crashed, Exhausted, Hung, Passed, Rejected
 from ciguard.execution import Dispatcher, Job, ServerProcess, Unreadable, decode_outputs
 from ciguard.execution.worker.confine import landlock_abi
 from ciguard.oracles.differential import differs
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ciguard.domain import Outcome
     from ciguard.execution import WorkerSpec
@@ -43,15 +43,24 @@ if TYPE_CHECKING:
 MAX_FIRST_CASE_S = 0.5
 MAX_START_S = 10.0
 MAX_FREED_S = 5.0
+MAX_WAIT_S = 30.0
 MIN_THROUGHPUT = 0.25
 """Of the raw loop's calls per second."""
 MAX_UNBUILT_POINTS = 1.0
 FALSE_SIGNS = ("get_device", "not implemented for")
-LANES = ("workers", "campaigns", "throughput")
+MAX_LANES = 4
+WHAT = ("workers", "campaigns", "throughput")
 
 _T = ["t", "float32", [2, 3], ["u", 1, 0.0, 1.0]]
 _IMAGE = ["t", "float32", [1, 3, 8, 8], ["u", 1, -1.0, 1.0]]
 _FAR = ["t", "int64", [2], ["k", 10**6]]
+_FAR_INT32 = ["t", "int32", [2], ["k", 10**6]]
+_ILLEGAL = """
+import torch
+source = 'extern "C" __global__ void far(float* x) { x[1l << 36] = 1.0f; }'
+kernel = torch.cuda._compile_kernel(source, "far")
+kernel((1, 1, 1), (1, 1, 1), (torch.zeros(1, device="cuda"),))
+"""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,8 @@ class Calls:
     """Asks for more memory than there is."""
     endless: list[Any] | None
     """Keeps the device busy for minutes."""
+    illegal: list[Any] | None
+    """Touches memory of the device that is not its own."""
     raw: str
     """The loop that the throughput is held against: a Python program that prints calls per s."""
 
@@ -133,11 +144,12 @@ CALLS = {
         random=["torch.rand", "function", [["l", [3]]], [], [], 7],
         greedy=["torch.zeros", "function", [["l", [10**12]]], [], [], 1],
         endless=["torch.cuda._sleep", "function", [10**12], [], [], 1],
+        illegal=["torch", "program", {"source": _ILLEGAL, "seed": 1}],
         raw=_RAW_TORCH,
     ),
     "jax": Calls(
         plain=["jax.numpy.add", "function", [_T, _T], [], [], 1],
-        faulty=["jax.numpy.take", "function", [_T, _FAR], [], [], 1],
+        faulty=["jax.numpy.take", "function", [_T, _FAR_INT32], [], [], 1],
         like_cpu=[
             ["jax.numpy.matmul", "function", [_matrix(64, 256), _matrix(256, 64)], [], [], 1],
             [
@@ -153,6 +165,7 @@ CALLS = {
         random=None,
         greedy=["jax.numpy.zeros", "function", [["l", [10**11]]], [], [], 1],
         endless=None,
+        illegal=None,
         raw=_RAW_JAX,
     ),
 }
@@ -289,6 +302,16 @@ def _check_blame(sheet: Sheet, bench: Bench, calls: Calls, library: str) -> None
             passed=is_blamed and all(isinstance(one, Passed) for one in others),
             detail=f"{elapsed_s:.1f} s; {shown[1]}; then {[type(o).__name__ for o in others]}",
         )
+    if calls.illegal is not None:
+        outcomes, _ = bench.run([calls.illegal, calls.plain])
+        first = outcomes[0]
+        sheet.add(
+            f"{library}: an illegal access is a crash, and the next call passes",
+            passed=isinstance(first, Crashed)
+            and first.cause == "CUDA illegal memory access"
+            and isinstance(outcomes[1], Passed),
+            detail=[str(outcome)[:300] for outcome in outcomes],
+        )
 
 
 def _check_limits(sheet: Sheet, bench: Bench, calls: Calls, library: str) -> None:
@@ -321,7 +344,7 @@ def _check_kill(sheet: Sheet, bench: Bench, calls: Calls, library: str, before_m
         child = _newest_child(bench.server.process_id)
         os.kill(child, signal.SIGKILL)
         began = time.monotonic()
-        while Path("/proc", str(child)).exists() and time.monotonic() - began < 30.0:
+        while Path("/proc", str(child)).exists() and time.monotonic() - began < MAX_WAIT_S:
             time.sleep(0.05)
         freed.append(time.monotonic() - began)
 
@@ -425,6 +448,7 @@ def _campaign(targets: Sequence[str], seconds: int, out: Path) -> tuple[list[Any
     words = [word for target in targets for word in ("--target", target)]
     argv = [sys.executable, "-m", "ciguard", "run", *words, "--budget", f"{seconds}s"]
     argv += ["--out", str(out), "--baseline", str(out.parent / "baseline"), "--seed", "71"]
+    argv += ["--jobs", str(max(1, min(MAX_LANES, (os.cpu_count() or 2) // 3)))]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     sys.stdout.write(done.stdout[-3000:] + done.stderr[-1500:])
     try:
@@ -471,7 +495,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=120, help="of each campaign")
     parser.add_argument("--libraries", default="torch,jax")
-    parser.add_argument("--only", default=",".join(LANES), help="some of " + ", ".join(LANES))
+    parser.add_argument("--only", default=",".join(WHAT), help=", ".join(WHAT))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--keep", type=Path)
     given = parser.parse_args()

@@ -111,7 +111,7 @@ _NO_KERNEL = re.compile(
     r"|(?i:unimplemented)|\b(?:CUDA|cuda|GPU|CPU|cpu)\b(?!/)"
 )
 """A refusal that names what the device lacks, or the device itself."""
-_ASSERTION = re.compile(r"device-side assert|CUDA_ERROR_ASSERT")
+_ASSERTION = re.compile(r"device-side assert triggered|CUDA_ERROR_ASSERT")
 _BY_DEFINITION = re.compile(r" for '\{\{node [^}]*\}\} = \w+")
 """How TensorFlow names the operator whose definition forbids the shapes of its arguments."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ciguard.execution.worker import confine
 from ciguard.execution.worker.loop import Executor
-from ciguard.execution.worker.server import link_programs, load_adapter, restrain
+from ciguard.execution.worker.server import link_programs, load_adapter, restrain, start_device
 
 _ENTRY = "case.py"
 
@@ -42,7 +42,7 @@ def run(settings: dict[str, Any]) -> None:
     restrain(settings)
     on_device = settings["device"] != "cpu"
     if on_device:
-        adapter.start_device(settings["memory_mib"])
+        start_device(adapter, settings)
     Executor(adapter, settings["functions"], on_device=on_device).execute(case)
 
 

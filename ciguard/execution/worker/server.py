@@ -49,6 +49,8 @@ _DUMP_TIME_S = 0.15
 _REHEARSALS = 20
 _REMOVAL_LIMIT_S = 5.0
 _MAX_DESCRIBED_MIB = 256
+_DRIVER_MIB = 1024
+"""What a device's driver may take of the host's memory once it has started: kernels load late."""
 _MAX_TEXT = 1200
 """Characters of a message of the library's, and of each frame, that a report holds."""
 
@@ -164,7 +166,7 @@ class Server:
 
     def _start_device(self) -> None:
         if self._on_device:
-            self._adapter.start_device(self._settings["memory_mib"])
+            start_device(self._adapter, self._settings)
 
     def _prune(self) -> None:
         """Bound what workers compile for each other, in at most a twentieth of the time."""
@@ -368,10 +370,22 @@ def prune(folder: str, most: int, most_bytes: int) -> None:
 def restrain(settings: dict[str, Any]) -> None:
     """Bound what this process may use, and take system calls away from it for good."""
     confine.limit_output(settings["output_mib"])
-    if settings["device"] == "cpu":  # a GPU driver maps far more than it uses
+    if settings["device"] == "cpu":  # else see `start_device`
         confine.limit_memory(settings["memory_mib"])
     if settings["confine"]:
         confine.restrict_calls(confine.role_of(settings))
+
+
+def start_device(adapter: Any, settings: dict[str, Any]) -> None:
+    """Start a device other than the CPU in this process, and bound the memory of cases from now on.
+
+    Not before: a driver maps far more than it uses.
+
+    Raises:
+        Exception: whatever the library raises where the device cannot be used.
+    """
+    adapter.start_device(settings["memory_mib"])
+    confine.limit_memory(settings["memory_mib"] + _DRIVER_MIB)
 
 
 def lacking_dtypes(adapter: Any) -> list[str]:

@@ -13,7 +13,7 @@ import re
 from ciguard.targets.adapters.contract import ERRORED, EXHAUSTED, LOST, REJECTED
 
 _STICKY = (
-    (r"device-side assert|CUDA_ERROR_ASSERT\b|cudaErrorAssert", "device-side assertion"),
+    (r"device-side assert triggered|CUDA_ERROR_ASSERT\b|cudaErrorAssert", "device-side assertion"),
     (
         r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress",
         "illegal memory access",

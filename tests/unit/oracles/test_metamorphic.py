@@ -40,6 +40,7 @@ from ciguard.oracles import (
     relations_of,
 )
 from ciguard.oracles.differential import (
+    BETWEEN_DEVICES,
     BETWEEN_MODES,
     REFUSED_BY_MODES,
     SHAPE_BETWEEN_BACKENDS,
@@ -135,6 +136,7 @@ def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
             *RELATIONS.items(),
             "differential",
             "between backends",
+            BETWEEN_DEVICES,
             BETWEEN_MODES,
             REFUSED_BY_MODES,
             SHAPE_BETWEEN_BACKENDS,
