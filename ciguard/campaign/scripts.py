@@ -24,7 +24,16 @@ from ciguard.domain import (
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
 from ciguard.oracles import ACCEPTED, is_measured, traits_of
-from ciguard.targets import EAGER, LIBRARIES, Active, backend_choice, libraries_of, parse_target
+from ciguard.targets import (
+    EAGER,
+    FULL_PRECISION,
+    LIBRARIES,
+    Active,
+    backend_choice,
+    libraries_of,
+    parse_target,
+    worker_device,
+)
 from ciguard.triage import EnvironmentHint, measures_alike, presentable, script
 
 if TYPE_CHECKING:
@@ -148,16 +157,18 @@ def shown_on(finding: Finding, sites: Mapping[str, Site]) -> str:
 def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
     """Return how a person gets the environment of a target."""
     packages = tuple(str(p) for p in target.packages if not isinstance(p, Active))
+    device = worker_device(target)
     return EnvironmentHint(
         install=packages or (f"{library.distributions[0]}=={version}",),
         variables=tuple(
             {
                 **library.environment,
+                **({} if device == "cpu" else FULL_PRECISION),
                 **backend_choice(libraries_of(target) or (library,)),
                 **dict(target.variables),
             }.items()
         ),
-        device=target.device,
+        device=device,
         mode=target.mode,
         module=library.module,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.levels import levels_in
 from ciguard.execution import Limits, WorkerSpec
-from ciguard.targets import ForkPolicy
+from ciguard.targets import ForkPolicy, worker_device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         name=name,
         python=environment.python,
         adapter=library.adapter,
-        device=environment.target.device,
+        device=worker_device(environment.target),
         mode=environment.target.mode if environment.mode else "",
         variables=_merged(environment.variables, *(need.variables for need in needs)),
         readable=(*environment.readable, *(path for need in needs for path in need.readable)),

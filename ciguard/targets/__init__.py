@@ -6,7 +6,13 @@ runs inside the target and is imported from there only.
 
 from ciguard.targets.children import child
 from ciguard.targets.description import description_version
-from ciguard.targets.environment import Environment, backend_choice, readable_paths
+from ciguard.targets.environment import (
+    FULL_PRECISION,
+    Environment,
+    backend_choice,
+    readable_paths,
+    worker_device,
+)
 from ciguard.targets.inspection import inspect
 from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
 from ciguard.targets.provision import provision, provision_all
@@ -33,6 +39,7 @@ from ciguard.targets.variables import is_secret
 
 __all__ = [
     "EAGER",
+    "FULL_PRECISION",
     "LIBRARIES",
     "Active",
     "Companion",
@@ -63,4 +70,5 @@ __all__ = [
     "released_versions",
     "succeeds",
     "unique_names",
+    "worker_device",
 ]

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ProvisioningError, suggestion
-from ciguard.targets.environment import Environment, worker_variables
+from ciguard.targets.environment import (
+    Environment,
+    device_folders,
+    readable_paths,
+    worker_variables,
+)
 from ciguard.targets.inspection import inspect
 from ciguard.targets.libraries import LIBRARIES
 from ciguard.targets.store import cache_folder
@@ -66,7 +71,7 @@ def active_environment(
         packages=seen.packages,
         version=_version(libraries[0], seen),
         python_version=seen.python_version,
-        readable=seen.readable,
+        readable=(*seen.readable, *_library_folders(outer), *device_folders(target)),
         cache=cache,
         variables=worker_variables(target, libraries, cache=cache) | outer | dict(target.variables),
         key=key,
@@ -91,6 +96,14 @@ def _outer_variables() -> dict[str, str]:
     if os.environ.get("LD_LIBRARY_PATH"):
         variables["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return variables
+
+
+def _library_folders(outer: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the folders of LD_LIBRARY_PATH, without those that hold the home folder."""
+    home = Path.home().resolve()
+    named = map(Path, filter(None, outer.get("LD_LIBRARY_PATH", "").split(os.pathsep)))
+    folders = [folder.resolve() for folder in named if folder.is_absolute()]
+    return readable_paths((each for each in folders if each not in home.parents), home=home)
 
 
 def _active_python(target: Target) -> Path:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.targets.drivers import visible_device
 from ciguard.targets.target import CPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from ciguard.targets.libraries import Library, Mode
     from ciguard.targets.target import Target
+
+FULL_PRECISION = {"NVIDIA_TF32_OVERRIDE": "0"}
+"""Of workers on CUDA devices: in TF32, which keeps 10 bits, products differ from those of a CPU."""
+
+_CUDA_FOLDERS = (Path("/usr/local/cuda"), Path("/usr/local/nvidia"))
+"""Of images for GPUs; links that may lead out of what every worker can read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,17 +59,26 @@ class Environment:
         return self.library.needs_processes or bool(self.mode and self.mode.needs_processes)
 
 
+def worker_device(target: Target) -> str:
+    """Return the device as the target's workers see it: no GPU but one is shown to them."""
+    return CPU if target.device == CPU else "cuda:0"
+
+
 def worker_variables(
     target: Target, libraries: tuple[Library, ...], *, cache: Path | None
 ) -> dict[str, str]:
     """Return the environment of a target's workers, `HOME` excepted.
 
-    Nothing of ciguard's own environment gets in: it may hold the job's tokens.
+    Nothing of ciguard's own environment gets in, which may hold the job's tokens, but the name of
+    the GPU that the job offers.
 
     Args:
         target: gives device and further variables.
         libraries: the library under test, then its backends.
         cache: folder for what the library compiles.
+
+    Raises:
+        ProvisioningError: if the job does not offer the target's GPU.
     """
     variables = {
         "PATH": "/usr/bin:/bin",
@@ -72,12 +88,14 @@ def worker_variables(
         # Packages in a home folder would make one target differ between machines.
         "PYTHONNOUSERSITE": "1",
     }
+    on_cpu = target.device == CPU
     for library in reversed(libraries):
         variables |= library.environment
-        if target.device == CPU:
-            variables |= library.cpu_environment
-    if target.device == CPU:
-        variables["CUDA_VISIBLE_DEVICES"] = ""
+        variables |= library.cpu_environment if on_cpu else library.cuda_environment
+    variables["CUDA_VISIBLE_DEVICES"] = "" if on_cpu else visible_device(target, os.environ)
+    if not on_cpu:
+        # Numbers as nvidia-smi and schedulers give them, not by the speed of each GPU.
+        variables |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", **FULL_PRECISION}
     variables |= backend_choice(libraries)
     if cache is not None:
         variables[libraries[0].cache_variable] = os.fspath(cache)
@@ -95,6 +113,11 @@ def backend_choice(libraries: tuple[Library, ...]) -> dict[str, str]:
         if backend.name in under_test.backends:
             return {under_test.backend_variable: backend.name, **backend.backend_environment}
     return {}
+
+
+def device_folders(target: Target) -> tuple[Path, ...]:
+    """Return what a target's workers must read for their device, beside its environment."""
+    return () if target.device == CPU else readable_paths(_CUDA_FOLDERS, home=Path.home())
 
 
 def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:

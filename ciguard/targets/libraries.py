@@ -78,6 +78,8 @@ class Library:
     """Variables of its workers."""
     cpu_environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of its workers on `cpu` targets, beside `environment`."""
+    cuda_environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of its workers on `cuda` targets, beside `environment`."""
     backend_environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of workers of a library that computes with it."""
     cache_variable: str = ""
@@ -158,6 +160,8 @@ for _library in (
         module="tensorflow",
         adapter=ADAPTERS / "tensorflow.py",
         environment={**_ONE_THREAD, **_TENSORFLOW_LOGS, **_NO_ONEDNN},
+        # Else the first worker of a GPU takes all of its memory.
+        cuda_environment={"TF_FORCE_GPU_ALLOW_GROWTH": "true"},
         forks=ForkPolicy.AFTER_IMPORT,
         modes={"function": Mode(), "xla": Mode()},
     ),
@@ -200,6 +204,8 @@ for _library in (
         adapter=ADAPTERS / "jax.py",
         environment={**_ONE_THREAD, **_TENSORFLOW_LOGS},
         cpu_environment={"JAX_PLATFORMS": "cpu"},
+        # Else the first worker of a GPU takes three quarters of its memory.
+        cuda_environment={"XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
         # Each operation of a model is compiled by itself and runs a few times: half of the time,
         # and no slower code, without LLVM's later passes.
         backend_environment={"XLA_FLAGS": "--xla_backend_optimization_level=1"},

@@ -20,7 +20,7 @@ from filelock import Timeout
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets.active import active_environment
-from ciguard.targets.environment import Environment, worker_variables
+from ciguard.targets.environment import Environment, device_folders, worker_variables
 from ciguard.targets.inspection import inspect
 from ciguard.targets.interpreters import installed_python
 from ciguard.targets.recipe import recipe_of
@@ -281,7 +281,7 @@ def _environment(target: Target, slot: Slot, record: dict[str, Any]) -> Environm
         packages=record["packages"],
         version=record["version"],
         python_version=record["python_version"],
-        readable=tuple(map(Path, record["readable"])),
+        readable=(*map(Path, record["readable"]), *device_folders(target)),
         cache=cache,
         variables=worker_variables(target, libraries, cache=cache),
         key=slot.key,

@@ -24,7 +24,7 @@ _REFUSED = (
     (re.compile(r"(UV|PIP)_.*"), "it belongs to the installation: set it in ciguard's environment"),
     (re.compile(r"CIGUARD_.*"), "it is ciguard's own: set it in ciguard's environment"),
     (
-        re.compile(r"(CUDA|NVIDIA)_VISIBLE_DEVICES"),
+        re.compile(r"(CUDA|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER"),
         "the target's device decides it: write @cpu, @cuda or @cuda:1",
     ),
     (re.compile(r"JITTOR_HOME"), "ciguard keeps the compiled kernels of each target apart"),

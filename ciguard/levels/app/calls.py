@@ -37,6 +37,7 @@ from ciguard.domain import (
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.reading import read_again
 from ciguard.oracles import Applied, condition_words
+from ciguard.targets import worker_device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,7 +169,7 @@ def surroundings_on(environment: Environment) -> Surroundings:
     return Surroundings(
         variables=environment.variables,
         readable=environment.readable,
-        device=environment.target.device,
+        device=worker_device(environment.target),
     )
 
 

@@ -281,6 +281,15 @@ def test_what_shows_without_a_mode_is_shown_without_it() -> None:
     assert shown_on(difference(), sites) == TWO
 
 
+def test_a_script_runs_on_the_one_gpu_that_workers_are_shown() -> None:
+    second = replace(summary(member(TWO)), name="torch==2.13.0@cuda:1", library="torch")
+
+    hint = site_elsewhere(second).hint
+
+    assert hint.device == "cuda:0"
+    assert ("NVIDIA_TF32_OVERRIDE", "0") in hint.variables
+
+
 def test_a_person_gets_the_backend_that_the_target_has() -> None:
     jax = replace(summary(member(TWO)), name="keras==3.15.1 + jax", library="keras")
 

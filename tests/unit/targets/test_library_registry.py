@@ -38,7 +38,11 @@ def test_every_mode_has_a_way_to_run_in_it_and_a_way_to_be_written(library: Libr
 
 @pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)
 def test_no_library_sets_what_a_target_may_not_set(library: Library) -> None:
-    variables = {**library.environment, **library.backend_environment}
+    variables = {
+        **library.environment,
+        **library.cuda_environment,
+        **library.backend_environment,
+    }
 
     assert not [name for name in variables if refusal(name)]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.targets import libraries_of, parse_target
-from ciguard.targets.environment import readable_paths, worker_variables
+import pytest
+
+from ciguard.errors import ProvisioningError
+from ciguard.targets import environment, libraries_of, parse_target, worker_device
+from ciguard.targets.environment import device_folders, readable_paths, worker_variables
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def variables_of(text: str, *, cache: Path | None = None) -> dict[str, str]:
@@ -30,9 +31,68 @@ def test_nothing_of_the_outer_environment_reaches_a_worker(monkeypatch: pytest.M
 
 def test_a_cpu_target_sees_no_gpu_and_a_cuda_target_does() -> None:
     assert variables_of("torch")["CUDA_VISIBLE_DEVICES"] == ""
-    assert "CUDA_VISIBLE_DEVICES" not in variables_of("torch@cuda:1")
+    assert variables_of("torch@cuda:1")["CUDA_VISIBLE_DEVICES"] == "1"
+    assert variables_of("torch@cuda:1")["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
     assert variables_of("jax")["JAX_PLATFORMS"] == "cpu"
     assert "JAX_PLATFORMS" not in variables_of("jax@cuda")
+
+
+@pytest.mark.parametrize(
+    ("given", "device", "shown"),
+    [
+        ("3,5", "cuda:0", "3"),
+        ("3, 5", "cuda:1", "5"),
+        ("GPU-8932f937,MIG-41b36c1e", "cuda:1", "MIG-41b36c1e"),
+    ],
+)
+def test_devices_count_among_those_that_the_job_offers(
+    given: str, device: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+
+    assert variables_of(f"torch@{device}")["CUDA_VISIBLE_DEVICES"] == shown
+    assert worker_device(parse_target(f"torch@{device}")) == "cuda:0"
+
+
+@pytest.mark.parametrize("given", ["3", "", "-1", "0,-1,1", "NoDevFiles"])
+def test_a_device_that_the_job_does_not_offer_is_an_error_that_names_both(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+
+    with pytest.raises(ProvisioningError, match=rf"cuda:1 .*CUDA_VISIBLE_DEVICES='{given}'"):
+        variables_of("torch@cuda:1")
+
+
+def test_a_cpu_target_sees_no_gpu_whatever_the_job_offers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
+
+    assert variables_of("torch")["CUDA_VISIBLE_DEVICES"] == ""
+    assert worker_device(parse_target("torch")) == "cpu"
+
+
+def test_a_cuda_target_computes_in_full_precision_and_shares_the_memory_of_its_gpu() -> None:
+    variables = variables_of("keras + jax@cuda")
+
+    assert variables["NVIDIA_TF32_OVERRIDE"] == "0"
+    assert variables["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
+    assert variables_of("tensorflow@cuda")["TF_FORCE_GPU_ALLOW_GROWTH"] == "true"
+    assert "NVIDIA_TF32_OVERRIDE" not in variables_of("keras + jax")
+    assert variables_of("torch@cuda NVIDIA_TF32_OVERRIDE=1")["NVIDIA_TF32_OVERRIDE"] == "1"
+
+
+def test_the_folders_of_cuda_are_readable_on_its_devices_wherever_they_lead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "opt" / "cuda").mkdir(parents=True)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "opt" / "cuda")
+    monkeypatch.setattr(environment, "_CUDA_FOLDERS", (link, tmp_path / "absent"))
+
+    assert device_folders(parse_target("torch@cuda")) == (link, tmp_path / "opt" / "cuda")
+    assert device_folders(parse_target("torch")) == ()
 
 
 def test_keras_computes_with_the_backend_beside_it() -> None:

@@ -89,6 +89,7 @@ REFUSED = {
     "torch GITHUB_TOKEN=x": "credentials",
     "torch MY_API_KEY=x": "looks like a secret's",
     "torch CUDA_VISIBLE_DEVICES=1": "write @cpu, @cuda",
+    "torch@cuda CUDA_DEVICE_ORDER=FASTEST_FIRST": "write @cpu, @cuda",
 }
 
 
