@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import PlannedJob, SkippedJob
 from ciguard.errors import PlanError
-from ciguard.targets import Target, libraries_of, parse_target
+from ciguard.targets import Target, cpu_builds, libraries_of, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,6 @@ MAX_BYTES = 1_000_000
 CPU = "cpu"
 _MAX_NAME_LENGTH = 100
 _GPU_EXTRAS = re.compile(r"\[[\w.-]*cuda[\w,.-]*\](?=\s*[<>=!~]|\s|$)")
-_NO_CUDA = re.compile(r"(^|[\s+])(tensorflow-cpu|tf-nightly-cpu)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +167,7 @@ def _row(group: TargetGroup, device: str, runners: Runners) -> PlannedJob | Skip
         return None
     name = _slug(group, device)
     reason = ""
-    if device != CPU and any(map(_NO_CUDA.search, targets)):
+    if device != CPU and any(cpu_builds(parse_target(text)) for text in (*targets, *base)):
         reason = "the package is built for CPUs only: name the one with CUDA, e.g. tensorflow"
     elif device != CPU and not runners.gpu:
         reason = "no runner with a GPU is configured: name its label with --gpu-runner"

@@ -31,6 +31,7 @@ from ciguard.targets.target import (
     Published,
     Target,
     Wheel,
+    cpu_builds,
     libraries_of,
     unique_names,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "backend_choice",
     "cache_folder",
     "child",
+    "cpu_builds",
     "description_version",
     "inspect",
     "is_secret",

@@ -64,6 +64,8 @@ class Library:
     name: str
     distributions: tuple[str, ...]
     """Names on the package index, the usual one first; each of them provides `module`."""
+    cpu_distributions: tuple[str, ...] = ()
+    """Those of `distributions` that are built for CPUs only."""
     module: str
     """Import name."""
     adapter: Path
@@ -157,6 +159,7 @@ for _library in (
     Library(
         name="tensorflow",
         distributions=("tensorflow", "tensorflow-cpu", "tf-nightly", "tf-nightly-cpu"),
+        cpu_distributions=("tensorflow-cpu", "tf-nightly-cpu"),
         module="tensorflow",
         adapter=ADAPTERS / "tensorflow.py",
         environment={**_ONE_THREAD, **_TENSORFLOW_LOGS, **_NO_ONEDNN},

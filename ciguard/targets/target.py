@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
 
 from ciguard.errors import UnknownLibraryError, suggestion
 from ciguard.targets.libraries import LIBRARIES, Library, library_of_distribution
@@ -148,6 +149,30 @@ def libraries_of(target: Target) -> tuple[Library, ...]:
 def distributions(packages: Iterable[Package]) -> list[str]:
     """Return the normalised names of the packages that are installed."""
     return [package.distribution for package in packages if not isinstance(package, Active)]
+
+
+def cpu_builds(target: Target) -> list[Published | Wheel]:
+    """Return the packages of a target that have no CUDA, whatever its device is."""
+    return [
+        package
+        for package in target.packages
+        if not isinstance(package, Active)
+        and (_is_for_cpus(package.distribution) or is_cpu_version(package.version or ""))
+    ]
+
+
+def is_cpu_version(version: str) -> bool:
+    """Return whether a version is that of a build for CPUs, such as `2.13.0+cpu`."""
+    try:
+        return Version(version).local == CPU
+    except InvalidVersion:
+        return False
+
+
+def _is_for_cpus(distribution: str) -> bool:
+    library = library_of_distribution(distribution)
+    names = library.cpu_distributions if library else ()
+    return any(canonicalize_name(name) == distribution for name in names)
 
 
 def unique_names(targets: Sequence[Target]) -> list[str]:

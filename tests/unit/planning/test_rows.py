@@ -80,6 +80,21 @@ def test_a_package_for_cpus_only_is_not_run_on_a_gpu() -> None:
     assert "CPUs only" in skipped[0].reason
 
 
+@pytest.mark.parametrize(
+    "group",
+    [
+        TargetGroup(targets=("tensorflow==2.21.0",), base=("tensorflow-cpu==2.20.0",)),
+        TargetGroup(targets=("torch==2.13.0+cpu",)),
+        TargetGroup(targets=("keras==3.15.1 + tf-nightly-cpu",)),
+    ],
+)
+def test_any_package_for_cpus_only_keeps_a_row_from_a_gpu(group: TargetGroup) -> None:
+    jobs, skipped, _ = rows([group], GPU)
+
+    assert [job.device for job in jobs] == ["cpu"]
+    assert [row.device for row in skipped] == ["cuda"]
+
+
 def test_there_are_fewer_shards_where_a_matrix_would_be_too_large() -> None:
     groups = [TargetGroup(targets=(f"torch==2.{minor}.0",)) for minor in range(100)]
 
