@@ -14,7 +14,14 @@ from ciguard.targets.environment import (
     worker_device,
 )
 from ciguard.targets.inspection import inspect
-from ciguard.targets.libraries import LIBRARIES, Companion, ForkPolicy, Library, Mode
+from ciguard.targets.libraries import (
+    LIBRARIES,
+    Companion,
+    CudaExtra,
+    ForkPolicy,
+    Library,
+    Mode,
+)
 from ciguard.targets.provision import provision, provision_all
 from ciguard.targets.releases import at_version, newest_release, released_versions
 from ciguard.targets.store import (
@@ -44,6 +51,7 @@ __all__ = [
     "LIBRARIES",
     "Active",
     "Companion",
+    "CudaExtra",
     "Environment",
     "ForkPolicy",
     "Library",

@@ -46,6 +46,22 @@ class Companion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CudaExtra:
+    """An extra of a library's package that brings CUDA."""
+
+    name: str
+    """E.g. `cuda13`."""
+    cuda: int
+    """Major version of the CUDA that it brings."""
+    versions: str
+    """Library versions that have it and can be installed with it, e.g. `>=0.7.2`."""
+
+    def is_in(self, version: str | None) -> bool:
+        """Return whether this version of the library has it; None is the newest version."""
+        return version is None or SpecifierSet(self.versions).contains(version, prereleases=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
     """A way to execute calls other than eagerly; the adapter knows how, by the same name."""
 
@@ -88,6 +104,8 @@ class Library:
     """Variable that names a folder, kept between runs, for what the library compiles itself."""
     has_device_builds: bool = False
     """Its wheels come in one build per device, which uv's `--torch-backend` selects."""
+    cuda_extras: tuple[CudaExtra, ...] = ()
+    """Extras that `cuda` targets are installed with, the newest CUDA first."""
     forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
     case_limit_s: float = 5.0
     """Time limit of one case."""
@@ -165,6 +183,8 @@ for _library in (
         environment={**_ONE_THREAD, **_TENSORFLOW_LOGS, **_NO_ONEDNN},
         # Else the first worker of a GPU takes all of its memory.
         cuda_environment={"TF_FORCE_GPU_ALLOW_GROWTH": "true"},
+        # It exists since 2.14, but asks for a TensorRT up to 2.15.0 that the index does not have.
+        cuda_extras=(CudaExtra(name="and-cuda", cuda=12, versions=">=2.15.0.post1"),),
         forks=ForkPolicy.AFTER_IMPORT,
         modes={"function": Mode(), "xla": Mode()},
     ),
@@ -209,6 +229,11 @@ for _library in (
         cpu_environment={"JAX_PLATFORMS": "cpu"},
         # Else the first worker of a GPU takes three quarters of its memory.
         cuda_environment={"XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
+        # 0.7.0 and 0.7.1 name a plugin for CUDA 13 that the index does not have.
+        cuda_extras=(
+            CudaExtra(name="cuda13", cuda=13, versions=">=0.7.2"),
+            CudaExtra(name="cuda12", cuda=12, versions=">=0.4.23"),
+        ),
         # Each operation of a model is compiled by itself and runs a few times: half of the time,
         # and no slower code, without LLVM's later passes.
         backend_environment={"XLA_FLAGS": "--xla_backend_optimization_level=1"},

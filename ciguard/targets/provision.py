@@ -20,18 +20,21 @@ from filelock import Timeout
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets.active import active_environment
+from ciguard.targets.cuda_builds import refuse_cpu_builds, refuse_unfit_builds
+from ciguard.targets.drivers import required_cuda, visible_device
 from ciguard.targets.environment import Environment, device_folders, worker_variables
 from ciguard.targets.inspection import inspect
 from ciguard.targets.interpreters import installed_python
 from ciguard.targets.recipe import recipe_of
 from ciguard.targets.routes import routes
 from ciguard.targets.store import Slot
-from ciguard.targets.target import libraries_of, unique_names
+from ciguard.targets.target import CPU, libraries_of, unique_names
 from ciguard.targets.uv_command import find_links, index_arguments, run_uv, uv_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ciguard.targets.drivers import Cuda
     from ciguard.targets.inspection import Inspection
     from ciguard.targets.recipe import Recipe
     from ciguard.targets.target import Target
@@ -60,19 +63,34 @@ def provision(
     Raises:
         ProvisioningError: if it cannot be built; names the target, the cause and what to try.
     """
+    cuda = None if target.device == CPU else _required_device(target)
     if target.is_current:
         environment = active_environment(
             target, on_step=on_step, known={} if known is None else known
         )
     else:
-        environment = _installed(target, on_step=on_step, refresh=refresh)
+        recipe = recipe_of(target, cuda=cuda)
+        environment = _installed(target, recipe, on_step=on_step, refresh=refresh)
     if environment.mode and environment.mode.needs_processes:
         _require_compiler(target, f"mode {target.mode}")
     return environment
 
 
-def _installed(target: Target, *, on_step: Callable[[str], None], refresh: bool) -> Environment:
-    recipe = recipe_of(target)
+def _required_device(target: Target) -> Cuda:
+    """Return the newest CUDA that the driver runs, after checks that need no download.
+
+    Raises:
+        ProvisioningError: if the target's packages have no CUDA, or its GPU is not there.
+    """
+    refuse_cpu_builds(target)
+    cuda = required_cuda(target)
+    visible_device(target, os.environ)
+    return cuda
+
+
+def _installed(
+    target: Target, recipe: Recipe, *, on_step: Callable[[str], None], refresh: bool
+) -> Environment:
     slot = Slot(recipe.key)
     record = None if refresh else slot.record()
     if record is None:
@@ -130,7 +148,7 @@ def _build(
     build = slot.new_build()
     try:
         python = _install(target, recipe, build, on_step=on_step)
-        record = _proved(target, build, python=python, on_step=on_step)
+        record = _proved(target, recipe, build, python=python, on_step=on_step)
         slot.publish(record)
     except BaseException:
         slot.sweep()
@@ -169,7 +187,7 @@ def _install(
             [
                 *("pip", "install", "--python", str(python)),
                 *(*index_arguments(os.environ), *route.arguments, *route.requirements),
-                *(str(path) for path, _ in recipe.wheels),
+                *(file.argument for file in recipe.wheels),
             ],
             folder=build,
             environment=outer | dict(route.variables),
@@ -217,7 +235,7 @@ def _import_remedy(error: str) -> str:
 
 
 def _proved(
-    target: Target, build: Path, *, python: Path, on_step: Callable[[str], None]
+    target: Target, recipe: Recipe, build: Path, *, python: Path, on_step: Callable[[str], None]
 ) -> dict[str, Any]:
     """Import the library once, which also writes its bytecode, and return the record."""
     libraries = libraries_of(target)
@@ -234,6 +252,8 @@ def _proved(
     except ProvisioningError as error:
         msg = f"target {target.name!r}: installed, but {error}\n{_import_remedy(str(error))}"
         raise ProvisioningError(msg) from error
+    if recipe.cuda:
+        refuse_unfit_builds(target, seen.packages, recipe.cuda)
     return {
         "target": target.name,
         "python": str(python),

@@ -12,12 +12,16 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packaging.requirements import Requirement
+
 from ciguard.errors import ProvisioningError
+from ciguard.targets.cuda_builds import cuda_extra
 from ciguard.targets.target import Active, Published, Wheel, libraries_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ciguard.targets.drivers import Cuda
     from ciguard.targets.libraries import Library
     from ciguard.targets.target import Target
 
@@ -26,16 +30,37 @@ RECIPE_SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WheelFile:
+    """A file to install."""
+
+    package: Wheel
+    """Its path is absolute."""
+    digest: str
+    """Of its content."""
+    extra: str = ""
+    """That brings its CUDA; empty for none."""
+
+    @property
+    def argument(self) -> str:
+        """What uv is given."""
+        path = self.package.path
+        if not self.extra:
+            return str(path)
+        return f"{self.package.distribution}[{self.extra}] @ {path.as_uri()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """The exact request that an environment answers."""
 
     requirements: tuple[str, ...]
-    """PEP 508: what the target names."""
+    """PEP 508: what the target names, with the extras that bring CUDA on a `cuda` target."""
     companions: tuple[str, ...]
     """PEP 508: what its libraries need beside them."""
-    wheels: tuple[tuple[Path, str], ...]
-    """Files to install, each with a digest of its content."""
+    wheels: tuple[WheelFile, ...]
     device_class: str
+    cuda: Cuda | None
+    """The newest that the driver runs, on which builds depend; None on a `cpu` target."""
     python: str
     """Version asked for, or that of the interpreter that ciguard runs on."""
 
@@ -46,33 +71,44 @@ class Recipe:
             "schema": RECIPE_SCHEMA,
             "requirements": self.requirements,
             "companions": self.companions,
-            "wheels": [[path.name, digest] for path, digest in self.wheels],
-            "device": self.device_class,
+            "wheels": [[file.package.path.name, file.digest] for file in self.wheels],
+            "device": self._device,
             "python": self.python,
             "implementation": sys.implementation.name,
             "platform": sysconfig.get_platform(),
         }
         digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
-        named = [path.name.removesuffix(".whl") for path, _ in self.wheels] + [
+        named = [file.package.path.name.removesuffix(".whl") for file in self.wheels] + [
             requirement.replace("==", "-") for requirement in self.requirements
         ]
         readable = re.sub(r"[^A-Za-z0-9.+-]+", "_", "_".join(named))[:60]
-        return f"{readable}-{self.device_class}-py{self.python}-{digest}"
+        return f"{readable}-{self._device}-py{self.python}-{digest}"
+
+    @property
+    def _device(self) -> str:
+        """The device as it decides about builds, e.g. `cuda13.0`."""
+        return self.device_class + ".".join(map(str, self.cuda or ()))
 
 
-def recipe_of(target: Target) -> Recipe:
+def recipe_of(target: Target, *, cuda: Cuda | None = None) -> Recipe:
     """Return what must be installed for a target that is not `current`.
 
+    Args:
+        target: what to install.
+        cuda: the newest that the driver runs; None for a `cpu` target.
+
     Raises:
-        ProvisioningError: if one of its wheels cannot be read.
+        ProvisioningError: if one of its wheels cannot be read, or brings a CUDA that the driver
+            cannot run.
     """
-    published = [str(package) for package in target.packages if isinstance(package, Published)]
-    wheels = [package.path for package in target.packages if isinstance(package, Wheel)]
+    published = [package for package in target.packages if isinstance(package, Published)]
+    wheels = [package for package in target.packages if isinstance(package, Wheel)]
     return Recipe(
-        requirements=tuple(published),
+        requirements=tuple(_requirement(package, target, cuda) for package in published),
         companions=_companions(target),
-        wheels=tuple((_resolved(path), _digest(path, target)) for path in wheels),
+        wheels=tuple(_wheel_file(package, target, cuda) for package in wheels),
         device_class=target.device_class,
+        cuda=cuda,
         python=target.python or platform.python_version(),
     )
 
@@ -93,6 +129,23 @@ def _companions(target: Target) -> tuple[str, ...]:
         if companion.is_needed_by(pinned_version(target, library))
     ]
     return tuple(dict.fromkeys(needed))
+
+
+def _requirement(package: Published, target: Target, cuda: Cuda | None) -> str:
+    extra = cuda_extra(package, target, cuda) if cuda else ""
+    if not extra:
+        return package.requirement
+    requirement = Requirement(package.requirement)
+    extras = ",".join(sorted({*requirement.extras, extra}))
+    return f"{requirement.name}[{extras}]{requirement.specifier}"
+
+
+def _wheel_file(package: Wheel, target: Target, cuda: Cuda | None) -> WheelFile:
+    return WheelFile(
+        package=Wheel(_resolved(package.path)),
+        digest=_digest(package.path, target),
+        extra=cuda_extra(package, target, cuda) if cuda else "",
+    )
 
 
 def _resolved(path: Path) -> Path:

@@ -1,7 +1,7 @@
 """Where a build for the target's device comes from: the routes to try, in order.
 
 On the usual index, torch for Linux is the CUDA build, several gigabytes; a `cpu` target takes a
-CPU build where one can be reached.
+CPU build where one can be reached, and a `cuda` target a build that its driver runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,20 @@ if TYPE_CHECKING:
 
     from packaging.version import Version
 
+    from ciguard.targets.drivers import Cuda
     from ciguard.targets.recipe import Recipe
+
+_CUDA_BACKENDS: dict[Cuda, tuple[str, ...]] = {
+    (13, 0): ("cu130",),
+    (12, 8): ("cu128", "cu126"),
+    (12, 0): ("cu126",),
+    (11, 0): ("cu118",),
+}
+"""Builds that a driver runs, best first, by `cuda_of_driver`; uv knows them by these names.
+
+Not uv's `auto`: it falls back to CPU builds. torch has builds for CUDA 12.8 from 2.7 to 2.11, and
+for CUDA 12.6 from 2.6 to 2.14. Those of older releases on the usual index run on these drivers.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +67,7 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[Route]:
     requirement = Requirement(chosen)
     local = sorted(_wheels(requirement, links, python=recipe.python), key=_preference)
     others = tuple(text for text in recipe.requirements if text != chosen) + recipe.companions
-    if recipe.device_class == CPU:
+    if recipe.cuda is None:
         for version in local[-1:]:
             extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
             pinned = f"{requirement.name}{extras}=={version}"
@@ -63,14 +76,14 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[Route]:
         # A `+cpu` build ranks above the plain one of the same version.
         cpu_builds = [version for version in local if version.local == CPU]
         others += tuple(f"{requirement.name}!={version}" for version in cpu_builds)
-    backend = CPU if recipe.device_class == CPU else "auto"
-    yield Route(
-        name=f"the index of {backend} builds",
-        requirements=(chosen, *others),
-        arguments=("--torch-backend", backend),
-        # It is often out of reach, and there is another way: do not insist.
-        variables=(("UV_HTTP_RETRIES", "1"),),
-    )
+    for backend in _CUDA_BACKENDS[recipe.cuda] if recipe.cuda else (CPU,):
+        yield Route(
+            name=f"the index of {backend} builds",
+            requirements=(chosen, *others),
+            arguments=("--torch-backend", backend),
+            # It is often out of reach, and there is another way: do not insist.
+            variables=(("UV_HTTP_RETRIES", "1"),),
+        )
     yield Route(name="the package index", requirements=(chosen, *others))
 
 

@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
+from tiny_wheels import write_wheel
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets import (
@@ -48,23 +48,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 environment = provision(parse_target(sys.argv[1]), on_step=lambda step: print(step, flush=True))
 print("root", environment.root, flush=True)
 """
-
-
-def write_wheel(folder: Path, name: str, *, version: str, code: str) -> Path:
-    """Write a wheel of one module."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}-{version}-py3-none-any.whl"
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(path, "w") as wheel:
-        wheel.writestr(f"{name}.py", code)
-        wheel.writestr(
-            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        )
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n")
-    return path
 
 
 @pytest.fixture(autouse=True)

@@ -60,6 +60,32 @@ def test_a_library_is_found_by_any_spelling_of_its_distributions(
     assert library.name == name
 
 
+@pytest.mark.parametrize(
+    ("version", "extras"),
+    [
+        (None, ["cuda13", "cuda12"]),
+        ("0.10.2", ["cuda13", "cuda12"]),
+        ("0.7.2.dev20250901", ["cuda12"]),
+        ("0.7.1", ["cuda12"]),
+        ("0.4.20", []),
+    ],
+)
+def test_extras_that_bring_cuda_are_those_of_the_version(
+    version: str | None, extras: list[str]
+) -> None:
+    jax = LIBRARIES.get("jax")
+
+    assert [extra.name for extra in jax.cuda_extras if extra.is_in(version)] == extras
+
+
+@pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)
+def test_extras_that_bring_cuda_are_listed_with_the_newest_cuda_first(library: Library) -> None:
+    majors = [extra.cuda for extra in library.cuda_extras]
+
+    assert majors == sorted(majors, reverse=True)
+    assert set(library.cpu_distributions) <= set(library.distributions)
+
+
 def test_a_distribution_that_only_starts_like_a_library_is_none() -> None:
     assert library_of_distribution("torchvision") is None
 

@@ -1,0 +1,63 @@
+"""Builds without CUDA, or with one that the driver cannot run, are never taken for a GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.errors import ProvisioningError
+from ciguard.targets import cpu_builds, parse_target
+from ciguard.targets.cuda_builds import refuse_cpu_builds, refuse_unfit_builds
+
+
+@pytest.mark.parametrize(
+    ("text", "package"),
+    [
+        ("tensorflow-cpu==2.21.0@cuda", "tensorflow-cpu==2.21.0"),
+        ("keras==3.15.1 + tf_nightly.cpu@cuda", "tf-nightly-cpu"),
+        ("torch==2.13.0+cpu@cuda", "torch==2.13.0+cpu"),
+        ("./torch-2.13.0+cpu-cp311-cp311-linux_x86_64.whl@cuda", "torch-2.13.0+cpu"),
+        ("./tensorflow_cpu-2.21.0-cp311-cp311-linux_x86_64.whl@cuda", "tensorflow_cpu"),
+    ],
+)
+def test_a_package_for_cpus_only_is_refused_by_its_name(text: str, package: str) -> None:
+    with pytest.raises(ProvisioningError) as caught:
+        refuse_cpu_builds(parse_target(text))
+
+    assert f"{package}" in str(caught.value)
+    assert "built for CPUs only" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tensorflow==2.21.0@cuda", "torch==2.13.0+cu130@cuda", "torch<3@cuda", "current[torch]@cuda"],
+)
+def test_any_other_package_is_not(text: str) -> None:
+    target = parse_target(text)
+
+    refuse_cpu_builds(target)
+
+    assert cpu_builds(target) == []
+
+
+@pytest.mark.parametrize(
+    ("installed", "message"),
+    [
+        ({"torch": "2.13.0+cpu"}, r"torch 2\.13\.0\+cpu only.*write @cpu"),
+        ({"torch": "2.15.0", "nvidia-cudnn-cu13": "9.20"}, "CUDA 13 .nvidia-cudnn-cu13.*CUDA 12"),
+    ],
+)
+def test_what_was_installed_and_cannot_use_the_gpu_is_refused(
+    installed: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ProvisioningError, match=message):
+        refuse_unfit_builds(parse_target("torch@cuda"), installed, (12, 8))
+
+
+def test_what_was_installed_for_an_older_cuda_runs_on_a_newer_driver() -> None:
+    installed = {
+        "torch": "2.13.0+cu126",
+        "nvidia-cudnn-cu12": "9.10",
+        "torchvision": "not a number",
+    }
+
+    refuse_unfit_builds(parse_target("torch@cuda"), installed, (13, 0))
