@@ -480,9 +480,8 @@ def _judge_campaign(
         detail=[f"{b['api']}: {b['message'][:90]}" for b in false] or dict(counts),
     )
     for bucket in between:
-        sys.stdout.write(
-            f"      {bucket['severity']} {bucket['kind']} {bucket['api']}: {bucket['message'][:150]}\n"
-        )
+        shown = f"{bucket['severity']} {bucket['kind']} {bucket['api']}: {bucket['message'][:150]}"
+        sys.stdout.write(f"      {shown}\n")
 
 
 def _keep(out: Path, keep: Path, name: str) -> None:

@@ -163,7 +163,7 @@ def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
         variables=tuple(
             {
                 **library.environment,
-                **({} if device == "cpu" else FULL_PRECISION),
+                **({} if device == "cpu" else {**library.cuda_environment, **FULL_PRECISION}),
                 **backend_choice(libraries_of(target) or (library,)),
                 **dict(target.variables),
             }.items()

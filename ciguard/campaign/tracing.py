@@ -1,4 +1,7 @@
-"""New crashes under a debugger: where in the library's native code each one happened."""
+"""New crashes under a debugger: where in the library's native code each one happened.
+
+Those that a device did not survive are seen by a sanitizer of its kernels instead.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,18 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.domain import Crashed
-from ciguard.execution import find_debugger, trace
+from ciguard.execution import SANITIZER_TOOLS, find_debugger, find_sanitizer, sanitized, trace
 from ciguard.oracles import encode
 from ciguard.triage import native_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from ciguard.campaign.group import Member
     from ciguard.config import Config
     from ciguard.domain import Bucket, Frame
+    from ciguard.execution import WorkerSpec
 
 
 def traced(
@@ -30,21 +35,37 @@ def traced(
         config: limits of a case.
         until: when the last one must have ended, on the clock of `time.monotonic`.
     """
-    debugger = find_debugger()
-    if debugger is None:
-        return
+    debugger, sanitizer = find_debugger(), find_sanitizer()
     for bucket in buckets:
         name = bucket.finding.targets[-1]
         member = members.get(name)
-        crashed = isinstance(bucket.finding.outcomes.get(name), Crashed)
-        crashed &= bucket.finding.case.is_run_by_worker
-        if not crashed or bucket.native_stack or member is None or member.not_run:
+        outcome = bucket.finding.outcomes.get(name)
+        if not isinstance(outcome, Crashed) or not bucket.finding.case.is_run_by_worker:
+            continue
+        if bucket.native_stack or member is None or member.not_run:
             continue
         limit_s = until - time.monotonic()
         if limit_s <= 0:
             break
         spec = worker_spec(name, member.environment, config)
-        seen = trace(spec, encode(bucket.finding.case), debugger=debugger, limit_s=limit_s)
-        frames = native_frames(seen.frames)
+        case = encode(bucket.finding.case)
+        frames: tuple[Frame, ...] = ()
+        if outcome.is_of_device and sanitizer is not None:
+            frames = _in_kernels(spec, case, sanitizer, until)
+        elif debugger is not None and not outcome.is_of_device:
+            seen = trace(spec, case, debugger=debugger, limit_s=limit_s)
+            frames = native_frames(seen.frames)
         if frames:
             yield bucket, frames
+
+
+def _in_kernels(spec: WorkerSpec, case: bytes, sanitizer: Path, until: float) -> tuple[Frame, ...]:
+    """Return the first error that a tool of the sanitizer sees, the most telling tool first."""
+    for tool in SANITIZER_TOOLS:
+        limit_s = until - time.monotonic()
+        if limit_s <= 0:
+            break
+        seen = sanitized(spec, case, sanitizer=sanitizer, limit_s=limit_s, tool=tool)
+        if seen.frames:
+            return seen.frames
+    return ()

@@ -70,6 +70,9 @@ class Errored:
     """Frames inside the library, innermost first."""
 
 
+_ON_DEVICE = "CUDA "
+
+
 @dataclass(frozen=True, slots=True)
 class Crashed:
     """The process died."""
@@ -81,6 +84,16 @@ class Crashed:
     """Python frames of the dying call, innermost first."""
     log: str = ""
     """The end of what the case wrote to its standard streams: the failed check, if any."""
+
+    @classmethod
+    def of_device(cls, cause: str, stack: tuple[Frame, ...], log: str) -> Crashed:
+        """Return the outcome of a case after which the device answers nothing any more."""
+        return cls(f"{_ON_DEVICE}{cause}", stack, log)
+
+    @property
+    def is_of_device(self) -> bool:
+        """Whether the process ended for its device."""
+        return self.cause.startswith(_ON_DEVICE)
 
 
 @dataclass(frozen=True, slots=True)

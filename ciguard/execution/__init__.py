@@ -34,6 +34,8 @@ from ciguard.execution.probing import (
     probes_from,
 )
 from ciguard.execution.process import ServerProcess
+from ciguard.execution.sanitizer import TOOLS as SANITIZER_TOOLS
+from ciguard.execution.sanitizer import find_sanitizer, sanitized
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import stack_line
 from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, usage
@@ -42,6 +44,7 @@ from ciguard.execution.worker.removal import remove_tree
 __all__ = [
     "MAX_BYTES",
     "MAX_FILES",
+    "SANITIZER_TOOLS",
     "Container",
     "Dispatcher",
     "Effects",
@@ -65,12 +68,14 @@ __all__ = [
     "decode_measured",
     "decode_outputs",
     "find_debugger",
+    "find_sanitizer",
     "growth_request",
     "peak_request",
     "probe_confinement",
     "probe_target",
     "probes_from",
     "remove_tree",
+    "sanitized",
     "stack_line",
     "time_request",
     "trace",

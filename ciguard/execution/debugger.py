@@ -19,6 +19,8 @@ from ciguard.execution.process import BOOTSTRAP, environment, settings
 from ciguard.execution.worker.removal import remove_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ciguard.execution.spec import WorkerSpec
 
 _MAX_FRAMES = 60
@@ -78,18 +80,39 @@ def trace(spec: WorkerSpec, case: bytes, *, debugger: Path, limit_s: float) -> N
     Returns:
         No frames if the case did not die, or not in time.
     """
+    text = watched(spec, case, limit_s=limit_s, debugger=_command(debugger))
+    return NativeTrace(parse_trace(text), text)
+
+
+def watched(
+    spec: WorkerSpec,
+    case: bytes,
+    *,
+    limit_s: float,
+    debugger: Sequence[str] = (),
+    around: Sequence[str] = (),
+) -> str:
+    """Run a case under a tool, in a process of its own; return what the tool prints.
+
+    Args:
+        spec: of the target.
+        case: JSON text, as in a `Job`.
+        limit_s: time for all of it.
+        debugger: command of a tool that is confined as the case is.
+        around: command of a tool that is not, and starts the confined process.
+    """
     with tempfile.TemporaryDirectory(prefix="ciguard-debug-") as name:
         folder = Path(name)
         (folder / "case.json").write_bytes(case)
-        told = settings(spec, folder) | {
+        given = settings(spec, folder) | {
             "case": str(folder / "case.json"),
-            "debugger": _command(debugger),
+            "debugger": list(debugger),
+            "holds_itself": bool(around),
         }
-        text = _output(
-            [str(spec.python), "-s", str(BOOTSTRAP), json.dumps(told)], spec, folder, limit_s
-        )
+        argv = [*around, str(spec.python), "-s", str(BOOTSTRAP), json.dumps(given)]
+        text = _output(argv, spec, folder, limit_s)
         remove_tree(name)  # the library's own removal gives up on deep folders
-    return NativeTrace(parse_trace(text), text)
+    return text
 
 
 def _command(debugger: Path) -> list[str]:

@@ -123,7 +123,7 @@ def _decode_loss(frames: tuple[Frame, ...], log: str) -> Outcome:
     if not _CAUSE_OF_LOSS.fullmatch(cause):  # the code under test writes to this log, too
         cause = "device lost"
     log = f"{before.strip()}\n{name}: {message}".strip()
-    return Crashed(f"CUDA {cause}", raised_in or frames, log)
+    return Crashed.of_device(cause, raised_in or frames, log)
 
 
 def signal_name(number: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.targets.drivers import visible_device
+from ciguard.targets.libraries import LIBRARIES
 from ciguard.targets.target import CPU
 
 if TYPE_CHECKING:
@@ -56,7 +57,16 @@ class Environment:
     @property
     def needs_processes(self) -> bool:
         """Whether its calls start other processes, e.g. a compiler."""
-        return self.library.needs_processes or bool(self.mode and self.mode.needs_processes)
+        if self.library.needs_processes or (self.mode and self.mode.needs_processes):
+            return True
+        return self.target.device != CPU and any(one.compiles_on_devices for one in self._computing)
+
+    @property
+    def _computing(self) -> list[Library]:
+        """The library under test and the backends of it that are installed."""
+        backends = [LIBRARIES.get(name) for name in self.library.backends]
+        installed = [one for one in backends if any(map(one.provides, self.packages))]
+        return [self.library, *installed]
 
 
 def worker_device(target: Target) -> str:

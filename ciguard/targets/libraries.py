@@ -104,6 +104,8 @@ class Library:
     """Variable that names a folder, kept between runs, for what the library compiles itself."""
     has_device_builds: bool = False
     """Its wheels come in one build per device, which uv's `--torch-backend` selects."""
+    compiles_on_devices: bool = False
+    """On devices its calls are compiled by programs that it starts, such as `ptxas`."""
     cuda_extras: tuple[CudaExtra, ...] = ()
     """Extras that `cuda` targets are installed with, the newest CUDA first."""
     forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
@@ -228,7 +230,11 @@ for _library in (
         environment={**_ONE_THREAD, **_TENSORFLOW_LOGS},
         cpu_environment={"JAX_PLATFORMS": "cpu"},
         # Else the first worker of a GPU takes three quarters of its memory.
-        cuda_environment={"XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
+        cuda_environment={
+            "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+            "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # else products keep 10 bits
+        },
+        compiles_on_devices=True,
         # 0.7.0 and 0.7.1 name a plugin for CUDA 13 that the index does not have.
         cuda_extras=(
             CudaExtra(name="cuda13", cuda=13, versions=">=0.7.2"),

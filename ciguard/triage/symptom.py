@@ -85,8 +85,8 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
         case Errored(exception, message, stack):
             text = f"{exception}: {normalise(message, fuzzed=fuzzed)}"
             return Symptom(INTERNAL_ERROR, text, stack)
-        case Crashed(cause, stack, log):
-            return _symptom_of_death(cause, stack, log=log, fuzzed=fuzzed)
+        case Crashed():
+            return _symptom_of_death(outcome, fuzzed=fuzzed)
         case Hung():
             # Where a loop was when its time ended is chance.
             return Symptom("hang")
@@ -96,10 +96,9 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
             assert_never(outcome)
 
 
-def _symptom_of_death(
-    cause: str, stack: tuple[Frame, ...], *, log: str, fuzzed: tuple[str, ...]
-) -> Symptom:
-    if cause.startswith("CUDA "):
+def _symptom_of_death(outcome: Crashed, *, fuzzed: tuple[str, ...]) -> Symptom:
+    cause, stack, log = outcome.cause, outcome.stack, outcome.log
+    if outcome.is_of_device:
         return Symptom(cause)  # a kernel's error surfaces in whatever call comes next
     # Corrupted memory is noticed later than it is corrupted, so the place is not to be trusted.
     if is_memory_fault(cause):

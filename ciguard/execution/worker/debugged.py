@@ -18,7 +18,10 @@ _ENTRY = "case.py"
 
 
 def run(settings: dict[str, Any]) -> None:
-    """Become the debugger that the settings name; where they name none any more, run the case."""
+    """Become the debugger that the settings name; where they name none any more, run the case.
+
+    With `holds_itself`, a tool that cannot be confined itself has started this process.
+    """
     debugger = settings["debugger"]
     if debugger:
         confine.hold(settings)
@@ -30,6 +33,9 @@ def run(settings: dict[str, Any]) -> None:
         # Without a shell gdb parts arguments at spaces: none of these holds one.
         own = [sys.executable, "-s", _ENTRY]
         os.execv(debugger[0], [*debugger, *own])  # noqa: S606 - no shell is wanted
+    if settings["holds_itself"]:
+        confine.hold(settings)
+        confine.settle(settings, settings["scratch"])
     os.chdir(settings["scratch"])
     link_programs(settings)
     _silence(os.path.join(settings["scratch"], "case.log"))

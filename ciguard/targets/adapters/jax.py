@@ -77,8 +77,6 @@ class JaxAdapter(contract.Adapter):
         os.environ.setdefault("NPROC", "1")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         self._on_cpu = kind == "cpu"
-        if not self._on_cpu:
-            os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         warnings.simplefilter("ignore")
         self._jax: Any = importlib.import_module("jax")
         self._numpy: Any = importlib.import_module("jax.numpy")
@@ -90,8 +88,6 @@ class JaxAdapter(contract.Adapter):
         config = self._jax.config
         if hasattr(config, _FRAMES):  # older versions lack it
             config.update(_FRAMES, 0)
-        if not self._on_cpu:
-            config.update("jax_default_matmul_precision", "highest")  # else it rounds to 10 bits
         self._state = GlobalState(
             (partial(getattr, config, name), partial(config.update, name))
             for name in _SETTINGS

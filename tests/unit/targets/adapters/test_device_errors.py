@@ -63,7 +63,7 @@ def test_these_are_exhaustion(message: str) -> None:
     [
         "index out of range in self",
         "Torch not compiled with CUDA enabled",
-        "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu",
+        "Expected all tensors to be on the same device, but found at least two, cuda:0 and cpu",
         "\"addmm_cuda\" not implemented for 'Long'",
     ],
 )
