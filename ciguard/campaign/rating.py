@@ -82,7 +82,7 @@ class Rater:
             finding = replace(finding, evidence=evidence)
         if breach:
             return replace(finding, severity=Severity.INFO)
-        if self._is_refusal(finding) or _is_oddity(finding):
+        if self._is_refusal(finding) or _is_oddity(finding) or _asks_for_too_much(finding):
             return replace(finding, severity=min(finding.severity, Severity.LOW))
         return finding
 
@@ -135,9 +135,11 @@ class Rater:
         message = telling_line(finding.outcomes[finding.targets[0]])
         if _SLIP.search(message):
             return False
-        if _TOO_LONG.search(message) and _has_huge_number(finding.case):
+        records = self._records(finding)
+        is_described = any(record.doc for record in records)
+        if _TOO_LONG.search(message) and (_has_huge_number(finding.case) or not is_described):
             return True
-        parameters = {p.name for r in self._records(finding) for p in (*r.parameters, *r.inputs)}
+        parameters = {p.name for r in records for p in (*r.parameters, *r.inputs)}
         return any("_" in name for name in parameters & {*_WORD.findall(message)})
 
     def _undefined(self, finding: Finding) -> list[str]:
@@ -159,16 +161,25 @@ class Rater:
 def _is_oddity(finding: Finding) -> bool:
     """Return whether targets differ in what nobody relies on.
 
-    What odd calls of a raw entry point come to; that a call is refused now which no plain program
-    makes, for a check was missing, as a rule; or which asks for a device that is not there.
+    What calls of a raw entry point come to, which public functions do not make that way; that a
+    call is refused now which no plain program makes, for a check was missing, as a rule; or which
+    asks for a device that is not there.
     """
     if finding.oracle != "differential":
         return False
-    is_odd = is_unusual_use(finding.case)
+    if is_raw(finding.api):
+        return True
     if finding.kind != "refused":
-        return is_odd and is_raw(finding.api)
+        return False
+    is_odd = is_unusual_use(finding.case) and not realism(finding).is_plain
     message = telling_line(finding.outcomes[finding.targets[-1]])
-    return (is_odd and not realism(finding).is_plain) or bool(_NO_DEVICE.search(message))
+    return is_odd or bool(_NO_DEVICE.search(message))
+
+
+def _asks_for_too_much(finding: Finding) -> bool:
+    """Return whether a call that ran out of memory asked for more than any machine has."""
+    is_exhausted = finding.oracle == "exhaustion" and isinstance(finding.case, ApiCall)
+    return is_exhausted and _has_huge_number(as_call(finding.case))
 
 
 def _has_huge_number(call: ApiCall) -> bool:

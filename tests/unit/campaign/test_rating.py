@@ -149,11 +149,11 @@ def internal(message: str, *arguments: Value, exception: str = "InternalError") 
     return replace(met, outcomes={ONE: Errored(exception, message)})
 
 
-def named_rater() -> Rater:
+def named_rater(doc: str = "Makes a vector.") -> Rater:
     tested = group(member(ONE), member(TWO))
     parameters = (ParameterRecord(name="debug_spec", annotation="str"),)
     for one in tested.members.values():
-        one.catalogue = {API: replace(RECORD, parameters=parameters)}
+        one.catalogue = {API: replace(RECORD, parameters=parameters, doc=doc)}
     return Rater({"planted": tested})
 
 
@@ -182,15 +182,30 @@ def test_an_internal_error_about_an_argument_is_a_refusal_of_the_wrong_class(
     assert named_rater().rated(met).severity is severity
 
 
+def test_what_cannot_be_that_long_weighs_little_without_documentation() -> None:
+    met = internal("vector larger than max_size()", LiteralValue(2))
+
+    assert named_rater(doc="").rated(met).severity is Severity.LOW
+
+
+@pytest.mark.parametrize(("number", "severity"), [(2**31, Severity.LOW), (2**20, Severity.MEDIUM)])
+def test_who_asks_for_more_memory_than_there_is_gets_none(number: int, severity: Severity) -> None:
+    case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=(LiteralValue(number),))
+    met = replace(difference(), oracle="exhaustion", severity=Severity.MEDIUM, case=case)
+
+    assert rater().rated(met).severity is severity
+
+
 @pytest.mark.parametrize(
     ("api", "intent", "severity"),
     [
         ("torch.ops.aten.gelu", Intent.BOUNDARY, Severity.LOW),
-        ("torch.ops.aten.gelu", Intent.CONFORMING, Severity.HIGH),
+        ("torch.ops.aten.gelu", Intent.CONFORMING, Severity.LOW),
+        ("torch.gelu", Intent.CONFORMING, Severity.HIGH),
         ("torch.gelu", Intent.BOUNDARY, Severity.HIGH),
     ],
 )
-def test_odd_calls_of_raw_entry_points_weigh_little(
+def test_differences_of_raw_entry_points_weigh_little(
     api: str, intent: Intent, severity: Severity
 ) -> None:
     case = ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue(1),), intent=intent)
