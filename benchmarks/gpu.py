@@ -29,7 +29,15 @@ from typing import TYPE_CHECKING, Any
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain import Crashed, Exhausted, Hung, Passed, Rejected
-from ciguard.execution import Dispatcher, Job, ServerProcess, Unreadable, decode_outputs
+from ciguard.execution import (
+    Dispatcher,
+    Job,
+    ServerProcess,
+    Unreadable,
+    decode_outputs,
+    find_sanitizer,
+    sanitized,
+)
 from ciguard.execution.worker.confine import landlock_abi
 from ciguard.oracles.differential import differs
 from ciguard.targets import parse_target, provision
@@ -44,6 +52,7 @@ MAX_FIRST_CASE_S = 0.5
 MAX_START_S = 10.0
 MAX_FREED_S = 5.0
 MAX_WAIT_S = 30.0
+MAX_SANITIZED_S = 120.0
 MIN_THROUGHPUT = 0.25
 """Of the raw loop's calls per second."""
 MAX_UNBUILT_POINTS = 1.0
@@ -256,6 +265,7 @@ def workers(sheet: Sheet, library: str) -> None:
         _check_start(sheet, bench, calls, library)
         _check_blame(sheet, bench, calls, library)
         _check_limits(sheet, bench, calls, library)
+        _check_sanitizer(sheet, spec_of(target), calls, library)
         host = Bench(dispatcher, spec_of(f"current[{library}]"))
         _check_agreement(sheet, bench, host, calls, library)
 
@@ -333,6 +343,20 @@ def _check_limits(sheet: Sheet, bench: Bench, calls: Calls, library: str) -> Non
         detail=f"{took_s:.1f} s; {[str(outcome)[:100] for outcome in outcomes]}",
     )
     _check_kill(sheet, bench, calls, library, before)
+
+
+def _check_sanitizer(sheet: Sheet, spec: WorkerSpec, calls: Calls, library: str) -> None:
+    sanitizer = find_sanitizer()
+    if sanitizer is None or calls.illegal is None:
+        return
+    began = time.monotonic()
+    case = json.dumps(calls.illegal).encode()
+    seen = sanitized(spec, case, sanitizer=sanitizer, limit_s=MAX_SANITIZED_S)
+    sheet.add(
+        f"{library}: the sanitizer names the kernel of an illegal access",
+        passed=any(frame.function == "far" for frame in seen.frames),
+        detail=f"{time.monotonic() - began:.1f} s; {seen.frames or seen.text[:500]!r}",
+    )
 
 
 def _check_kill(sheet: Sheet, bench: Bench, calls: Calls, library: str, before_mib: int) -> None:

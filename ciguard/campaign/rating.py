@@ -136,6 +136,8 @@ class Rater:
         if _SLIP.search(message):
             return False
         records = self._records(finding)
+        if any(_goes_unchecked(finding.case, record) for record in records):
+            return True
         is_described = any(record.doc for record in records)
         if _TOO_LONG.search(message) and (_has_huge_number(finding.case) or not is_described):
             return True
@@ -174,6 +176,16 @@ def _is_oddity(finding: Finding) -> bool:
     is_odd = is_unusual_use(finding.case) and not realism(finding).is_plain
     message = telling_line(finding.outcomes[finding.targets[-1]])
     return is_odd or bool(_NO_DEVICE.search(message))
+
+
+def _goes_unchecked(call: ApiCall, record: ApiRecord) -> bool:
+    """Return whether a call switches off that its arguments are validated: what follows is open."""
+    given = dict(call.keywords)
+    given |= {p.name: value for p, value in zip(record.parameters, call.arguments, strict=False)}
+    return any(
+        name.startswith("validate") and value == LiteralValue(value=False)
+        for name, value in given.items()
+    )
 
 
 def _asks_for_too_much(finding: Finding) -> bool:

@@ -47,7 +47,7 @@ def run(settings: dict[str, Any]) -> None:
         case = json.load(file)
     restrain(settings)
     on_device = settings["device"] != "cpu"
-    if on_device:
+    if on_device and not settings["holds_itself"]:  # a sanitizer would check all of its kernels
         start_device(adapter, settings)
     Executor(adapter, settings["functions"], on_device=on_device).execute(case)
 

@@ -182,6 +182,19 @@ def test_an_internal_error_about_an_argument_is_a_refusal_of_the_wrong_class(
     assert named_rater().rated(met).severity is severity
 
 
+@pytest.mark.parametrize(
+    ("argument", "severity"),
+    [(LiteralValue(value=False), Severity.LOW), (LiteralValue(value=True), Severity.HIGH)],
+)
+def test_what_follows_when_checks_are_switched_off_weighs_little(
+    argument: Value, severity: Severity
+) -> None:
+    met = internal("indices[2, 1] expected < 4")
+    case = replace(as_call(met.case), keywords=(("validate_indices", argument),))
+
+    assert named_rater().rated(replace(met, case=case)).severity is severity
+
+
 def test_what_cannot_be_that_long_weighs_little_without_documentation() -> None:
     met = internal("vector larger than max_size()", LiteralValue(2))
 
