@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.levels import levels_in
-from ciguard.config import CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE
+from ciguard.config import CONFINE_ALWAYS, CONFINE_NEVER, CONFINE_WHERE_POSSIBLE
 from ciguard.domain import Warned
 from ciguard.errors import PlatformError, WorkerStartError
 from ciguard.execution import probe_target
@@ -57,6 +57,11 @@ def confinement_warning(member: Member, config: Config) -> Iterable[Event]:
         PlatformError: if there is something, and the configuration requires confinement.
     """
     if not member.is_tried:
+        return
+    if config.confine == CONFINE_NEVER:
+        what = "its workers may do whatever the user of this process may"
+        message = f"{member.name}: confine = {CONFINE_NEVER!r}: {what}; see docs/confinement.md"
+        yield Warned(message=message)
         return
     missing = sorted(_EXPECTED - set(member.confined_by))
     lacks = [f"this machine offers no {name}" for name in missing]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.levels import levels_in
+from ciguard.config import CONFINE_NEVER
 from ciguard.execution import Limits, WorkerSpec
 from ciguard.targets import ForkPolicy, worker_device
 
@@ -40,6 +41,7 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
         processes=environment.needs_processes,
         warm_up=library.forks is ForkPolicy.AFTER_USE,
         functions=next((need.functions for need in needs if need.functions), None),
+        confine=config.confine != CONFINE_NEVER,
         limits=replace(limits, cases_per_worker=environment.mode.cases_per_worker)
         if environment.mode
         else limits,

@@ -23,6 +23,7 @@ from ciguard.config.locations import (
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
 from ciguard.config.settings import (
     CONFINE_ALWAYS,
+    CONFINE_NEVER,
     CONFINE_WHERE_POSSIBLE,
     DEFAULT_TARGETS,
     SETTINGS,
@@ -33,6 +34,7 @@ from ciguard.config.settings import (
 __all__ = [
     "API_VARIABLE",
     "CONFINE_ALWAYS",
+    "CONFINE_NEVER",
     "CONFINE_WHERE_POSSIBLE",
     "DEFAULT_TARGETS",
     "PREFIX",

@@ -158,6 +158,12 @@ def _from_file(file: Path, source: Source) -> Iterator[tuple[str, Any, Source]]:
         setting = _known(key, f"{place}: {key}", known=allowed)
         with _placed(f"{place}: {key} = {value!r}", setting):
             read = setting.kind.from_toml(value)
+        if read in setting.not_in_files:
+            msg = (
+                f"{place}: {key} = {value!r}: a change under test could set it, so no file may. "
+                f"Use {setting.flag} or {setting.variable}."
+            )
+            raise ConfigurationError(msg)
         yield key, read, source
 
 

@@ -54,7 +54,7 @@ TAGS = (
 )
 """Calls with one of these tags are left out unless the `allow` setting names it."""
 
-CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE = "required", "best-effort"
+CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER = "required", "best-effort", "off"
 
 _DAY_S = 86_400.0
 
@@ -75,6 +75,8 @@ class Setting:
     default: Any
     in_files: bool = True
     """False for what concerns one run only."""
+    not_in_files: tuple[object, ...] = ()
+    """Values that a file must not hold: a pull request changes files."""
 
     @property
     def variable(self) -> str:
@@ -273,9 +275,11 @@ class Config:
     confine: str = field(
         default=CONFINE_WHERE_POSSIBLE,
         metadata=_described(
-            choice(CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE),
+            choice(CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER),
             "What is done where this machine does not refuse workers all that it ought to: "
-            "required ends the run before the first case, best-effort warns.",
+            "required ends the run before the first case, best-effort warns. off confines nothing, "
+            "for machines whose drivers do not start otherwise; no file may say so.",
+            not_in_files=(CONFINE_NEVER,),
         ),
     )
     out: Path = field(

@@ -6,6 +6,7 @@ library is there to ask.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -27,6 +28,11 @@ VERSION_FILE = Path("/proc/driver/nvidia/version")
 """Written by the kernel's module; absent on Windows' Linux and in some containers."""
 WSL_PROGRAMS = Path("/usr/lib/wsl/lib")
 """Where Windows' Linux has `nvidia-smi`; not on every shell's `PATH`."""
+
+CONTROL = Path("/dev/nvidiactl")
+"""Made when the kernel's module is loaded."""
+UNIFIED_MEMORY = Path("/dev/nvidia-uvm")
+"""Made when the first process of root starts CUDA; a confined worker cannot make it."""
 
 _QUERY = ("--query-gpu=driver_version", "--format=csv,noheader")
 _QUERY_LIMIT_S = 30.0
@@ -93,6 +99,18 @@ def required_cuda(target: Target) -> Cuda:
         )
         raise ProvisioningError(msg)
     return cuda
+
+
+def make_device_files() -> None:
+    """Have the driver's own program make the device files that no process has needed yet.
+
+    Where it is not installed or fails, starting the device fails, and says so.
+    """
+    program = shutil.which("nvidia-modprobe")
+    if program is None or UNIFIED_MEMORY.exists() or not CONTROL.exists():
+        return
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run([program, "-u", "-c=0"], timeout=_QUERY_LIMIT_S, check=False)
 
 
 def visible_device(target: Target, outer: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ from filelock import Timeout
 from ciguard.errors import ProvisioningError
 from ciguard.targets.active import active_environment
 from ciguard.targets.cuda_builds import refuse_cpu_builds, refuse_unfit_builds
-from ciguard.targets.drivers import required_cuda, visible_device
+from ciguard.targets.drivers import make_device_files, required_cuda, visible_device
 from ciguard.targets.environment import Environment, device_folders, worker_variables
 from ciguard.targets.inspection import inspect
 from ciguard.targets.interpreters import installed_python
@@ -84,6 +84,7 @@ def _required_device(target: Target) -> Cuda:
     """
     refuse_cpu_builds(target)
     cuda = required_cuda(target)
+    make_device_files()
     visible_device(target, os.environ)
     return cuda
 

@@ -14,7 +14,7 @@ from planted_workers import landlock, spec_of, started
 from surroundings import programs_without
 
 from ciguard.campaign import run
-from ciguard.config import CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, Config
+from ciguard.config import CONFINE_ALWAYS, CONFINE_NEVER, CONFINE_WHERE_POSSIBLE, Config
 from ciguard.domain import RunFinished, Warned
 from ciguard.errors import ExitCode, PlatformError
 from ciguard.execution import Dispatcher, probe_confinement, probe_target
@@ -126,6 +126,16 @@ def test_a_run_that_requires_confinement_ends_before_its_first_case(folder: Path
     journal = folder / "run" / "journal.jsonl"
     lines = journal.read_text().splitlines() if journal.exists() else []
     assert {json.loads(line)["type"] for line in lines} <= {"start"}
+
+
+def test_a_run_that_confines_nothing_warns_of_that(folder: Path) -> None:
+    events = list(campaign(folder, "current[planted]", confine=CONFINE_NEVER))
+
+    (warning,) = (e.message for e in events if isinstance(e, Warned) and "confine" in e.message)
+    assert "its workers may do whatever the user of this process may" in warning
+    finished = events[-1]
+    assert isinstance(finished, RunFinished)
+    assert finished.targets[0].confined_by == ("reaper", "rlimits")
 
 
 def test_a_run_that_requires_confinement_goes_on_where_it_holds(folder: Path) -> None:

@@ -175,6 +175,7 @@ def test_both_kinds_of_file_in_one_folder_are_refused(tmp_path: Path) -> None:
         ("[policy]\ndocumentation = 'file'", "what documentation says is only ever reported"),
         ("policy = 'hang'", "policy = 'hang': a string is not allowed here. Write a table such as"),
         ("[run]\nseed = 1", "ciguard.toml: run: no such setting."),
+        ("confine = 'off'", "a change under test could set it, so no file may. Use --confine"),
     ],
 )
 def test_a_mistake_in_a_file_names_place_key_value_and_remedy(

@@ -8,7 +8,13 @@ import pytest
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets import drivers, parse_target
-from ciguard.targets.drivers import cuda_of_driver, driver_version, oldest_driver, required_cuda
+from ciguard.targets.drivers import (
+    cuda_of_driver,
+    driver_version,
+    make_device_files,
+    oldest_driver,
+    required_cuda,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,3 +136,27 @@ def test_a_driver_that_is_too_old_is_an_error_that_names_one_that_is_not(machine
 
     with pytest.raises(ProvisioningError, match=r"390\.157 is too old\. Install driver 450"):
         required_cuda(parse_target("torch==2.13.0@cuda"))
+
+
+@pytest.mark.parametrize(
+    ("present", "made"),
+    [(("control",), True), (("control", "unified"), False), ((), False)],
+    ids=["not yet", "there", "no driver"],
+)
+def test_device_files_are_made_where_the_driver_is_loaded_and_they_are_not_there(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, present: tuple[str, ...], *, made: bool
+) -> None:
+    for name in present:
+        (machine / name).touch()
+    monkeypatch.setattr(drivers, "CONTROL", machine / "control")
+    monkeypatch.setattr(drivers, "UNIFIED_MEMORY", machine / "unified")
+    (machine / "bin").mkdir()
+    program = machine / "bin" / "nvidia-modprobe"
+    program.write_text(f'#!/bin/sh\necho "$@" > {machine}/asked\n', "utf-8")
+    program.chmod(0o755)
+
+    make_device_files()
+
+    asked = machine / "asked"
+    assert asked.exists() is made
+    assert not made or asked.read_text() == "-u -c=0\n"
