@@ -23,6 +23,7 @@ from ciguard.execution import (
     decode_outputs,
     probe_target,
 )
+from ciguard.execution import lane as lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,3 +189,28 @@ def test_a_device_that_cannot_be_used_is_no_target() -> None:
     assert isinstance(started, WorkerStartError)
     assert "the device 'cuda:0' cannot be used" in str(started)
     assert "busy or unavailable" in str(started)
+
+
+def test_workers_that_end_before_they_can_take_a_case_are_the_targets_failure() -> None:
+    taken = {**spec().variables, "PLANTED_DEVICE_TAKEN": "1"}
+    with Dispatcher() as running:
+        assert isinstance(running.start([spec(variables=taken)])[TARGET], ServerProcess)
+        running.add(Job(TARGET, "test", (json.dumps(ADD).encode(),)))
+
+        assert list(running.wait(30.0)) == []
+        assert "its workers end before they can take a case" in running.failure(TARGET)
+        assert "another worker has taken it" in running.failure(TARGET)
+
+
+def test_a_worker_that_does_not_die_when_it_is_killed_holds_up_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A process that waits for its driver in the kernel: here, one that nobody kills.
+    monkeypatch.setattr(ServerProcess, "kill", lambda *_, **__: None)
+    monkeypatch.setattr(lanes, "_UNDYING_S", 0.5)
+    with Dispatcher() as running:
+        assert isinstance(running.start([spec()])[TARGET], ServerProcess)
+        hung, after = outcomes_of(running, case("spin"), ADD)
+
+    assert isinstance(hung, Hung)
+    assert isinstance(after, Passed)

@@ -6,6 +6,7 @@ tried on the same system calls, and raises what torch raises.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import socket
 import threading
@@ -52,6 +53,9 @@ def start(memory_mib: int) -> None:
         sharing.listen(128)
     if os.environ.get("PLANTED_DEVICE_BUSY"):
         msg = "CUDA error: all CUDA-capable devices are busy or unavailable"
+        raise RuntimeError(msg)
+    if os.environ.get("PLANTED_DEVICE_TAKEN") and faulthandler.is_enabled():
+        msg = "CUDA error: another worker has taken it"  # since it was tried, without a handler
         raise RuntimeError(msg)
     time.sleep(_START_S)
     _DEVICE.library = bytearray(_START_MIB << 20)
@@ -174,8 +178,3 @@ def spin(x: Any) -> Any:
     while True:
         time.sleep(60)
     return x
-
-
-def fork_is_refused() -> bool:
-    """Return whether this process has a context, with which it must not have been forked."""
-    return _DEVICE.is_started

@@ -29,6 +29,7 @@ from ciguard.execution.decode import (
     parse_stack,
 )
 from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker.messages import ASSERTION, DEVICE_LOST
 
 DUMP = """Fatal Python error: Segmentation fault
 
@@ -47,6 +48,35 @@ def test_the_stack_is_the_dying_threads_without_our_own_frames() -> None:
         Frame("torch/nn/functional.py", "conv2d"),
         Frame("ext/ops.py", "call"),
     )
+
+
+ERROR = '["AcceleratorError", "CUDA error: an illegal memory access", [["torch/nn.py", "conv"]]]'
+ABORTED = Death(signal.SIGABRT, 0)
+
+
+def test_a_lost_device_is_a_crash_with_its_cause_and_where_it_was_raised() -> None:
+    log = f"printed\n{DEVICE_LOST}illegal memory access: {ERROR}\n"
+
+    assert decode_death(ABORTED, log=log, stack=DUMP, limit_s=5.0) == Crashed(
+        "CUDA illegal memory access",
+        (Frame("torch/nn.py", "conv"),),
+        "printed\nAcceleratorError: CUDA error: an illegal memory access",
+    )
+
+
+def test_a_kernel_that_asserts_has_refused_the_call() -> None:
+    log = f'{DEVICE_LOST}{ASSERTION}: ["AcceleratorError", "asserted", []]\n'
+    outcome = decode_death(ABORTED, log=log, stack="", limit_s=5.0)
+
+    assert outcome == Rejected("AcceleratorError", "asserted")
+
+
+@pytest.mark.parametrize("line", ["", "![x](y): []", "a" * 99, "illegal: {", "<b>: [1]"])
+def test_what_the_code_under_test_writes_there_is_a_crash_all_the_same(line: str) -> None:
+    outcome = decode_death(ABORTED, log=f"{DEVICE_LOST}{line}\n", stack="", limit_s=5.0)
+
+    assert isinstance(outcome, Crashed)
+    assert outcome.cause in {"CUDA device lost", "CUDA illegal"}
 
 
 def test_a_dying_native_thread_shows_the_call_that_started_it() -> None:

@@ -370,6 +370,41 @@ def test_a_copy_made_on_the_way_to_another_device_is_no_difference() -> None:
     assert judge(case(), {OLD: doing([0], []), NEW: passed(1.0)}, of)
 
 
+@pytest.mark.parametrize(
+    ("message", "severity"),
+    [
+        ("\"addmm_cuda\" not implemented for 'Long'", Severity.INFO),
+        ("Could not run 'aten::histogram' with arguments from the 'CUDA' backend.", Severity.INFO),
+        ("can't convert cuda:0 device type tensor to numpy.", Severity.INFO),
+        ("CUDA error: device-side assert triggered\nSearch for it", Severity.HIGH),
+        ("the sizes do not fit", Severity.MEDIUM),
+    ],
+)
+def test_what_a_device_refuses_weighs_by_why(message: str, severity: Severity) -> None:
+    of = replace(subject(), targets={OLD: identity(), NEW: identity(device="cuda:0")})
+    refused: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("RuntimeError", message)}
+
+    assert [finding.severity for finding in judge(case(), refused, of)] == [severity]
+
+
+def test_errors_and_what_only_another_device_takes_are_no_difference_between_devices() -> None:
+    of = replace(subject(), targets={OLD: identity(), NEW: identity(device="cuda:0")})
+    refused, otherwise = Rejected("IndexError", "no"), Rejected("AcceleratorError", "no")
+
+    assert judge(case(), {OLD: refused, NEW: otherwise}, of) == []
+    assert judge(case(), {OLD: refused, NEW: passed(1.0)}, of) == []
+    assert judge(case(), {OLD: refused, NEW: otherwise}, subject())
+
+
+@pytest.mark.parametrize("api", ["torch.Tensor.argsort", "torch.topk", "torch.Tensor.get_device"])
+def test_what_devices_may_answer_otherwise_is_compared_between_versions(api: str) -> None:
+    met = {OLD: passed(1.0), NEW: passed(2.0)}
+    devices = {OLD: identity(), NEW: identity(device="cuda:0")}
+
+    assert judge(case(), met, replace(subject(), api=api, targets=devices)) == []
+    assert judge(case(), met, replace(subject(), api=api))
+
+
 def test_an_integer_too_large_for_a_float_is_not_special() -> None:
     value = TensorValue("int64", (1,), Explicit((10**400,)))
 

@@ -68,6 +68,24 @@ def evaluated(value: Value) -> Any:
     return eval(text, names)  # noqa: S307 - the text under test is our own
 
 
+def test_a_layer_on_a_device_is_built_on_the_cpu_where_its_weights_are_drawn() -> None:
+    layer = ApiCall(
+        api="torch.nn.Linear",
+        kind=CallKind.LAYER,
+        arguments=(LiteralValue(3), LiteralValue(4)),
+        inputs=(TensorValue("float32", (2, 3), Constant(1)),),
+    )
+
+    on_device = Source(writer_of("torch"), device="cuda:0").call(layer)
+
+    assert on_device[0].splitlines() == [
+        'with torch.device("cpu"):  # its weights are the same on every device then',
+        "    layer = torch.nn.Linear(3, 4)",
+        "layer = layer.to('cuda:0')",
+    ]
+    assert on_device[1:] == Source(writer_of("torch")).call(layer)[1:]
+
+
 @given(TENSORS)
 def test_the_expression_of_an_array_gives_the_same_elements(value: TensorValue) -> None:
     # A range wider than the type: both sides overflow to infinity, and numpy says so.
