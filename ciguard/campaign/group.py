@@ -10,10 +10,14 @@ from ciguard.oracles import Identity, Law, Subject, laws_of
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ciguard.domain import Case, Finding
     from ciguard.targets import Environment
+
+_MIN_CASES = 200
+_MAX_UNBUILT_MORE = 0.25
+"""Share of cases; versions and devices lack a type or two, which costs a few in a hundred."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,11 +34,18 @@ class Member:
     """Whether attempts were made."""
     catalogue: Mapping[str, ApiRecord] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
+    unbuilt: int = 0
+    """Cases of this run whose arguments could not be made."""
     exercised: set[str] = field(default_factory=set)
     """APIs that were called at least once."""
     unnoted: set[str] = field(default_factory=set)
     """Those of them that the journal does not hold yet."""
     not_run: str = ""
+
+    @property
+    def unbuilt_share(self) -> float:
+        """Share of the cases whose arguments could not be made."""
+        return self.unbuilt / self.tally.total if self.tally.total else 0.0
 
     def count(self, apis: Collection[str], counts: Mapping[str, int]) -> None:
         """Note that cases of these APIs were executed, by status."""
@@ -65,6 +76,21 @@ class Group:
     def names(self) -> list[str]:
         """Names of the members that can run cases, in the order given."""
         return [member.name for member in self.running]
+
+    def ill_built(self) -> Iterator[str]:
+        """Yield what to say of targets that can make the arguments of far fewer cases than others.
+
+        A device that answers nothing any more looks healthy otherwise: every call is refused.
+        """
+        built = [m for m in self.running if m.tally.total >= _MIN_CASES]
+        best = min(built, key=lambda member: member.unbuilt_share, default=None)
+        for member in built:
+            if best is not None and member.unbuilt_share - best.unbuilt_share > _MAX_UNBUILT_MORE:
+                yield (
+                    f"{member.name}: {member.unbuilt_share:.0%} of its cases had arguments that "
+                    f"could not be made, {best.unbuilt_share:.0%} on {best.name}: "
+                    "what it computes on may not work; see docs/gpu.md"
+                )
 
     @property
     def has_api(self) -> bool:

@@ -488,6 +488,8 @@ class _Campaign:
         members = self._turns.members
         self._lower_the_void()
         yield from self._turns.redoing.totals()
+        for group in self._turns.groups.values():
+            yield from (Warned(message=text) for text in group.ill_built())
         for member in members.values():
             requested = self._dispatcher.requested(member.name)
             if member.tally.total or member.not_run:

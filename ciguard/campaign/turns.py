@@ -18,7 +18,7 @@ from ciguard.campaign.redoing import Redoing
 from ciguard.campaign.replay import Replays
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.campaign.suspects import Suspects
-from ciguard.domain import BatchFinished, Event, TargetUnavailable
+from ciguard.domain import BatchFinished, Event, TargetUnavailable, is_unbuilt
 from ciguard.interrupts import held
 from ciguard.triage import Confirmer, Minimiser
 
@@ -254,6 +254,7 @@ class Turns:
             kinds = Counter(map(type, outcomes))
             counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
             group.members[name].count(apis, counts)
+            group.members[name].unbuilt += sum(map(is_unbuilt, outcomes))
             yield BatchFinished(
                 target=name,
                 api=executed.api,

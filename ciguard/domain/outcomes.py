@@ -133,6 +133,11 @@ def ended_well(outcome: Outcome) -> bool:
     )
 
 
+def is_unbuilt(outcome: Outcome) -> bool:
+    """Return whether the arguments of a call could not be made."""
+    return isinstance(outcome, Rejected) and outcome.stage is Stage.BUILD
+
+
 def outcome_to_json(outcome: Outcome) -> Json:
     """Return the JSON form used in `findings.jsonl` and in the baseline."""
     encoded: dict[str, Json] = {"status": status(outcome)}
