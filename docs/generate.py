@@ -27,7 +27,7 @@ from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, pla
 from ciguard.oracles import RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.execution.worker.syscalls import When
 
@@ -167,15 +167,16 @@ def judged_section() -> str:
             counts[row, judged["round"], is_true] += 1
     campaigns = ("torch", "tensorflow", "keras", "jax", "jittor")
     oracles = sorted({row for row, *_ in counts} - {*campaigns, "all"})
-    titles = "| | true in the first round | | true in the second round | |"
-    heading = [titles, "| --- | ---: | ---: | ---: | ---: |"]
-    rows = (_judged_row(row, counts) for row in (*campaigns, *oracles, "all"))
+    rounds = sorted({number for _, number, _ in counts})
+    titles = "".join(f" round {number} | |" for number in rounds)
+    heading = [f"| true of judged |{titles}", f"| --- |{' ---: | ---: |' * len(rounds)}"]
+    rows = (_judged_row(row, counts, rounds) for row in (*campaigns, *oracles, "all"))
     return "\n".join((*heading, *rows))
 
 
-def _judged_row(row: str, counts: Counter[tuple[str, int, bool]]) -> str:
+def _judged_row(row: str, counts: Counter[tuple[str, int, bool]], rounds: Sequence[int]) -> str:
     cells = [row]
-    for number in (1, 2):
+    for number in rounds:
         true, false = counts[row, number, True], counts[row, number, False]
         judged = true + false
         cells += [f"{true} of {judged}", f"{true / judged:.0%}"] if judged else ["none", ""]

@@ -155,7 +155,7 @@ _DEVICE_SOCKETS = {
         When(1, "sequenced packets", allowed=(_SEQUENCED,), mask=_KIND_OF_SOCKET),
     ),
     "connect": (
-        When(0, "no descriptor: nobody listens", allowed=(0xFFFFFFFF,), error=errno.ENOENT),
+        When(0, "nothing: `ENOENT`, no server is there", allowed=(0xFFFFFFFF,), error=errno.ENOENT),
     ),
 }
 
