@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.config import SETTINGS
 from ciguard.domain import visible
 from ciguard.errors import CiguardError, suggestion
+from ciguard.targets import DEVICE_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +75,7 @@ def _setting(name: str, key: str = "") -> Input:
 
 _JOB = r"[\w.-]{1,200}"
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*=[^\n]*"
-_WORDS = r"[\w.,:+ \n-]+"
+_DEVICES = rf"(?:{DEVICE_PATTERN})(?:[,\s]+(?:{DEVICE_PATTERN}))*,?"
 _LABELS = r'[\w.,:+ \n-]+|\[[\w.,:+ "-]+\]'
 
 INPUTS: Mapping[str, Input] = MappingProxyType(
@@ -110,7 +111,11 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             _setting("issues-per-run"),
             _setting("issues-security"),
             _setting("dry-run"),
-            Input(name="devices", pattern=_WORDS, remedy="devices such as cpu, cuda"),
+            Input(
+                name="devices",
+                pattern=_DEVICES,
+                remedy="cpu, cuda, or GPUs by number such as cuda:0, cuda:1",
+            ),
             Input(name="runner", pattern=_LABELS, remedy="labels of a runner such as ubuntu-24.04"),
             Input(name="gpu-runner", pattern=_LABELS, remedy="labels of a runner such as gpu-t4"),
             Input(

@@ -12,7 +12,7 @@ import click
 from ciguard.cli.options import takes_settings
 from ciguard.config import SourceKind
 from ciguard.domain import PlanMode, plan_to_json, visible
-from ciguard.errors import ExitCode, OutputError
+from ciguard.errors import ExitCode, OutputError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +35,24 @@ def _variables(
     return given
 
 
+def _devices(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return each device once, in full."""
+    from ciguard.targets import parse_device  # noqa: PLC0415 - not for `--help`
+
+    del context, parameter
+    found = []
+    for text in given:
+        device = parse_device(text)
+        if device is None:
+            hint = suggestion(text, ("cpu", "cuda"))
+            msg = f"no device {visible(text, limit=80)!r}. Write cpu, cuda or cuda:1.{hint}"
+            raise click.BadParameter(msg)
+        found.append(device)
+    return tuple(dict.fromkeys(found))
+
+
 @click.command(short_help="Choose what to test of a change, and say why.")
 @takes_settings("targets", "base")
 @click.option(
@@ -48,10 +66,14 @@ def _variables(
 @click.option(
     "--device",
     "devices",
-    type=click.Choice(["cpu", "cuda"]),
+    metavar="DEVICE",
     multiple=True,
     default=("cpu",),
-    help="Device to test on. May be given more than once.  [default: cpu]",
+    callback=_devices,
+    help=(
+        "Device to test on: cpu, cuda, or cuda:1 for the second GPU; several GPUs run side by "
+        "side. May be given more than once.  [default: cpu]"
+    ),
 )
 @click.option(
     "--runner",

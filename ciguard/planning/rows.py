@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import PlannedJob, SkippedJob
 from ciguard.errors import PlanError
-from ciguard.targets import Target, cpu_builds, libraries_of, parse_target
+from ciguard.targets import cpu_builds, libraries_of, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +39,7 @@ class Runners:
     """Where jobs run, and on how many."""
 
     devices: tuple[str, ...] = (CPU,)
+    """`cpu`, `cuda:0`, …; the number is of the runner's GPUs."""
     cpu: tuple[str, ...] = ("ubuntu-latest",)
     """Labels of the runner for CPU rows."""
     gpu: tuple[str, ...] = ()
@@ -105,8 +106,8 @@ def rows(
     jobs: list[PlannedJob] = []
     skipped: list[SkippedJob] = []
     for group in groups:
-        for device in dict.fromkeys((*runners.devices, *_written_devices(group))):
-            job = _row(group, device, runners)
+        for devices in _devices_of_rows(group, runners):
+            job = _row(group, devices, runners)
             if isinstance(job, SkippedJob):
                 skipped.append(job)
             elif job is not None:
@@ -157,43 +158,60 @@ def matrix(plan: Plan) -> Json:
     return found
 
 
-def _row(group: TargetGroup, device: str, runners: Runners) -> PlannedJob | SkippedJob | None:
-    base = _on_device(group.base, device)
-    targets = _on_device(group.targets, device)
-    if device != CPU and not base:
-        # On a GPU's machine the CPU is the reference.
-        targets = (*_on_device(group.targets, CPU), *targets)
+def _devices_of_rows(group: TargetGroup, runners: Runners) -> list[list[str]]:
+    """Return the devices of each row: those of one kind share a machine, and are compared."""
+    kinds: dict[str, list[str]] = {}
+    for device in runners.devices:
+        kinds.setdefault(_kind(device), []).append(device)
+    # Most targets name no device, which reads like the CPU: these run where the request says.
+    written = {parse_target(text).device_class for text in group.targets} - {CPU}
+    for kind in written:
+        kinds.setdefault(kind, [f"{kind}:0"])
+    return list(kinds.values())
+
+
+def _row(
+    group: TargetGroup, devices: Sequence[str], runners: Runners
+) -> PlannedJob | SkippedJob | None:
+    base = _on_devices(group.base, devices)
+    targets = _on_devices(group.targets, devices)
+    kind = _kind(devices[0])
+    if kind != CPU and not base and (len(devices) == 1 or CPU in runners.devices):
+        # On a GPU's machine the CPU is the reference; several GPUs may do without.
+        targets = (*_on_devices(group.targets, [CPU]), *targets)
     if not targets:
         return None
-    name = _slug(group, device)
+    name = _slug(group, kind)
     reason = ""
-    if device != CPU and any(cpu_builds(parse_target(text)) for text in (*targets, *base)):
+    if kind != CPU and any(cpu_builds(parse_target(text)) for text in (*targets, *base)):
         reason = "the package is built for CPUs only: name the one with CUDA, e.g. tensorflow"
-    elif device != CPU and not runners.gpu:
+    elif kind != CPU and not runners.gpu:
         reason = "no runner with a GPU is configured: name its label with --gpu-runner"
     if reason:
-        return SkippedJob(name=name, targets=targets, device=device, reason=reason)
-    labels = runners.cpu if device == CPU else runners.gpu
-    return PlannedJob(name=name, targets=targets, base=base, device=device, runs_on=labels)
+        return SkippedJob(name=name, targets=targets, device=kind, reason=reason)
+    labels = runners.cpu if kind == CPU else runners.gpu
+    return PlannedJob(name=name, targets=targets, base=base, device=kind, runs_on=labels)
 
 
-def _on_device(texts: Iterable[str], device: str) -> tuple[str, ...]:
-    """Return targets on a device; one that names another device itself stays out."""
+def _on_devices(texts: Iterable[str], devices: Sequence[str]) -> tuple[str, ...]:
+    """Return targets on each device of one kind.
+
+    A target that names a device of this kind itself stays there; one of another kind stays out.
+    """
+    kind = _kind(devices[0])
     # Gigabytes of CUDA are no use to a CPU.
-    given = [_GPU_EXTRAS.sub("", text) for text in texts] if device == CPU else texts
+    given = [_GPU_EXTRAS.sub("", text) for text in texts] if kind == CPU else texts
+    targets = [parse_target(text) for text in given]
     return tuple(
-        target.name if target.device_class == device else _moved(target, device)
-        for target in map(parse_target, given)
-        if target.device_class in {CPU, device}
+        replace(target, device=device).name if target.device_class == CPU else target.name
+        for place, device in enumerate(devices)
+        for target in targets
+        if target.device_class == CPU or (target.device_class == kind and place == 0)
     )
 
 
-def _moved(target: Target, device: str) -> str:
-    return replace(target, device=device if device == CPU else f"{device}:0").name
-
-
-def _written_devices(group: TargetGroup) -> list[str]:
-    return [parse_target(text).device_class for text in group.targets]
+def _kind(device: str) -> str:
+    return device.partition(":")[0]
 
 
 def _sharded(jobs: list[PlannedJob], shards: int) -> list[PlannedJob]:

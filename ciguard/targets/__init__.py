@@ -42,10 +42,11 @@ from ciguard.targets.target import (
     libraries_of,
     unique_names,
 )
-from ciguard.targets.target_syntax import parse_target
+from ciguard.targets.target_syntax import DEVICE_PATTERN, parse_device, parse_target
 from ciguard.targets.variables import is_secret
 
 __all__ = [
+    "DEVICE_PATTERN",
     "EAGER",
     "FULL_PRECISION",
     "LIBRARIES",
@@ -72,6 +73,7 @@ __all__ = [
     "libraries_of",
     "list_environments",
     "newest_release",
+    "parse_device",
     "parse_target",
     "provision",
     "provision_all",

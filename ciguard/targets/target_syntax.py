@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
 OLDEST_PYTHON = (3, 9)
 """The worker's code needs it."""
+DEVICE_PATTERN = r"cpu|cuda(?::\d{1,3})?"
+"""A device as it is written, as a regular expression."""
 
 _OPERATORS = "<>=!~,"
-_DEVICE = re.compile(r"cpu|cuda(:\d{1,3})?")
 _GLUED_DEVICE = re.compile(r"(?P<package>.+)@(?P<device>[^@/\\]*)")
 _MODE = re.compile(r"[a-z][a-z0-9_]*")
 _PYTHON = re.compile(r"python(\d+(?:\.\d+)*)")
@@ -71,6 +72,14 @@ def read_target(text: str) -> Target:
         TargetSyntaxError: if the text cannot be read.
     """
     return _Parser(text).target()
+
+
+def parse_device(text: str) -> str | None:
+    """Return a device as targets hold it: `cpu`, `cuda:1`, `cuda:0` for `cuda`; None for others."""
+    if not re.fullmatch(DEVICE_PATTERN, text):
+        return None
+    kind, _, number = text.partition(":")
+    return kind if kind == CPU else f"{kind}:{int(number or 0)}"
 
 
 class _Parser:
@@ -220,11 +229,11 @@ class _Parser:
             self._fail(f"{word!r} is no device, mode, interpreter or variable", remedy)
 
     def _read_device(self, device: str) -> None:
-        if not _DEVICE.fullmatch(device):
+        parsed = parse_device(device)
+        if parsed is None:
             hint = suggestion(device, ("cpu", "cuda"))
             self._fail(f"no device {device!r}", f"write @cpu, @cuda or @cuda:1.{hint}")
-        kind, _, number = device.partition(":")
-        self._devices.append(kind if kind == CPU else f"{kind}:{int(number or 0)}")
+        self._devices.append(parsed)
 
     def _read_python(self, version: str) -> None:
         parts = tuple(map(int, version.split(".")))

@@ -74,6 +74,17 @@ def test_a_plan_whose_rows_are_all_skipped_ends_with_3(repository: Path) -> None
     assert "no runner with a GPU is configured" in answer.stdout
 
 
+def test_several_gpus_are_one_row(repository: Path) -> None:
+    words = ("--device", "cuda", "--device", "cuda:0", "--device", "cuda:1")
+    runner = ("--gpu-runner", "two-gpus", "--target", "torch==2.13.0")
+
+    answer = _ciguard(repository, "plan", "--json", *words, *runner)
+
+    (job,) = json.loads(answer.stdout)["jobs"]
+    assert (job["device"], job["runs_on"]) == ("cuda", ["two-gpus"])
+    assert job["targets"] == ["torch==2.13.0@cuda", "torch==2.13.0@cuda:1"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -81,6 +92,7 @@ def test_a_plan_whose_rows_are_all_skipped_ends_with_3(repository: Path) -> None
         (("--mode", "pull-request"), "name it with --against"),
         (("--base-wheel", "x.whl"), "--base-wheel: names the base of --wheel"),
         (("--wheel", "x.whl"), "Keep the name that the build gave the wheel"),
+        (("--device", "gpu"), "no device 'gpu'. Write cpu, cuda or cuda:1. Did you mean 'cpu'?"),
         (("--target", "nothing==1"), "no library that ciguard can test"),
         (("--out", "no/such/folder/plan.json"), "Name another file with --out"),
     ],

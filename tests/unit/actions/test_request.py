@@ -46,6 +46,7 @@ def _request(folder: Path, *, event: str = "push", ref: str = "main", **inputs: 
         ("task", "gaurd", "Did you mean 'guard'?"),
         ("file_issues", "yes", "input 'file-issues' = 'yes': no such choice."),
         ("fail_on", "worst", "input 'fail-on' = 'worst'"),
+        ("devices", "cpu, gpu", "Write cpu, cuda, or GPUs by number such as cuda:0, cuda:1."),
         ("shards", "0", "Write how many, a number from 1 to 256."),
         ("config", "absent.toml", "Write the path of ciguard.toml or pyproject.toml"),
         ("artifact", "a/b", "Write a name without / and :."),

@@ -58,6 +58,47 @@ def test_without_a_base_a_gpu_is_held_against_the_cpu_of_the_same_machine() -> N
     assert jobs[1].targets == ("torch==2.13.0", "torch==2.13.0@cuda")
 
 
+@pytest.mark.parametrize(
+    ("devices", "targets"),
+    [
+        (("cuda:0", "cuda:1"), ("torch==2.13.0@cuda", "torch==2.13.0@cuda:1")),
+        (
+            ("cpu", "cuda:0", "cuda:1"),
+            ("torch==2.13.0", "torch==2.13.0@cuda", "torch==2.13.0@cuda:1"),
+        ),
+        (("cuda:1",), ("torch==2.13.0", "torch==2.13.0@cuda:1")),
+    ],
+)
+def test_gpus_of_one_machine_share_a_row_and_the_cpu_is_their_reference_where_it_is_named(
+    devices: tuple[str, ...], targets: tuple[str, ...]
+) -> None:
+    runners = Runners(devices=devices, gpu=("two-gpus",))
+
+    jobs, _, _ = rows([TargetGroup(targets=("torch==2.13.0",))], runners)
+
+    assert [job.device for job in jobs] == (["cpu", "cuda"] if "cpu" in devices else ["cuda"])
+    assert jobs[-1].targets == targets
+
+
+def test_a_base_is_run_on_each_gpu_too() -> None:
+    (job,), _, _ = rows([TORCH], Runners(devices=("cuda:0", "cuda:1"), gpu=("two-gpus",)))
+
+    assert job.targets == ("torch==2.13.0@cuda", "torch==2.13.0@cuda:1")
+    assert job.base == ("torch==2.12.0@cuda", "torch==2.12.0@cuda:1")
+
+
+def test_a_target_that_names_its_gpu_stays_there_when_several_are_asked_for() -> None:
+    group = TargetGroup(targets=("torch==2.13.0", "torch==2.12.0@cuda:1"))
+
+    (job,), _, _ = rows([group], Runners(devices=("cuda:0", "cuda:1"), gpu=("two-gpus",)))
+
+    assert job.targets == (
+        "torch==2.13.0@cuda",
+        "torch==2.12.0@cuda:1",
+        "torch==2.13.0@cuda:1",
+    )
+
+
 def test_without_a_gpu_runner_its_rows_are_not_run_and_say_why() -> None:
     jobs, skipped, _ = rows([TORCH], Runners(devices=("cpu", "cuda")))
 

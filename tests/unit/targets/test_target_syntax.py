@@ -16,6 +16,7 @@ from ciguard.targets import (
     Target,
     Wheel,
     libraries_of,
+    parse_device,
     parse_target,
     unique_names,
 )
@@ -45,6 +46,23 @@ NAMES_READ = {
     "current[jax] jit": "current[jax] jit",
     "current jit": "current jit",
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "device"),
+    [
+        ("cpu", "cpu"),
+        ("cuda", "cuda:0"),
+        ("cuda:01", "cuda:1"),
+        ("cuda:", None),
+        ("cuda:1000", None),
+        ("cpu:0", None),
+        ("mps", None),
+        ("", None),
+    ],
+)
+def test_a_device_is_read_in_full_or_not_at_all(text: str, device: str | None) -> None:
+    assert parse_device(text) == device
 
 
 @pytest.mark.parametrize(("text", "name"), NAMES_READ.items())
