@@ -126,6 +126,19 @@ class Checkout:
             for at, (path, status) in enumerate(found)
         ]
 
+    def matching(self, base: str, pattern: str) -> list[str]:
+        """Return the files in which a line that matches was added or removed, in whatever case.
+
+        Args:
+            base: commit that the checkout is compared with.
+            pattern: extended regular expression, as git takes it.
+
+        Raises:
+            PlanError: if that takes too long.
+        """
+        words = ("--name-only", "-z", "--regexp-ignore-case", f"-G{pattern}")
+        return self._paths("diff", *_PLAIN, *words, base, *_BELOW)
+
     def text(self, path: str) -> bytes:
         """Return a file of the checkout.
 

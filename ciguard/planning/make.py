@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import escape
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,11 @@ from ciguard.domain import Plan, PlanMode, visible
 from ciguard.errors import PlanError
 from ciguard.planning.api_names import ApiNames
 from ciguard.planning.checkout import REGISTERING, Checkout, readable, shown_path
+from ciguard.planning.gpu_changes import NAMING_GPUS, gpu_reasons
 from ciguard.planning.own_changes import touched_globs
 from ciguard.planning.requirement_files import project_name, reader_of
 from ciguard.planning.rows import (
+    CPU,
     Runners,
     TargetGroup,
     group_by_library,
@@ -26,18 +28,20 @@ from ciguard.planning.upgrades import (
     library_of,
     needs_of,
     required_targets,
+    revisions_of,
     upgrades_of,
 )
 from ciguard.planning.uses import MAX_APIS, Usage, find_uses, own_sources
 from ciguard.planning.wheels import wheel_groups
-from ciguard.targets import LIBRARIES, newest_release
+from ciguard.targets import LIBRARIES, Published, newest_release, parse_target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from ciguard.domain import SkippedJob
     from ciguard.planning.checkout import ChangedFile
-    from ciguard.planning.upgrades import FileChange, Needs, Newest, Upgrade
+    from ciguard.planning.upgrades import FileChange, Needs, Newest, Revision, Upgrade
     from ciguard.planning.wheels import Wheels
 
 _DOCUMENTATION = re.compile(
@@ -103,7 +107,8 @@ class _Planner:
 
     def plan(self) -> Plan:
         needs = needs_of(self._checkout, self._paths, self._problems)
-        changes = changes_of(self._checkout, self._base, self._changed, self._problems)
+        revisions = revisions_of(self._checkout, self._base, self._changed, self._problems)
+        changes = changes_of(revisions)
         upgrades, assumptions = upgrades_of(changes, needs, self._newest)
         usage = self._usage()
         touched = self._touched()
@@ -112,12 +117,14 @@ class _Planner:
         libraries = {library_name(text) for group in groups for text in group.targets}
         focus = self._focus(usage, touched, libraries)
         idle = self._idle_reason(touched)
-        runners = self._request.runners
+        reasons_for_gpus = self._gpu_reasons(groups, touched, revisions, usage)
+        runners, which = self._runners(reasons_for_gpus)
         jobs, skipped, fewer = rows([] if idle else groups, runners)
         reasons = [
             *([f"Nothing is run: {idle}."] if idle else []),
             *map(_upgrade_sentence, upgrades),
             *why,
+            *([] if idle else which),
             *self._own_library(),
             *assumptions,
             *_change_sentences(self._changed, changes),
@@ -235,6 +242,47 @@ class _Planner:
         if all(_is_documentation(change.path) for change in self._changed):
             return "only documentation changes"
         return ""
+
+    def _runners(self, reasons_for_gpus: Iterator[str]) -> tuple[Runners, list[str]]:
+        """Return where to run, without GPUs if the change cannot matter to them, and why."""
+        runners = self._request.runners
+        gpus = ", ".join(device for device in runners.devices if device != CPU)
+        if not gpus or self._request.mode is not PlanMode.PULL_REQUEST:
+            return runners, []
+        reason = next(reasons_for_gpus, "")
+        if reason:
+            return runners, [f"Planned for {gpus}, since {reason}."]
+        sentence = (
+            f"Left out on {gpus}: no device code, nothing that builds it, and no requirement of "
+            "a library or of CUDA differs. Runs without a pull request have all rows."
+        )
+        devices = tuple(device for device in runners.devices if device == CPU)
+        return replace(runners, devices=devices), [sentence]
+
+    def _gpu_reasons(
+        self,
+        groups: Iterable[TargetGroup],
+        touched: list[str],
+        revisions: list[Revision],
+        usage: Usage,
+    ) -> Iterator[str]:
+        """Yield why the change may matter to a GPU; nothing if it cannot."""
+        own = library_of(self._project())
+        if self._request.wheels is not None:
+            yield "a wheel is tested"
+        if own is not None:
+            yield f"this repository builds {own.name}"
+        if touched:
+            yield f"the change touches {visible(touched[0])}"
+        for text in (text for group in groups for text in group.targets):
+            if not all(isinstance(item, Published) for item in parse_target(text).packages):
+                yield f"{visible(text)} may hold what this change builds"
+        paths = [change.path for change in self._changed if not _is_documentation(change.path)]
+        try:
+            naming = self._checkout.matching(self._base, NAMING_GPUS)
+        except PlanError:  # larger than what git compares in a minute
+            naming = paths
+        yield from gpu_reasons(paths, naming, revisions, usage)
 
     def _focus(self, usage: Usage, touched: list[str], libraries: set[str]) -> tuple[str, ...]:
         """Return what is tried first: what the library changes, then what the sources use."""

@@ -29,6 +29,17 @@ Needs: TypeAlias = "Mapping[str, Pin]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A requirement file that differs: what it asks for before and after."""
+
+    path: str
+    base: tuple[Pin, ...]
+    head: tuple[Pin, ...]
+    is_whole: bool = True
+    """False where one side could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
     """What one file says of a library, before and after."""
 
@@ -71,20 +82,31 @@ def needs_of(checkout: Checkout, paths: Iterable[str], problems: list[str]) -> d
     return _by_library(pins)
 
 
-def changes_of(
+def revisions_of(
     checkout: Checkout, base: str, changed: Iterable[ChangedFile], problems: list[str]
-) -> list[FileChange]:
-    """Return where the requirement of a known library differs between base and checkout."""
+) -> list[Revision]:
+    """Return what the requirement files that differ ask for, in base and checkout."""
     found = []
     for change in changed:
         path = change.path
         if not reader_of(path):
             continue
+        known = len(problems)
         before = _pins(path, partial(checkout.text_at, base, path), problems)
         after = [] if change.is_gone else _pins(path, partial(checkout.text, path), problems)
-        old, new = _by_library(before), _by_library(after)
+        is_whole = len(problems) == known
+        revision = Revision(path=path, base=tuple(before), head=tuple(after), is_whole=is_whole)
+        found.append(revision)
+    return found
+
+
+def changes_of(revisions: Iterable[Revision]) -> list[FileChange]:
+    """Return where the requirement of a known library differs."""
+    found = []
+    for revision in revisions:
+        old, new = _by_library(revision.base), _by_library(revision.head)
         found += [
-            FileChange(path=path, library=name, base=old.get(name), head=new.get(name))
+            FileChange(path=revision.path, library=name, base=old.get(name), head=new.get(name))
             for name in sorted(old.keys() | new.keys())
             if _written(old.get(name)) != _written(new.get(name))
         ]

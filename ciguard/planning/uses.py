@@ -30,6 +30,13 @@ _MAX_DEPTH = 50
 _NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
 _LIKE_TENSORS = frozenset({"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"})
 """What has methods by the names of those of tensors."""
+_KERNEL_MODULES = frozenset({"cuda", "cupy", "cutlass", "pycuda", "tilelang", "triton", "warp"})
+"""What kernels are written with."""
+_KERNEL_APIS = (
+    *("jax.experimental.mosaic", "jax.experimental.pallas", "numba.cuda"),
+    *("torch.cuda._compile_kernel", "torch.cuda.jiterator", "torch.utils.cpp_extension"),
+)
+"""Likewise, of modules that do other things too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +56,9 @@ class Usage:
     import them, the nearest first."""
     asking: tuple[str, ...] = ()
     """Files that a change reaches, likewise, where the repository asks cognitive services."""
+    kernels: tuple[str, ...] = ()
+    """Files that a change reaches, likewise, with code for GPUs; those that changed and cannot be
+    parsed are among them."""
     problems: tuple[str, ...] = ()
 
     @property
@@ -104,6 +114,7 @@ class _Search:
         self._by_name: dict[str, _Module] = {}
         self._packages: set[str] = set()
         self._own_names: set[str] = set()
+        self._unparsed: list[str] = []
         self._problems: list[str] = []
         self._followed: dict[tuple[str, str], str] = {}
         """Where a name leads, by name and the module that writes it."""
@@ -117,6 +128,7 @@ class _Search:
         except ValueError as error:
             name = visible(shown_path(path))
             self._problems.append(f"{name} was not analysed: {visible(str(error))}")
+            self._unparsed.append(path)
             return
         self._modules.append(module)
         self._own_names |= module.read.own_names
@@ -149,7 +161,7 @@ class _Search:
                 f"{len(order) - len(kept)} APIs that are seldom used are left out"
             )
         near = list(self._reached())
-        annotated = self._annotated()
+        annotated, kernels = self._annotated(), self._kernels()
         return Usage(
             places={api: _nearest(found[api]) for api in order if api in kept},
             in_changes=tuple(filter(kept.__contains__, tiers[0])),
@@ -158,6 +170,9 @@ class _Search:
             touched=tuple(self._touched()),
             annotated=tuple(path for path in near if path in annotated),
             asking=tuple(near) if self._asks() else (),
+            kernels=tuple(
+                path for path in dict.fromkeys((*self._changed, *near)) if path in kernels
+            ),
             problems=tuple(self._problems),
         )
 
@@ -176,6 +191,16 @@ class _Search:
         annotated = sidecars | {m.path for m in self._modules if "ciguard" in m.read.imports}
         return annotated & paths
 
+    def _kernels(self) -> set[str]:
+        """Return the files that write or build kernels, or may do so."""
+        found = {
+            module.path
+            for module in self._modules
+            if module.read.imports & _KERNEL_MODULES
+            or any(use.name.startswith(_KERNEL_APIS) for use in module.read.uses)
+        }
+        return found.union(self._unparsed)
+
     def _asks(self) -> bool:
         """Return whether a file imports a package that a client of a cognitive service is in."""
         packages = {
@@ -188,7 +213,8 @@ class _Search:
     def _reached(self) -> Iterator[str]:
         """Yield the files that a change reaches by imports, the nearest first."""
         importers: dict[str, list[str]] = defaultdict(list)
-        for module in self._modules if self._annotated() or self._asks() else ():
+        is_asked_for = self._annotated() or self._asks() or self._kernels()
+        for module in self._modules if is_asked_for else ():
             for path in self._imported_by(module):
                 importers[path].append(module.path)
         changed = [path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")]

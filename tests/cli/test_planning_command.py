@@ -85,6 +85,17 @@ def test_several_gpus_are_one_row(repository: Path) -> None:
     assert job["targets"] == ["torch==2.13.0@cuda", "torch==2.13.0@cuda:1"]
 
 
+def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) -> None:
+    (repository / "a.py").write_text("import tensorflow as tf\ntf.square(1)\n", "utf-8")
+    git(repository, "commit", "--quiet", "--all", "--message", "change")
+
+    answer = _ciguard(repository, "plan", "--against", "HEAD~1", "--device", "cuda")
+
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith("plan: pull-request, jobs: 0, rows not run: 0\n")
+    assert "  - Left out on cuda:0: no device code, " in answer.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -13,6 +13,7 @@ from git_examples import git
 from ciguard.domain import (
     PackageChange,
     Place,
+    Plan,
     PlanMode,
     plan_from_json,
     plan_to_json,
@@ -383,3 +384,120 @@ def test_the_number_of_shards_is_that_of_the_request(repository: Path) -> None:
     plan = make_plan(_request(repository, runners=Runners(shards=3)), _no_index)
 
     assert [job.shard for job in plan.jobs] == ["1/3", "2/3", "3/3"]
+
+
+def _on_gpus(folder: Path, against: str = "HEAD~1", **changes: object) -> Plan:
+    runners = Runners(devices=("cpu", "cuda:0"), gpu=("gpu-t4",))
+    chosen = {"targets": ("torch==2.13.0",), "targets_are_chosen": True, "runners": runners}
+    return make_plan(_request(folder, against, **{**chosen, **changes}), _no_index)
+
+
+TRITON = "import triton\n\n\n@triton.jit\ndef add(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"csrc/add.cu": "int x;\n"}, "csrc/add.cu may be device code"),
+        ({"csrc/add.cpp": "int x;\n"}, "csrc/add.cpp may be device code"),
+        ({"ops.py": TRITON}, "reaches ops.py, which may hold kernels"),
+        ({"kernel.py": TRITON.replace("return x", "return 2")}, "reaches kernel.py"),
+        ({"kernel.py": None}, "changed lines of kernel.py name a GPU"),
+        ({"run.sh": "docker run --gpus all\n"}, "changed lines of run.sh name a GPU"),
+        ({"deploy.sh": None}, "changed lines of deploy.sh name a GPU"),
+        (
+            {"requirements.txt": "numpy\ntensorflow-cpu==2.12.0\ntorch==2.13.0\n"},
+            "the requirement of torch differs in requirements.txt",
+        ),
+        (
+            {"Pipfile.lock": '{"default": {"jaxlib": {"version": "==0.10.2"}}}'},
+            "the requirement of jaxlib differs in Pipfile.lock",
+        ),
+        (
+            {"requirements.txt": "--extra-index-url https://a.b/whl/cu128\n"},
+            "the requirement of tensorflow differs",
+        ),
+        ({"uv.lock": "[[[\n"}, "uv.lock was not read"),
+        ({"new.py": "def (:\n"}, "reaches new.py, which may hold kernels"),
+        (
+            {"app/model.py": f"{MODEL}\nfrom ciguard.annotations import arg\n"},
+            "annotated functions in app/model.py",
+        ),
+        ({"pyproject.toml": '[project]\nname = "torch"\n'}, "this repository builds torch"),
+        (
+            {"ops.py": 'import torch\ntorch.library.define("mine::bend", "() -> ()")\n'},
+            "the change touches torch.ops.mine.bend",
+        ),
+    ],
+)
+def test_a_pull_request_that_may_matter_to_a_gpu_has_rows_for_it_and_says_why(
+    repository: Path, files: dict[str, str | None], reason: str
+) -> None:
+    _commit(repository, {"kernel.py": TRITON, "deploy.sh": "USE_CUDA=1 make\n"})
+    _commit(repository, files)
+
+    plan = _on_gpus(repository)
+
+    assert "cuda" in {job.device for job in plan.jobs}
+    (said,) = [text for text in plan.reasons if text.startswith("Planned for cuda:0, since ")]
+    assert reason in said
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"app/model.py": MODEL.replace("square(x - y)", "abs(x - y)")},
+        {"requirements.txt": "numpy>=2\ntensorflow-cpu==2.12.0\n"},
+        {"app/data.csv": "gap,hip\n", "setup.cfg": "[metadata]\nname = x\n"},
+        {"docs/cuda.md": "Runs on GPUs.\n", "app/new.py": "x = 1\n"},
+    ],
+)
+def test_a_pull_request_that_cannot_matter_to_a_gpu_leaves_it_out_and_says_so(
+    repository: Path, files: dict[str, str | None]
+) -> None:
+    _commit(repository, {"kernel.py": TRITON, "deploy.sh": "USE_CUDA=1 make\n"})
+    _commit(repository, files)
+
+    plan = _on_gpus(repository)
+
+    assert [job.device for job in plan.jobs] == ["cpu"]
+    assert plan.skipped == ()  # a clean verdict is a full one
+    assert any(line.startswith("  - Left out on cuda:0: ") for line in explanation(plan))
+
+
+def test_a_plan_for_gpus_alone_may_come_to_nothing_and_says_why(repository: Path) -> None:
+    _commit(repository, {"app/new.py": "x = 1\n"})
+    runners = Runners(devices=("cuda:0", "cuda:1"), gpu=("two-gpus",))
+
+    plan = _on_gpus(repository, runners=runners)
+
+    assert (plan.jobs, plan.skipped) == ((), ())
+    assert any(reason.startswith("Left out on cuda:0, cuda:1: ") for reason in plan.reasons)
+
+
+def test_without_a_pull_request_gpus_have_all_rows(repository: Path) -> None:
+    for against in ("", "HEAD"):
+        plan = _on_gpus(repository, against=against, mode=PlanMode.BATCH)
+
+        assert [job.device for job in plan.jobs] == ["cpu", "cuda"]
+
+
+def test_what_a_change_may_have_built_is_tested_on_a_gpu(repository: Path) -> None:
+    _commit(repository, {"app/new.py": "x = 1\n"})
+    wheel = Path("dist/torch-2.14.0-cp311-cp311-linux_x86_64.whl")
+
+    of_wheel = _on_gpus(repository, wheels=Wheels(head=wheel, base=wheel))
+    of_current = _on_gpus(repository, targets=("current[torch]",))
+    of_written = _on_gpus(repository, targets=("torch==2.13.0@cuda",))
+
+    assert {job.device for job in of_wheel.jobs} == {"cpu", "cuda"}
+    assert {job.device for job in of_current.jobs} == {"cpu", "cuda"}
+    assert {job.device for job in of_written.jobs} == {"cuda"}  # asked for by the target
+
+
+def test_nothing_is_said_of_gpus_to_who_asks_for_none(repository: Path) -> None:
+    _commit(repository, {"app/new.py": "x = 1\n"})
+
+    plan = make_plan(_request(repository), _no_index)
+
+    assert not [reason for reason in plan.reasons if "cuda" in reason]

@@ -234,3 +234,37 @@ def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: A
 
     assert usage.asking == ("labels.py", "bins.py")
     assert find_uses(sources[1:], (ChangedFile(path="bins.py"),), names).asking == ()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import triton\n@triton.jit\ndef add(x): ...\n",
+        "from triton.language import *\n",
+        "from jax.experimental import pallas as pl\npl.pallas_call(f)\n",
+        "from numba import cuda\n@cuda.jit\ndef add(x): ...\n",
+        "from torch.utils.cpp_extension import CUDAExtension\nCUDAExtension('a', ['a.cu'])\n",
+    ],
+)
+def test_files_with_kernels_that_a_change_reaches_are_named(names: ApiNames, source: str) -> None:
+    sources = [("sizes.py", b"BLOCK = 128\n"), ("ops.py", b"import sizes\n" + source.encode())]
+
+    of_helper = find_uses(sources, (ChangedFile(path="sizes.py"),), names)
+    of_kernels = find_uses(sources, (ChangedFile(path="ops.py"),), names)
+    of_others = find_uses(sources, (ChangedFile(path="train.py"),), names)
+
+    assert (of_helper.kernels, of_kernels.kernels) == (("ops.py",), ("ops.py",))
+    assert of_others.kernels == ()
+
+
+def test_files_that_only_choose_a_device_have_no_kernels(names: ApiNames) -> None:
+    source = b"import torch, numba\ntorch.cuda.is_available()\nnumba.jit(f)\n"
+
+    assert find_uses([("a.py", source)], (ChangedFile(path="a.py"),), names).kernels == ()
+
+
+def test_changed_files_that_cannot_be_parsed_may_have_kernels(names: ApiNames) -> None:
+    sources = [("a.py", b"def (:\n"), ("b.py", b"def (:\n"), ("c.ipynb", b"{")]
+    changed = (ChangedFile(path="a.py"), ChangedFile(path="c.ipynb"))
+
+    assert find_uses(sources, changed, names).kernels == ("a.py", "c.ipynb")
