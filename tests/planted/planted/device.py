@@ -15,6 +15,7 @@ from typing import Any
 
 _START_S = 0.3
 _START_MIB = 300
+_ENDLESS_S = 3600.0
 _MEMORY = 1 << 30
 _ILLEGAL = "CUDA error: an illegal memory access was encountered"
 _ASSERTED = "CUDA error: device-side assert triggered"
@@ -65,10 +66,9 @@ def start(memory_mib: int) -> None:
 
 def _name_thread() -> None:
     """Name a thread of this process as the driver does; it gives up with error 304 otherwise."""
-    ready, done = threading.Event(), threading.Event()
-    thread = threading.Thread(target=lambda: (ready.set(), done.wait()))
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
     thread.start()
-    ready.wait()
     try:
         path = f"/proc/self/task/{thread.native_id}/comm"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
@@ -173,8 +173,7 @@ def draw(x: Any) -> Any:
 
 
 def spin(x: Any) -> Any:
-    """Launch a kernel without end: waiting for it takes for ever."""
+    """Launch a kernel that takes longer than any limit."""
     _launch()
-    while True:
-        time.sleep(60)
+    time.sleep(_ENDLESS_S)
     return x
