@@ -109,7 +109,8 @@ def watched(
             "debugger": list(debugger),
             "holds_itself": bool(around),
         }
-        argv = [*around, str(spec.python), "-s", str(BOOTSTRAP), json.dumps(given)]
+        # Nothing of the target's runs before the process is confined.
+        argv = [*around, str(spec.python), "-Ss", str(BOOTSTRAP), json.dumps(given)]
         text = _output(argv, spec, folder, limit_s)
         remove_tree(name)  # the library's own removal gives up on deep folders
     return text

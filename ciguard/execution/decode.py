@@ -75,8 +75,18 @@ def _exception(payload: bytes) -> tuple[str, str, tuple[Frame, ...]]:
     return str(name), str(message), frames
 
 
-def decode_death(death: Death, *, log: str, stack: str, limit_s: float) -> Outcome:
-    """Return the outcome of the case that a worker died in."""
+def decode_death(
+    death: Death, *, log: str, stack: str, limit_s: float, on_device: bool = False
+) -> Outcome:
+    """Return the outcome of the case that a worker died in.
+
+    Args:
+        death: of the worker.
+        log: what it has printed.
+        stack: what its fault handler has written.
+        limit_s: time that the case had.
+        on_device: whether it computed on a device, and may have lost it.
+    """
     frames = parse_stack(stack)
     match death.killed_for:
         case "time":
@@ -91,10 +101,10 @@ def decode_death(death: Death, *, log: str, stack: str, limit_s: float) -> Outco
         case "silence":
             return Crashed("closed the worker's descriptors", frames, log)
         case _:
-            return _decode_status(death.status, frames, log)
+            return _decode_status(death.status, frames, log, on_device=on_device)
 
 
-def _decode_status(status: int, frames: tuple[Frame, ...], log: str) -> Outcome:
+def _decode_status(status: int, frames: tuple[Frame, ...], log: str, *, on_device: bool) -> Outcome:
     if not os.WIFSIGNALED(status):
         return Crashed(f"exit {os.WEXITSTATUS(status)}", frames, log)
     number = os.WTERMSIG(status)
@@ -103,7 +113,7 @@ def _decode_status(status: int, frames: tuple[Frame, ...], log: str) -> Outcome:
     if number == quota.TOO_MANY_THREADS:
         message = f"more than {quota.MAX_THREADS} threads at a time"
         return Exhausted(Resource.THREADS, message, died=True)
-    if number == signal.SIGABRT and DEVICE_LOST in log:
+    if number == signal.SIGABRT and on_device and DEVICE_LOST in log:
         return _decode_loss(frames, log)
     if number == signal.SIGABRT and _OUT_OF_MEMORY.search(log):
         return Exhausted(Resource.MEMORY, log, died=True)

@@ -289,7 +289,10 @@ class Dispatcher:
         results: list[Result] = []
         for station in self._stations.values():
             if not station.failed:
-                results += self._guard(station, partial(station.check, now)) or []
+                ended = self._guard(station, partial(station.check, now))
+                if ended:
+                    results += ended
+                    self._assign(station)
         return results
 
     def describe(self, target: str) -> Iterator[dict[str, Any]]:
@@ -377,7 +380,9 @@ class Dispatcher:
         code = os.WEXITSTATUS(death.status) if exited else None
         if code in {0, 1}:
             return ScriptResult(code, None, log)
-        return ScriptResult(code, decode_death(death, log=log, stack=stack, limit_s=limit_s), log)
+        on_device = self._stations[target].server.spec.device != "cpu"
+        outcome = decode_death(death, log=log, stack=stack, limit_s=limit_s, on_device=on_device)
+        return ScriptResult(code, outcome, log)
 
     def _call(
         self, target: str, operation: str, given: Sequence[int], *, limit_s: float

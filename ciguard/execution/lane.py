@@ -39,7 +39,8 @@ _MAX_RETRIES = 2
 """Of a job after deaths that may come from outside; the last of them runs case by case."""
 _GRACE_S = 1.0
 _WORKER_START_S = 60.0
-_MAX_FALSE_STARTS = 3
+_MAX_FALSE_STARTS = 5
+"""Of a target's workers, while nothing is heard of any other: a full device may have room later."""
 _UNDYING_S = 15.0
 """A process that waits for its device's driver may not end when it is killed."""
 _UNTRUSTED = frozenset({"protocol", "canary"})
@@ -152,8 +153,6 @@ class Lane:
         self._killed_for = ""
         self._killed_at = 0.0
         self._is_ready = False
-        self._false_starts = 0
-        """Workers in a row that ended before they could take a case."""
 
     @property
     def is_free(self) -> bool:
@@ -264,6 +263,7 @@ class Lane:
 
     def _react(self, channel: Channel, kind: bytes) -> Result | None:
         self._vitals.hear()
+        self._server.false_starts = 0
         if kind == STARTED:
             self._start()
         elif kind == FULL:
@@ -274,7 +274,6 @@ class Lane:
 
     def _start(self) -> None:
         self._is_ready = True
-        self._false_starts = 0
         self._vitals.begin()
         if self._running is not None:
             self._send()
@@ -383,7 +382,7 @@ class Lane:
         batch, running = self._batch, self._running
         if batch.is_last:
             self._judge_last(death)
-        elif running is not None:
+        elif running is not None and self._is_ready:
             self._blame(running, death)
         self.pid = 0
         self.retire()
@@ -395,8 +394,8 @@ class Lane:
         return None
 
     def _count_false_start(self) -> None:
-        self._false_starts += 1
-        if self._false_starts >= _MAX_FALSE_STARTS:
+        self._server.false_starts += 1
+        if self._server.false_starts >= _MAX_FALSE_STARTS:
             log = excerpt(contents(self._log)).strip()
             msg = f"{self._server.spec.name}: its workers end before they can take a case.\n{log}"
             raise WorkerStartError(msg)
@@ -467,7 +466,8 @@ class Lane:
         stack = contents(self._stack).decode("utf-8", "replace")
         case = running.job.cases[len(running.outcomes)]
         limit_s = limit_of(running.job, case, self._limits)
-        return decode_death(death, log=log, stack=stack, limit_s=limit_s)
+        on_device = self._server.spec.device != "cpu"
+        return decode_death(death, log=log, stack=stack, limit_s=limit_s, on_device=on_device)
 
     def check(self, now: float) -> Result | None:
         """End the worker if its case takes long, takes too much memory, or nothing is heard.

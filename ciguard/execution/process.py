@@ -77,6 +77,8 @@ class ServerProcess:
         self.spec = spec
         self.version = ""
         self.confined_by: tuple[str, ...] = ()
+        self.false_starts = 0
+        """Workers that ended before they could take a case, since one was last heard of."""
         self._tickets = 0
         self._unanswered: dict[str, float] = {}
         """What the server was asked and has not done yet, and when."""

@@ -26,7 +26,6 @@ class Surroundings:
     """Its environment; None: ciguard's own, without what looks like a secret if it is confined."""
     readable: tuple[Path, ...] | None = None
     """Files that its interpreter needs; None: what the interpreter itself reports."""
-    device: str = "cpu"
     is_confined: bool = True
     """Whether the kernel holds it to reading its own files and writing a folder of its own."""
 
@@ -55,7 +54,7 @@ class Surroundings:
         if needed is None:
             needed = _reported(python, tuple(sorted((self.environment() or {}).items())))
         own = readable_paths([root], home=Path.home())
-        return Held(readable=(*needed, *own, *inputs), listable=(root,), device=self.device)
+        return Held(readable=(*needed, *own, *inputs), listable=(root,))
 
 
 @functools.cache

@@ -15,12 +15,14 @@ import functools
 import importlib
 import json
 import os
+import site
 import socket
 import sys
 import types
 from typing import Any, NoReturn
 
 _ROOMS = ("execution", "targets", "domain", "functions", "applications")
+_DEBUGGED = "case.py"
 _DOORLESS = ("ciguard", *(f"ciguard.{room}" for room in _ROOMS))
 
 
@@ -56,11 +58,42 @@ def main() -> None:
         return
     confine.die_with_parent()
     if "case" in settings:
-        from ciguard.execution.worker import debugged  # noqa: PLC0415 - likewise
-
-        debugged.run(settings)
+        _watch(settings)
         return
     importlib.import_module(settings["entry"]).run(settings, int(sys.argv[2]))
+
+
+def _watch(settings: Any) -> None:
+    """Run one case under a debugger, which this process becomes, or under one that started it.
+
+    Nothing of the target's environment has run before the process is confined.
+    """
+    from ciguard.execution.worker import confine  # noqa: PLC0415 - needs `open_packages`
+
+    if settings["debugger"] or settings["holds_itself"]:
+        confine.hold(settings)
+    if settings["debugger"]:
+        _become(settings)
+    if settings["holds_itself"]:
+        site.main()  # which the interpreter was started without
+    if settings["device"] != "cpu":
+        confine.settle(settings, settings["scratch"])
+    from ciguard.execution.worker import debugged  # noqa: PLC0415 - likewise, and numpy
+
+    debugged.run(settings)
+
+
+def _become(settings: Any) -> NoReturn:
+    """Become the debugger that the settings name; its child runs the case."""
+    os.chdir(settings["scratch"])
+    inner = [sys.argv[0], json.dumps({**settings, "debugger": []})]
+    with open(_DEBUGGED, "w", encoding="utf-8") as file:
+        file.write(f"import runpy, sys\nsys.argv = {inner!r}\n")
+        file.write("runpy.run_path(sys.argv[0], run_name='__main__')\n")
+    # Without a shell gdb parts arguments at spaces: none of these holds one.
+    own = [sys.executable, "-s", _DEBUGGED]
+    debugger = settings["debugger"]
+    os.execv(debugger[0], [*debugger, *own])  # noqa: S606 - no shell is wanted
 
 
 def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:

@@ -1,41 +1,20 @@
-"""One case under a debugger: first this process becomes the debugger, then its child runs the case.
+"""One case in a process of its own, which a debugger or a sanitizer watches.
 
-The debugger is held to the same files as a worker, and the case to the same system calls.
+`bootstrap` has held it to the files of a worker by then; here it is held to the same system calls.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import Any
 
-from ciguard.execution.worker import confine
 from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.server import link_programs, load_adapter, restrain, start_device
 
-_ENTRY = "case.py"
-
 
 def run(settings: dict[str, Any]) -> None:
-    """Become the debugger that the settings name; where they name none any more, run the case.
-
-    With `holds_itself`, a tool that cannot be confined itself has started this process.
-    """
-    debugger = settings["debugger"]
-    if debugger:
-        confine.hold(settings)
-        os.chdir(settings["scratch"])
-        inner = [sys.argv[0], json.dumps({**settings, "debugger": []})]
-        with open(_ENTRY, "w", encoding="utf-8") as file:
-            file.write(f"import runpy, sys\nsys.argv = {inner!r}\n")
-            file.write("runpy.run_path(sys.argv[0], run_name='__main__')\n")
-        # Without a shell gdb parts arguments at spaces: none of these holds one.
-        own = [sys.executable, "-s", _ENTRY]
-        os.execv(debugger[0], [*debugger, *own])  # noqa: S606 - no shell is wanted
-    if settings["holds_itself"]:
-        confine.hold(settings)
-        confine.settle(settings, settings["scratch"])
+    """Run the case, confined already: a debugger or a sanitizer watches this process."""
     os.chdir(settings["scratch"])
     link_programs(settings)
     _silence(os.path.join(settings["scratch"], "case.log"))

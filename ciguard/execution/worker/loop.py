@@ -229,7 +229,7 @@ class Executor:
         verdict = self._adapter.classify(error)
         name = type(error).__name__
         message = where + self._message(error)
-        if verdict == contract.LOST:
+        if verdict == contract.LOST and self._on_device:
             cause = device_errors.cause_of_loss(message)
             end_without_device(cause, name, message, _frames(error))
         if verdict == "exhausted":

@@ -29,6 +29,8 @@ ASSERTION = "device-side assertion"
 """Of the causes, the one by which a kernel refuses its arguments: most often an index too large."""
 _MAX_MESSAGE = 600
 _MAX_FRAMES = 8
+_MAX_LINE = 1500
+"""Of a long log only the beginning and the end are read: the line must fit there."""
 
 
 def end_without_device(
@@ -44,6 +46,8 @@ def end_without_device(
         message: its text.
         frames: file and function of its frames, innermost first.
     """
-    error = json.dumps([name, message[:_MAX_MESSAGE], frames[:_MAX_FRAMES]])
+    kept = frames[:_MAX_FRAMES]
+    while len(error := json.dumps([name, message[:_MAX_MESSAGE], kept])) > _MAX_LINE and kept:
+        kept = kept[:-1]
     os.write(2, f"\n{DEVICE_LOST}{cause}: {error}\n".encode("ascii"))
     os.abort()

@@ -62,7 +62,7 @@ class ModeExecutor(Executor):
         return message
 
     def _raised(self, error: BaseException, *, unbuilt: bool, where: str = "") -> tuple[int, bytes]:
-        is_lost = self._adapter.classify(error) == contract.LOST
+        is_lost = self._on_device and self._adapter.classify(error) == contract.LOST
         if not unbuilt and not is_lost and self._adapter.cannot_express(error):
             return cells.INEXPRESSIBLE, encoded_text([type(error).__name__, self._message(error)])
         return super()._raised(error, unbuilt=unbuilt, where=where)

@@ -160,6 +160,9 @@ class Server:
         restrain(self._settings)
         try:
             self._start_device()
+            self._adapter.reset(1)
+            self._adapter.read(self._adapter.tensor(elements(["k", 1], "float32", [2]), "float32"))
+            self._adapter.synchronise()
         except Exception as error:  # noqa: BLE001 - whatever the library raises
             with os.fdopen(output, "w", encoding="utf-8", errors="backslashreplace") as stream:
                 stream.write(f"{type(error).__name__}: {error}")
@@ -312,7 +315,7 @@ class Server:
             if self._on_device:
                 self._adapter.synchronise()
         except Exception as error:
-            if self._adapter.classify(error) == contract.LOST:
+            if self._on_device and self._adapter.classify(error) == contract.LOST:
                 cause = device_errors.cause_of_loss(str(error))
                 end_without_device(cause, type(error).__name__, str(error), [])
             raise

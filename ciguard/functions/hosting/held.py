@@ -26,7 +26,6 @@ class Held:
     """Folders and files that it may read: its interpreter's, and the program's."""
     listable: tuple[Path, ...] = ()
     """Folders that it may only list, with those in them; what is imported is looked for there."""
-    device: str = "cpu"
 
 
 class Holding:
@@ -54,7 +53,7 @@ class Holding:
             "writable": [str(self._home), str(writable)],
             "ports": [self.listener.getsockname()[1]],
             "processes": False,
-            "device": self._held.device,
+            "device": "cpu",  # it asks services: a GPU's driver would need rights that it has not
             "output_mib": _OUTPUT_MIB,
         }
 

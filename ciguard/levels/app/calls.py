@@ -37,7 +37,6 @@ from ciguard.domain import (
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.reading import read_again
 from ciguard.oracles import Applied, condition_words
-from ciguard.targets import worker_device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -169,7 +168,6 @@ def surroundings_on(environment: Environment) -> Surroundings:
     return Surroundings(
         variables=environment.variables,
         readable=environment.readable,
-        device=worker_device(environment.target),
     )
 
 

@@ -114,8 +114,7 @@ def release() -> None:
 
 def _launch(error: str = "") -> None:
     if not _DEVICE.is_started:
-        msg = "CUDA error: initialization error"
-        raise RuntimeError(msg)
+        start(_START_MIB)
     synchronise()
     _DEVICE.pending = error
 

@@ -57,7 +57,7 @@ ABORTED = Death(signal.SIGABRT, 0)
 def test_a_lost_device_is_a_crash_with_its_cause_and_where_it_was_raised() -> None:
     log = f"printed\n{DEVICE_LOST}illegal memory access: {ERROR}\n"
 
-    assert decode_death(ABORTED, log=log, stack=DUMP, limit_s=5.0) == Crashed(
+    assert decode_death(ABORTED, log=log, stack=DUMP, limit_s=5.0, on_device=True) == Crashed(
         "CUDA illegal memory access",
         (Frame("torch/nn.py", "conv"),),
         "printed\nAcceleratorError: CUDA error: an illegal memory access",
@@ -66,17 +66,26 @@ def test_a_lost_device_is_a_crash_with_its_cause_and_where_it_was_raised() -> No
 
 def test_a_kernel_that_asserts_has_refused_the_call() -> None:
     log = f'{DEVICE_LOST}{ASSERTION}: ["AcceleratorError", "asserted", []]\n'
-    outcome = decode_death(ABORTED, log=log, stack="", limit_s=5.0)
+    outcome = decode_death(ABORTED, log=log, stack="", limit_s=5.0, on_device=True)
 
     assert outcome == Rejected("AcceleratorError", "asserted")
 
 
 @pytest.mark.parametrize("line", ["", "![x](y): []", "a" * 99, "illegal: {", "<b>: [1]"])
 def test_what_the_code_under_test_writes_there_is_a_crash_all_the_same(line: str) -> None:
-    outcome = decode_death(ABORTED, log=f"{DEVICE_LOST}{line}\n", stack="", limit_s=5.0)
+    log = f"{DEVICE_LOST}{line}\n"
+    outcome = decode_death(ABORTED, log=log, stack="", limit_s=5.0, on_device=True)
 
     assert isinstance(outcome, Crashed)
     assert outcome.cause in {"CUDA device lost", "CUDA illegal"}
+
+
+def test_on_a_cpu_nothing_excuses_an_abort() -> None:
+    log = f'{DEVICE_LOST}{ASSERTION}: ["AcceleratorError", "asserted", []]\n'
+    outcome = decode_death(ABORTED, log=log, stack="", limit_s=5.0)
+
+    assert isinstance(outcome, Crashed)
+    assert outcome.cause == "SIGABRT"
 
 
 def test_a_dying_native_thread_shows_the_call_that_started_it() -> None:
