@@ -34,8 +34,10 @@ class Member:
     """Whether attempts were made."""
     catalogue: Mapping[str, ApiRecord] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
+    tried: int = 0
+    """Cases of this run, without those of the run that it resumes."""
     unbuilt: int = 0
-    """Cases of this run whose arguments could not be made."""
+    """Those of them whose arguments could not be made."""
     exercised: set[str] = field(default_factory=set)
     """APIs that were called at least once."""
     unnoted: set[str] = field(default_factory=set)
@@ -45,7 +47,7 @@ class Member:
     @property
     def unbuilt_share(self) -> float:
         """Share of the cases whose arguments could not be made."""
-        return self.unbuilt / self.tally.total if self.tally.total else 0.0
+        return self.unbuilt / self.tried if self.tried else 0.0
 
     def count(self, apis: Collection[str], counts: Mapping[str, int]) -> None:
         """Note that cases of these APIs were executed, by status."""
@@ -78,14 +80,16 @@ class Group:
         return [member.name for member in self.running]
 
     def ill_built(self) -> Iterator[str]:
-        """Yield what to say of targets that can make the arguments of far fewer cases than others.
+        """Yield what to say of devices that can make the arguments of far fewer cases than others.
 
         A device that answers nothing any more looks healthy otherwise: every call is refused.
         """
-        built = [m for m in self.running if m.tally.total >= _MIN_CASES]
+        built = [member for member in self.running if member.tried >= _MIN_CASES]
         best = min(built, key=lambda member: member.unbuilt_share, default=None)
         for member in built:
-            if best is not None and member.unbuilt_share - best.unbuilt_share > _MAX_UNBUILT_MORE:
+            if best is None or member.identity.device == best.identity.device:
+                continue
+            if member.unbuilt_share - best.unbuilt_share > _MAX_UNBUILT_MORE:
                 yield (
                     f"{member.name}: {member.unbuilt_share:.0%} of its cases had arguments that "
                     f"could not be made, {best.unbuilt_share:.0%} on {best.name}: "

@@ -163,13 +163,14 @@ class Rater:
 def _is_oddity(finding: Finding) -> bool:
     """Return whether targets differ in what nobody relies on.
 
-    What calls of a raw entry point come to, which public functions do not make that way; that a
+    What calls of a raw entry point come to, which public functions do not make that way, and calls
+    with numbers of 2^31 or more, which lead past checks to memory that holds anything; that a
     call is refused now which no plain program makes, for a check was missing, as a rule; or which
     asks for a device that is not there.
     """
     if finding.oracle != "differential":
         return False
-    if is_raw(finding.api):
+    if is_raw(finding.api) or (finding.kind == "values" and _has_huge_number(finding.case)):
         return True
     if finding.kind != "refused":
         return False
@@ -190,13 +191,14 @@ def _goes_unchecked(call: ApiCall, record: ApiRecord) -> bool:
 
 def _asks_for_too_much(finding: Finding) -> bool:
     """Return whether a call that ran out of memory asked for more than any machine has."""
-    is_exhausted = finding.oracle == "exhaustion" and isinstance(finding.case, ApiCall)
-    return is_exhausted and _has_huge_number(as_call(finding.case))
+    return finding.oracle == "exhaustion" and _has_huge_number(finding.case)
 
 
-def _has_huge_number(call: ApiCall) -> bool:
+def _has_huge_number(case: Case) -> bool:
     """Return whether a number of a call is so large that a list of that length cannot be."""
-    given = (leaf.value for leaf in leaves(call) if isinstance(leaf, LiteralValue))
+    if not isinstance(case, ApiCall):
+        return False
+    given = (leaf.value for leaf in leaves(case) if isinstance(leaf, LiteralValue))
     return any(isinstance(number, int) and abs(number) >= _MIN_HUGE for number in given)
 
 

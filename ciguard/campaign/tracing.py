@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.domain import Crashed
-from ciguard.execution import SANITIZER_TOOLS, find_debugger, find_sanitizer, sanitized, trace
+from ciguard.execution import find_debugger, find_sanitizer, sanitized, trace
 from ciguard.oracles import encode
 from ciguard.triage import native_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from ciguard.campaign.group import Member
     from ciguard.config import Config
     from ciguard.domain import Bucket, Frame
-    from ciguard.execution import WorkerSpec
+
+_MAX_SANITIZED_S = 120.0
 
 
 def traced(
@@ -51,21 +51,10 @@ def traced(
         case = encode(bucket.finding.case)
         frames: tuple[Frame, ...] = ()
         if outcome.is_of_device and sanitizer is not None:
-            frames = _in_kernels(spec, case, sanitizer, until)
+            limit_s = min(limit_s, _MAX_SANITIZED_S)
+            frames = sanitized(spec, case, sanitizer=sanitizer, limit_s=limit_s).frames
         elif debugger is not None and not outcome.is_of_device:
             seen = trace(spec, case, debugger=debugger, limit_s=limit_s)
             frames = native_frames(seen.frames)
         if frames:
             yield bucket, frames
-
-
-def _in_kernels(spec: WorkerSpec, case: bytes, sanitizer: Path, until: float) -> tuple[Frame, ...]:
-    """Return the first error that a tool of the sanitizer sees, the most telling tool first."""
-    for tool in SANITIZER_TOOLS:
-        limit_s = until - time.monotonic()
-        if limit_s <= 0:
-            break
-        seen = sanitized(spec, case, sanitizer=sanitizer, limit_s=limit_s, tool=tool)
-        if seen.frames:
-            return seen.frames
-    return ()

@@ -254,6 +254,7 @@ class Turns:
             kinds = Counter(map(type, outcomes))
             counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
             group.members[name].count(apis, counts)
+            group.members[name].tried += len(outcomes)
             group.members[name].unbuilt += sum(map(is_unbuilt, outcomes))
             yield BatchFinished(
                 target=name,

@@ -34,7 +34,6 @@ from ciguard.execution.probing import (
     probes_from,
 )
 from ciguard.execution.process import ServerProcess
-from ciguard.execution.sanitizer import TOOLS as SANITIZER_TOOLS
 from ciguard.execution.sanitizer import find_sanitizer, sanitized
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import stack_line
@@ -44,7 +43,6 @@ from ciguard.execution.worker.removal import remove_tree
 __all__ = [
     "MAX_BYTES",
     "MAX_FILES",
-    "SANITIZER_TOOLS",
     "Container",
     "Dispatcher",
     "Effects",

@@ -19,19 +19,20 @@ from ciguard.execution.debugger import NativeTrace, watched
 if TYPE_CHECKING:
     from ciguard.execution.spec import WorkerSpec
 
-TOOLS = ("memcheck", "initcheck", "racecheck")
-"""Accesses out of bounds, reads of what nobody wrote, threads that do not wait for each other."""
+_MAX_NAME = 200
 _INSTALLED = Path("/usr/local/cuda/bin/compute-sanitizer")
 _NAME = "compute-sanitizer"
 _MARK = r"^=========\s"
 _ERROR = re.compile(
-    rf"{_MARK}(?P<what>(?:Invalid|Uninitialized|Misaligned|Race reported|Error: Race)[^\n]*)\n"
+    rf"{_MARK}(?P<what>(?:Invalid|Misaligned)[^\n]*?)(?: at [^\n]*)?\n"
     rf"(?P<rest>(?:{_MARK}[^\n]*\n)*)",
     re.MULTILINE,
 )
 _KERNEL = re.compile(
     rf"{_MARK}\s+at (?P<kernel>[^\n]+?)(?:\+0x[0-9a-f]+)?(?: in [^\n]*)?$", re.MULTILINE
 )
+_ADDRESS = re.compile(r"0x|$")
+"""Older versions give where in the kernel, and its name behind that."""
 
 
 def find_sanitizer() -> Path | None:
@@ -40,10 +41,8 @@ def find_sanitizer() -> Path | None:
     return Path(found) if found else None
 
 
-def sanitized(
-    spec: WorkerSpec, case: bytes, *, sanitizer: Path, limit_s: float, tool: str = TOOLS[0]
-) -> NativeTrace:
-    """Run a case under one tool of the sanitizer, confined as a worker is.
+def sanitized(spec: WorkerSpec, case: bytes, *, sanitizer: Path, limit_s: float) -> NativeTrace:
+    """Run a case under the sanitizer, confined as a worker is.
 
     The sanitizer itself is not: it talks to what it has put into the process by sockets.
 
@@ -52,12 +51,11 @@ def sanitized(
         case: JSON text, as in a `Job`.
         sanitizer: what `find_sanitizer` found.
         limit_s: time for all of it: loading the library and the call.
-        tool: one of `TOOLS`.
 
     Returns:
-        One frame: what went wrong, in which kernel; none if the tool saw nothing, or not in time.
+        One frame: what went wrong, in which kernel; none if no access was wrong, or not in time.
     """
-    around = [str(sanitizer), "--tool", tool, "--print-limit", "1"]
+    around = [str(sanitizer), "--tool", "memcheck", "--print-limit", "1"]
     text = watched(spec, case, limit_s=limit_s, around=around)
     return NativeTrace(parse_report(text), text)
 
@@ -68,4 +66,5 @@ def parse_report(text: str) -> tuple[Frame, ...]:
     if error is None:
         return ()
     kernel = _KERNEL.search(error["rest"])
-    return (Frame(error["what"].strip(), kernel["kernel"].strip() if kernel else "?"),)
+    name = kernel["kernel"].strip()[:_MAX_NAME] if kernel else ""
+    return (Frame(error["what"].strip()[:_MAX_NAME], "?" if _ADDRESS.match(name) else name),)

@@ -34,6 +34,7 @@ from ciguard.domain import (
     dtypes,
 )
 from ciguard.execution import decode_effects, decode_outputs
+from ciguard.oracles.between_devices import promises, severity_between_devices
 from ciguard.oracles.comparison import Difference, compare_effects, compare_outputs
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits, headline, registered
 from ciguard.oracles.laws import broken_laws, evidence_of
@@ -94,8 +95,6 @@ SHAPE_BETWEEN_BACKENDS = "shape between backends"
 """How exemptions name shapes that Keras leaves to its backends."""
 BETWEEN_MODES = "between modes"
 """How exemptions name what a mode may answer otherwise than eager execution."""
-BETWEEN_DEVICES = "between devices"
-"""How exemptions name what an API computes of the device itself."""
 REFUSED_BY_MODES = "refused by modes"
 """How exemptions name what a mode may refuse although eager execution takes it."""
 _UNSPECIFIED = frozenset({"values", "nan"})
@@ -104,14 +103,6 @@ _UNSAID_OF_MODES = frozenset({"structure", "exception", "accepted"})
 """What no mode promises: numbers come out as tensors, and errors come from other checks."""
 
 
-_UNSAID_OF_DEVICES = frozenset({"exception", "accepted"})
-"""Each device has checks and kernels of its own; what the CPU refuses another may take."""
-_NO_KERNEL = re.compile(
-    r"not (?:implemented|supported|available|compiled)\b|NotImplemented|Could not run '"
-    r"|(?i:unimplemented)|\b(?:CUDA|cuda|GPU|CPU|cpu)\b(?!/)"
-)
-"""A refusal that names what the device lacks, or the device itself."""
-_ASSERTION = re.compile(r"device-side assert triggered|CUDA_ERROR_ASSERT")
 _BY_DEFINITION = re.compile(r" for '\{\{node [^}]*\}\} = \w+")
 """How TensorFlow names the operator whose definition forbids the shapes of its arguments."""
 
@@ -143,7 +134,8 @@ class DifferentialOracle:
             difference = differs_in(case, outcomes[reference], outcomes[name], inputs)
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
-            if not _is_promised(difference, pair, subject):
+            sides = outcomes[reference], outcomes[name]
+            if not _is_promised(difference, pair, subject, sides, inputs):
                 continue
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
@@ -151,7 +143,7 @@ class DifferentialOracle:
             if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
                 severity = min(severity, Severity.LOW)  # what lacks is a check of eager execution
             if pair is PairKind.DEVICE:
-                severity = _severity_between_devices(severity, difference.kind, outcomes, name)
+                severity = severity_between_devices(severity, difference.kind, outcomes[name])
             if subject.targets[reference].engine != subject.targets[name].engine:
                 if is_backends_own(difference, case):
                     continue
@@ -260,22 +252,6 @@ def severity_between_backends(difference: Difference) -> Severity:
     return Severity.LOW if is_left_open else SEVERITIES[difference.kind]
 
 
-def _severity_between_devices(
-    severity: Severity, kind: str, outcomes: Mapping[str, Outcome], name: str
-) -> Severity:
-    """Return how much a difference between devices weighs.
-
-    No library has a kernel for every type on every device: a refusal that says so is coverage. A
-    kernel that asserts has no other way to refuse; where the CPU takes the call it should not.
-    """
-    other = outcomes[name]
-    if kind != "refused" or not isinstance(other, Rejected):
-        return severity
-    if _ASSERTION.search(other.message):
-        return Severity.HIGH
-    return Severity.INFO if _NO_KERNEL.search(other.message) else severity
-
-
 def _is_own_class(difference: Difference) -> bool:
     """Return whether a backend returns an object of a class of its own: sparse, or a function."""
     results = [] if difference.kind != "structure" else difference.text.split(" vs ")
@@ -324,13 +300,18 @@ def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference |
     return difference or compare_effects(decode_effects(mine), decode_effects(theirs))
 
 
-def _is_promised(difference: Difference, pair: PairKind, subject: Subject) -> bool:
+def _is_promised(
+    difference: Difference,
+    pair: PairKind,
+    subject: Subject,
+    sides: tuple[Outcome, Outcome],
+    inputs: Inputs,
+) -> bool:
     """Return whether targets that differ in this way promise to agree in this."""
     if pair not in _SEEN_BETWEEN.get(difference.kind, PairKind):
         return False
     if pair is PairKind.DEVICE:
-        is_exempt = difference.kind in _UNSPECIFIED and exemption_of(subject.api, BETWEEN_DEVICES)
-        return difference.kind not in _UNSAID_OF_DEVICES and not is_exempt
+        return promises(difference, subject.api, sides, inputs)
     return pair is not PairKind.MODE or _is_promised_of_modes(difference, subject)
 
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets.drivers import oldest_driver
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.targets.drivers import Cuda
+    from ciguard.targets.libraries import CudaExtra
     from ciguard.targets.target import Target
 
+_ENDING = frozenset({"<", "<=", "==", "~="})
+"""Operators of a specifier that has an upper end."""
 _TOOLKIT_OF_PACKAGE = re.compile(r"nvidia-.+-cu(\d+)")
 
 
@@ -54,7 +58,7 @@ def cuda_extra(package: Published | Wheel, target: Target, cuda: Cuda) -> str:
     library = library_of_distribution(package.distribution)
     if library is None or _names_cuda(package):
         return ""
-    released = [extra for extra in library.cuda_extras if extra.is_in(package.version)]
+    released = [extra for extra in library.cuda_extras if _has_extra(package, extra)]
     usable = [extra for extra in released if extra.cuda <= cuda[0]]
     if released and not usable:
         major = released[-1].cuda
@@ -98,6 +102,19 @@ def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda
                 "a newer driver, or name an older release."
             )
             raise ProvisioningError(msg)
+
+
+def _has_extra(package: Published | Wheel, extra: CudaExtra) -> bool:
+    """Return whether a release that the package's requirement allows has an extra.
+
+    Of a range that ends before the first release with it, none has.
+    """
+    if package.version is not None or not isinstance(package, Published):
+        return extra.is_in(package.version)
+    asked = Requirement(package.requirement).specifier
+    first = next(spec.version for spec in SpecifierSet(extra.versions) if spec.operator == ">=")
+    ends = any(spec.operator in _ENDING for spec in asked)
+    return not ends or asked.contains(first, prereleases=True)
 
 
 def _names_cuda(package: Published | Wheel) -> bool:

@@ -31,8 +31,12 @@ torch.AcceleratorError: CUDA error: unspecified launch failure
 ========= Target application returned an error
 ========= ERROR SUMMARY: 3 errors
 """
-UNINITIALIZED = """\
-========= Uninitialized __global__ memory read
+OLDER = """\
+========= Invalid __global__ read of size 4
+=========     at 0x160 in a.cu:6:far(void)
+"""
+MISALIGNED = """\
+========= Misaligned __global__ read of size 4 bytes
 =========     at void reduce<float>(float *)+0x1f0 in reduce.cuh:12
 """
 STAND_IN = """#!{python}
@@ -98,8 +102,12 @@ def test_the_case_is_confined_though_the_sanitizer_is_not(stand_in: Path, tmp_pa
         ("", ()),
         ("========= ERROR SUMMARY: 0 errors\n", ()),
         (
-            UNINITIALIZED,
-            (Frame("Uninitialized __global__ memory read", "void reduce<float>(float *)"),),
+            MISALIGNED,
+            (Frame("Misaligned __global__ read of size 4 bytes", "void reduce<float>(float *)"),),
+        ),
+        (
+            OLDER,
+            (Frame("Invalid __global__ read of size 4", "?"),),
         ),
         ("========= Invalid __shared__ read\n", (Frame("Invalid __shared__ read", "?"),)),
     ],

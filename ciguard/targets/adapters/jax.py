@@ -77,6 +77,7 @@ class JaxAdapter(contract.Adapter):
         os.environ.setdefault("NPROC", "1")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         self._on_cpu = kind == "cpu"
+        self._wait_for_device: Callable[[], object] | None = None
         warnings.simplefilter("ignore")
         self._jax: Any = importlib.import_module("jax")
         self._numpy: Any = importlib.import_module("jax.numpy")
@@ -104,6 +105,8 @@ class JaxAdapter(contract.Adapter):
         os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{share:.4f}"
         matrix = self._numpy.eye(8)
         self._jax.block_until_ready(matrix @ matrix)
+        device = self._jax.local_devices()[0]
+        self._wait_for_device = getattr(device, "synchronize_all_activity", None)
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""
@@ -204,19 +207,14 @@ class JaxAdapter(contract.Adapter):
         return is_of_tracing or bool(_NOT_TRACED.search(str(error)))
 
     def synchronise(self) -> None:
-        """Wait for effects; arrays are waited for where they are read."""
+        """Wait for effects, and for all that is under way on a device; arrays are read anyway."""
         self._jax.effects_barrier()
+        if self._wait_for_device is not None:
+            self._wait_for_device()
 
     def wait_for(self, output: Any) -> None:
-        """Wait for the arrays in a result: JAX has no way to wait for all that is under way."""
+        """Wait for the arrays in a result."""
         self._jax.block_until_ready(output)
-
-    def device_memory(self) -> tuple[int, int] | None:
-        """Return what arrays take of the device; its peak is that of the process so far."""
-        if self._on_cpu:
-            return None
-        known = self._jax.local_devices()[0].memory_stats() or {}
-        return int(known.get("bytes_in_use", 0)), int(known.get("peak_bytes_in_use", 0))
 
     def classify(self, error: BaseException) -> str:
         """Tell user errors from internal ones by class, then by message."""

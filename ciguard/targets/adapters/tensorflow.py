@@ -265,9 +265,10 @@ class TensorflowAdapter(contract.Adapter):
             layer.build(inputs[0].shape)
 
     def synchronise(self) -> None:
-        """Wait until the GPU has finished; executors alone wait for what is only being sent."""
+        """Wait until the GPU has finished; executors wait for what is being sent, and no more."""
         if not self._on_cpu:
-            self._tensorflow.test.experimental.sync_devices()
+            wait = getattr(self._tensorflow.test.experimental, "sync_devices", None)  # since 2.12
+            (wait or self._context.sync_executors)()
 
     def device_memory(self) -> tuple[int, int] | None:
         """Return what tensors take of the GPU."""

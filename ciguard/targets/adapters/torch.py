@@ -49,6 +49,8 @@ _WIDER = {
 
 _SMALLEST = 5e-324
 _MAX_PARTS = 8
+_OFFSET_BYTES = 8
+"""Of the state of a CUDA generator, the last: how many numbers it has drawn."""
 _NO_EFFECTS: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 _REHEARSED_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "bfloat16")
 
@@ -154,6 +156,7 @@ class TorchAdapter(contract.Adapter):
         torch.conv2d(image, torch.ones(1, 1, 3, 3, device=self._device))
         torch.linalg.inv(torch.mm(matrix, matrix))
         self._generator = torch.cuda.default_generators[self._device.index or 0]
+        self._reads_offset = hasattr(self._generator, "get_offset")  # since 2.1
         self.synchronise()
         torch.cuda.reset_peak_memory_stats(self._device)
 
@@ -244,7 +247,11 @@ class TorchAdapter(contract.Adapter):
 
     def _has_drawn(self) -> bool:
         """Return whether the device's generator has moved since it was seeded."""
-        return self._generator is not None and self._generator.get_offset() != 0
+        if self._generator is None:
+            return False
+        if self._reads_offset:
+            return bool(self._generator.get_offset())
+        return any(self._generator.get_state()[-_OFFSET_BYTES:].tolist())
 
     def effects(self, made: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
         """Return which tensors have a new version, and which a result is, or is a view of."""
@@ -310,8 +317,7 @@ class TorchAdapter(contract.Adapter):
     def make_layer(self, layer: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         """Build a module on the CPU, as its weights are drawn there, and move it to the device."""
         torch = self._torch
-        is_module = isinstance(layer, type) and issubclass(layer, torch.nn.Module)
-        if self._on_cpu or not is_module:
+        if self._on_cpu or not (isinstance(layer, type) and issubclass(layer, torch.nn.Module)):
             return layer(*arguments, **keywords)
         try:
             with torch.device("cpu"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from campaign_examples import group, member
 
@@ -17,9 +19,17 @@ def test_a_target_that_can_make_few_arguments_is_named(
     unbuilt: int, cases: int, warned: list[str]
 ) -> None:
     tested = group(member(ONE), member(OTHER))
-    tested.members[ONE].count((), {"passed": 390, "rejected": 10})
-    tested.members[ONE].unbuilt = 10
-    tested.members[OTHER].count((), {"passed": cases - unbuilt, "rejected": unbuilt})
-    tested.members[OTHER].unbuilt = unbuilt
+    on_cpu, on_device = tested.members.values()
+    on_device.identity = replace(on_device.identity, device="cuda:0")
+    on_cpu.tried, on_cpu.unbuilt = 400, 10
+    on_device.tried, on_device.unbuilt = cases, unbuilt
 
     assert [text.partition(": ")[0] for text in tested.ill_built()] == warned
+
+
+def test_versions_of_one_device_may_lack_types() -> None:
+    tested = group(member(ONE), member(OTHER))
+    for tested_member, unbuilt in zip(tested.members.values(), (10, 300), strict=True):
+        tested_member.tried, tested_member.unbuilt = 400, unbuilt
+
+    assert list(tested.ill_built()) == []

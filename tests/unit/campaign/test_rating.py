@@ -195,6 +195,14 @@ def test_what_follows_when_checks_are_switched_off_weighs_little(
     assert named_rater().rated(replace(met, case=case)).severity is severity
 
 
+@pytest.mark.parametrize(("number", "severity"), [(2**62, Severity.LOW), (2, Severity.HIGH)])
+def test_values_read_past_a_check_weigh_little(number: int, severity: Severity) -> None:
+    case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=(LiteralValue(number),))
+    met = replace(difference(), kind="values", severity=Severity.HIGH, api=API, case=case)
+
+    assert rater().rated(met).severity is severity
+
+
 def test_what_cannot_be_that_long_weighs_little_without_documentation() -> None:
     met = internal("vector larger than max_size()", LiteralValue(2))
 

@@ -39,8 +39,12 @@ from ciguard.oracles import (
     encode,
     relations_of,
 )
-from ciguard.oracles.differential import (
+from ciguard.oracles.between_devices import (
     BETWEEN_DEVICES,
+    FIRST_BETWEEN_DEVICES,
+    INCOMPLETE_BETWEEN_DEVICES,
+)
+from ciguard.oracles.differential import (
     BETWEEN_MODES,
     REFUSED_BY_MODES,
     SHAPE_BETWEEN_BACKENDS,
@@ -137,6 +141,8 @@ def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
             "differential",
             "between backends",
             BETWEEN_DEVICES,
+            FIRST_BETWEEN_DEVICES,
+            INCOMPLETE_BETWEEN_DEVICES,
             BETWEEN_MODES,
             REFUSED_BY_MODES,
             SHAPE_BETWEEN_BACKENDS,

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import binascii
 import math
+import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STACK = (Frame("torch/functional.py", "fold"),)
+ON_DEVICES = {OLD: identity(), NEW: identity(device="cuda:0")}
 NUMBER = LiteralValue(3)
 EVERY_OUTCOME: tuple[Outcome, ...] = (
     passed(1.0),
@@ -378,17 +381,18 @@ def test_a_copy_made_on_the_way_to_another_device_is_no_difference() -> None:
         ("can't convert cuda:0 device type tensor to numpy.", Severity.INFO),
         ("CUDA error: device-side assert triggered\nSearch for it", Severity.HIGH),
         ("the sizes do not fit", Severity.MEDIUM),
+        ("Expected all tensors to be on the same device, cuda:0 and cpu", Severity.MEDIUM),
     ],
 )
 def test_what_a_device_refuses_weighs_by_why(message: str, severity: Severity) -> None:
-    of = replace(subject(), targets={OLD: identity(), NEW: identity(device="cuda:0")})
+    of = replace(subject(), targets=ON_DEVICES)
     refused: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("RuntimeError", message)}
 
     assert [finding.severity for finding in judge(case(), refused, of)] == [severity]
 
 
 def test_errors_and_what_only_another_device_takes_are_no_difference_between_devices() -> None:
-    of = replace(subject(), targets={OLD: identity(), NEW: identity(device="cuda:0")})
+    of = replace(subject(), targets=ON_DEVICES)
     refused, otherwise = Rejected("IndexError", "no"), Rejected("AcceleratorError", "no")
 
     assert judge(case(), {OLD: refused, NEW: otherwise}, of) == []
@@ -396,13 +400,47 @@ def test_errors_and_what_only_another_device_takes_are_no_difference_between_dev
     assert judge(case(), {OLD: refused, NEW: otherwise}, subject())
 
 
-@pytest.mark.parametrize("api", ["torch.Tensor.argsort", "torch.topk", "torch.Tensor.get_device"])
+@pytest.mark.parametrize("api", ["torch.Tensor.argsort", "torch.Tensor.get_device"])
 def test_what_devices_may_answer_otherwise_is_compared_between_versions(api: str) -> None:
     met = {OLD: passed(1.0), NEW: passed(2.0)}
-    devices = {OLD: identity(), NEW: identity(device="cuda:0")}
 
-    assert judge(case(), met, replace(subject(), api=api, targets=devices)) == []
+    assert judge(case(), met, replace(subject(), api=api, targets=ON_DEVICES)) == []
     assert judge(case(), met, replace(subject(), api=api))
+
+
+def pair_of(first: float, second: float) -> Passed:
+    items = ",".join(_item(number) for number in (first, second))
+    return Passed(f'["L","tuple",[{items}],2]'.encode(), 0.1)
+
+
+def _item(number: float) -> str:
+    encoded = binascii.b2a_base64(struct.pack("<f", number), newline=False).decode()
+    return f'["T","float32",[],"{encoded}"]'
+
+
+@pytest.mark.parametrize(
+    ("api", "other", "is_open"),
+    [
+        ("torch.topk", pair_of(1.0, 9.0), True),
+        ("torch.topk", pair_of(2.0, 3.0), False),
+        ("torch.linalg.cholesky_ex", pair_of(2.0, 1.0), True),
+        ("torch.add", pair_of(1.0, 9.0), False),
+    ],
+    ids=["indices of ties", "values", "incomplete", "no exemption"],
+)
+def test_devices_agree_in_the_part_that_is_documented(
+    api: str, other: Passed, *, is_open: bool
+) -> None:
+    met: dict[str, Outcome] = {OLD: pair_of(1.0, 3.0), NEW: other}
+    findings = judge(case(), met, replace(subject(), api=api, targets=ON_DEVICES))
+
+    assert (findings == []) is is_open
+
+
+def test_decompositions_that_are_complete_agree() -> None:
+    of = replace(subject(), api="torch.linalg.inv_ex", targets=ON_DEVICES)
+
+    assert judge(case(), {OLD: pair_of(1.0, 0.0), NEW: pair_of(2.0, 0.0)}, of)
 
 
 def test_an_integer_too_large_for_a_float_is_not_special() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ciguard.errors import ProvisioningError
-from ciguard.targets import cpu_builds, parse_target
-from ciguard.targets.cuda_builds import refuse_cpu_builds, refuse_unfit_builds
+from ciguard.targets import Published, cpu_builds, parse_target
+from ciguard.targets.cuda_builds import cuda_extra, refuse_cpu_builds, refuse_unfit_builds
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,22 @@ def test_what_was_installed_for_an_older_cuda_runs_on_a_newer_driver() -> None:
     }
 
     refuse_unfit_builds(parse_target("torch@cuda"), installed, (13, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "extra"),
+    [
+        ("jax<0.7@cuda", "cuda12"),
+        ("jax>=0.8@cuda", "cuda13"),
+        ("jax@cuda", "cuda13"),
+        ("jax>=0.7.2,<0.9@cuda", "cuda13"),
+        ("tensorflow<2.14@cuda", ""),
+        ("tensorflow==2.21.0@cuda", "and-cuda"),
+    ],
+)
+def test_a_range_gets_the_extra_that_its_releases_have(text: str, extra: str) -> None:
+    target = parse_target(text)
+    package = target.packages[0]
+    assert isinstance(package, Published)
+
+    assert cuda_extra(package, target, (13, 0)) == extra
