@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import re
@@ -105,8 +106,11 @@ class JaxAdapter(contract.Adapter):
         os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{share:.4f}"
         matrix = self._numpy.eye(8)
         self._jax.block_until_ready(matrix @ matrix)
-        device = self._jax.local_devices()[0]
-        self._wait_for_device = getattr(device, "synchronize_all_activity", None)
+        wait = getattr(self._jax.local_devices()[0], "synchronize_all_activity", None)
+        if wait is not None:
+            with contextlib.suppress(NotImplementedError, RuntimeError):  # not every plugin can
+                wait()
+                self._wait_for_device = wait
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""
