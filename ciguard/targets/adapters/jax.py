@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
 import re
@@ -78,7 +77,8 @@ class JaxAdapter(contract.Adapter):
         os.environ.setdefault("NPROC", "1")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         self._on_cpu = kind == "cpu"
-        self._wait_for_device: Callable[[], object] | None = None
+        self._last: Any = None
+        """An array on the device, once that has started."""
         warnings.simplefilter("ignore")
         self._jax: Any = importlib.import_module("jax")
         self._numpy: Any = importlib.import_module("jax.numpy")
@@ -106,11 +106,7 @@ class JaxAdapter(contract.Adapter):
         os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{share:.4f}"
         matrix = self._numpy.eye(8)
         self._jax.block_until_ready(matrix @ matrix)
-        wait = getattr(self._jax.local_devices()[0], "synchronize_all_activity", None)
-        if wait is not None:
-            with contextlib.suppress(NotImplementedError, RuntimeError):  # not every plugin can
-                wait()
-                self._wait_for_device = wait
+        self._last = matrix
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""
@@ -211,10 +207,13 @@ class JaxAdapter(contract.Adapter):
         return is_of_tracing or bool(_NOT_TRACED.search(str(error)))
 
     def synchronise(self) -> None:
-        """Wait for effects, and for all that is under way on a device; arrays are read anyway."""
+        """Wait for effects, and for all that is under way on a device.
+
+        No function of JAX does: but a device computes in order, so the last result is waited for.
+        """
         self._jax.effects_barrier()
-        if self._wait_for_device is not None:
-            self._wait_for_device()
+        if self._last is not None:
+            self._jax.block_until_ready(self._last + 1)
 
     def wait_for(self, output: Any) -> None:
         """Wait for the arrays in a result."""
