@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ciguard.oracles import Law
 
 _MAX_ELEMENTS = 4_096
-_MIN_HUGE = 2**31
+_MIN_HUGE = 2**31 - 1
 _WORD = re.compile(r"\w+")
 _SLIP = re.compile(
     r"ASSERT|Check failed|[Aa]ssertion|^(?:UnboundLocal|Name|Attribute|Index|Key)Error"

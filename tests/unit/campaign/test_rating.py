@@ -209,7 +209,7 @@ def test_what_cannot_be_that_long_weighs_little_without_documentation() -> None:
     assert named_rater(doc="").rated(met).severity is Severity.LOW
 
 
-@pytest.mark.parametrize(("number", "severity"), [(2**31, Severity.LOW), (2**20, Severity.MEDIUM)])
+@pytest.mark.parametrize(("number", "severity"), [(2**31 - 1, Severity.LOW), (2**20, Severity.MEDIUM)])
 def test_who_asks_for_more_memory_than_there_is_gets_none(number: int, severity: Severity) -> None:
     case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=(LiteralValue(number),))
     met = replace(difference(), oracle="exhaustion", severity=Severity.MEDIUM, case=case)
