@@ -82,7 +82,7 @@ class Rater:
             finding = replace(finding, evidence=evidence)
         if breach:
             return replace(finding, severity=Severity.INFO)
-        if self._is_refusal(finding) or _is_oddity(finding) or _asks_for_too_much(finding):
+        if self._is_refusal(finding) or self._may_lack_memory(finding) or _is_oddity(finding):
             return replace(finding, severity=min(finding.severity, Severity.LOW))
         return finding
 
@@ -144,6 +144,12 @@ class Rater:
         parameters = {p.name for r in records for p in (*r.parameters, *r.inputs)}
         return any("_" in name for name in parameters & {*_WORD.findall(message)})
 
+    def _may_lack_memory(self, finding: Finding) -> bool:
+        """Return whether a death may be for want of memory, of a library that does not check."""
+        group = self._groups[finding.library]
+        checks = all(m.environment.library.checks_allocations for m in group.members.values())
+        return finding.oracle == "crash" and not checks and _has_huge_number(finding.case)
+
     def _undefined(self, finding: Finding) -> list[str]:
         """Return the arguments that are None where an operator needs a tensor."""
         if not depends_on_reach(finding) or not isinstance(finding.case, ApiCall):
@@ -187,11 +193,6 @@ def _goes_unchecked(call: ApiCall, record: ApiRecord) -> bool:
         name.startswith("validate") and value == LiteralValue(value=False)
         for name, value in given.items()
     )
-
-
-def _asks_for_too_much(finding: Finding) -> bool:
-    """Return whether a call that ran out of memory asked for more than any machine has."""
-    return finding.oracle == "exhaustion" and _has_huge_number(finding.case)
 
 
 def _has_huge_number(case: Case) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import Evidence, Exhausted, Finding, Severity
 from ciguard.oracles.contract import Traits, registered
+from ciguard.oracles.hang import asks_for_much
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +32,7 @@ class ExhaustionOracle:
             Finding(
                 oracle="exhaustion",
                 kind=resource,
-                severity=Severity.MEDIUM,
+                severity=Severity.LOW if asks_for_much(case) else Severity.MEDIUM,
                 library=subject.library,
                 api=subject.api,
                 case=case,

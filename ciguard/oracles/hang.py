@@ -31,7 +31,7 @@ from ciguard.oracles.contract import Traits, registered
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from ciguard.domain import Case, Fill, Outcome
+    from ciguard.domain import Case, Fill, Outcome, Value
     from ciguard.oracles.contract import Subject
 
 
@@ -148,22 +148,40 @@ def asks_for_much(case: Case) -> bool:
     values = [*case.values]
     while values:
         value = values.pop()
-        match value:
-            case LiteralValue(int() | float() as number):
-                if abs(number) >= _MUCH:
-                    return True
-            case ArrayValue(_, shape, fill) | TensorValue(_, shape, fill):
-                if math.prod(shape) >= _MUCH or _is_large(fill):
-                    return True
-            case ListValue(items) | TupleValue(items):
-                values.extend(items)
-            case DictValue(pairs):
-                values.extend(item for _, item in pairs)
-            case CallValue(_, arguments, keywords):
-                values.extend([*arguments, *(item for _, item in keywords)])
-            case _:
-                continue
+        if _is_much(value):
+            return True
+        values.extend(_parts(value))
     return False
+
+
+def _is_much(value: Value) -> bool:
+    match value:
+        case LiteralValue(int() | float() as number):
+            return abs(number) >= _MUCH
+        case ArrayValue(_, shape, fill) | TensorValue(_, shape, fill):
+            return math.prod(shape) >= _MUCH or _is_large(fill)
+        case ListValue(items) | TupleValue(items):
+            return _product(items) >= _MUCH
+        case _:
+            return False
+
+
+def _parts(value: Value) -> Sequence[Value]:
+    match value:
+        case ListValue(items) | TupleValue(items):
+            return items
+        case DictValue(pairs):
+            return [item for _, item in pairs]
+        case CallValue(_, arguments, keywords):
+            return [*arguments, *(item for _, item in keywords)]
+        case _:
+            return ()
+
+
+def _product(items: Sequence[Value]) -> int:
+    """Return how many parts there are if numbers in a list are sizes; 0 if they are none."""
+    sizes = [item.value for item in items if isinstance(item, LiteralValue)]
+    return math.prod(size if isinstance(size, int) and size > 0 else 0 for size in sizes)
 
 
 def _is_large_in(text: str) -> bool:

@@ -104,6 +104,8 @@ class Library:
     """Variable that names a folder, kept between runs, for what the library compiles itself."""
     has_device_builds: bool = False
     """Its wheels come in one build per device, which uv's `--torch-backend` selects."""
+    checks_allocations: bool = True
+    """Whether it raises where there is no memory; else it dies as by any other crash."""
     compiles_on_devices: bool = False
     """On devices its calls are compiled by programs that it starts, such as `ptxas`."""
     cuda_extras: tuple[CudaExtra, ...] = ()
@@ -203,6 +205,7 @@ for _library in (
         environment={**_ONE_THREAD, "use_mkl": "0"},
         cpu_environment={"nvcc_path": ""},
         cache_variable="JITTOR_HOME",
+        checks_allocations=False,
         forks=ForkPolicy.AFTER_USE,
         case_limit_s=60.0,
         # It compiles each of its kernels when a program first uses it.

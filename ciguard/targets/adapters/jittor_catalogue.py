@@ -61,6 +61,8 @@ def _members(jittor: Any, lost: list[dict[str, Any]]) -> list[tuple[str, Any]]:
     found = []
     for name, module in introspection.modules(_MODULES, lost=lost):
         for member in introspection.public_names(module):
+            if len(member) == 1:
+                continue  # variables that loops of the module have left behind
             thing = getattr(module, member, None)
             origin = str(getattr(thing, "__module__", "") or "")
             native = isinstance(thing, types.BuiltinFunctionType)

@@ -203,18 +203,25 @@ def test_values_read_past_a_check_weigh_little(number: int, severity: Severity) 
     assert rater().rated(met).severity is severity
 
 
+@pytest.mark.parametrize(("number", "severity"), [(2**40, Severity.LOW), (40, Severity.CRITICAL)])
+def test_a_death_may_be_for_want_of_memory_where_nobody_checks(
+    number: int, severity: Severity
+) -> None:
+    tested = group(member(ONE), member(TWO))
+    for one in tested.members.values():
+        unchecked = replace(one.environment.library, checks_allocations=False)
+        one.environment = replace(one.environment, library=unchecked)
+    case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=(LiteralValue(number),))
+    died = replace(crash(), api=API, case=case)
+
+    assert Rater({"planted": tested}).rated(died).severity is severity
+    assert rater().rated(died).severity is Severity.CRITICAL
+
+
 def test_what_cannot_be_that_long_weighs_little_without_documentation() -> None:
     met = internal("vector larger than max_size()", LiteralValue(2))
 
     assert named_rater(doc="").rated(met).severity is Severity.LOW
-
-
-@pytest.mark.parametrize(("number", "severity"), [(2**31 - 1, Severity.LOW), (2**20, Severity.MEDIUM)])
-def test_who_asks_for_more_memory_than_there_is_gets_none(number: int, severity: Severity) -> None:
-    case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=(LiteralValue(number),))
-    met = replace(difference(), oracle="exhaustion", severity=Severity.MEDIUM, case=case)
-
-    assert rater().rated(met).severity is severity
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,12 @@ def test_a_clean_out_of_memory_is_an_answer_and_an_abort_is_not() -> None:
     assert found({OLD: clean, NEW: dead}) == [("exhaustion", "memory", Severity.MEDIUM, (NEW,))]
 
 
+def test_whoever_asks_for_much_and_runs_out_of_it_is_a_small_matter() -> None:
+    met: dict[str, Outcome] = {OLD: Exhausted(Resource.MEMORY, died=True)}
+
+    assert [severity for *_, severity, _ in found(met, of=LiteralValue(HUGE))] == [Severity.LOW]
+
+
 def test_too_much_output_is_an_exhaustion() -> None:
     met = {OLD: Exhausted(Resource.OUTPUT, died=True)}
 
@@ -198,6 +204,7 @@ SMALL = TensorValue("int32", (2,), Constant(1))
         LiteralValue(1e9),
         ListValue((LiteralValue(1), LiteralValue(HUGE))),
         TupleValue((ListValue((LiteralValue(HUGE),)),)),
+        TupleValue((LiteralValue(65_536), LiteralValue(65_536))),
         DictValue((("size", LiteralValue(HUGE)),)),
         CallValue("torch.Size", (ListValue((LiteralValue(HUGE),)),)),
         CallValue("torch.Size", (), (("n", LiteralValue(HUGE)),)),
@@ -218,6 +225,7 @@ def test_whoever_asks_for_much_may_have_to_wait(value: Value) -> None:
     [
         LiteralValue(99_999),
         LiteralValue("100000000"),
+        TupleValue((LiteralValue(65_536), LiteralValue(-65_536))),
         LiteralValue(value=True),
         LiteralValue(float("nan")),
         TensorValue("float32", (2,), Constant(float("nan"))),
