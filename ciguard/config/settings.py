@@ -277,8 +277,8 @@ class Config:
         metadata=_described(
             choice(CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER),
             "What is done where this machine does not refuse workers all that it ought to: "
-            "required ends the run before the first case, best-effort warns. off confines nothing, "
-            "for machines whose drivers do not start otherwise; no file may say so.",
+            "required ends the run before the first case, best-effort warns. off confines no "
+            "worker, for machines whose drivers do not start otherwise; no file may say so.",
             not_in_files=(CONFINE_NEVER,),
         ),
     )

@@ -40,7 +40,7 @@ _MAX_RETRIES = 2
 _GRACE_S = 1.0
 _WORKER_START_S = 60.0
 _MAX_FALSE_STARTS = 5
-"""Of a target's workers, while nothing is heard of any other: a full device may have room later."""
+"""In a row, of one target: once another worker reports, a full device may have room again."""
 _UNDYING_S = 15.0
 """A process that waits for its device's driver may not end when it is killed."""
 _UNTRUSTED = frozenset({"protocol", "canary"})

@@ -78,7 +78,7 @@ class ServerProcess:
         self.version = ""
         self.confined_by: tuple[str, ...] = ()
         self.false_starts = 0
-        """Workers that ended before they could take a case, since one was last heard of."""
+        """Workers that ended before they could take a case, since one last reported anything."""
         self._tickets = 0
         self._unanswered: dict[str, float] = {}
         """What the server was asked and has not done yet, and when."""

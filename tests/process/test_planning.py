@@ -439,8 +439,8 @@ def test_a_pull_request_that_may_matter_to_a_gpu_has_rows_for_it_and_says_why(
     plan = _on_gpus(repository)
 
     assert "cuda" in {job.device for job in plan.jobs}
-    (said,) = [text for text in plan.reasons if text.startswith("Planned for cuda:0, since ")]
-    assert reason in said
+    (sentence,) = [text for text in plan.reasons if text.startswith("Planned for cuda:0, since ")]
+    assert reason in sentence
 
 
 @pytest.mark.parametrize(

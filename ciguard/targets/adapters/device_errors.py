@@ -70,5 +70,5 @@ def kind_of_device_error(message: str) -> str:
 
 
 def cause_of_loss(message: str) -> str:
-    """Return the error that a context does not survive, such as `illegal memory access`; or ``."""
+    """Return the error that a context does not survive; empty if the message names none."""
     return next((name for name, pattern in _CAUSES.items() if pattern.search(message)), "")

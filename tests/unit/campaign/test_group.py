@@ -1,4 +1,4 @@
-"""What is said of a group's targets by what became of their cases."""
+"""What a run reports of a group's targets by the outcomes of their cases."""
 
 from __future__ import annotations
 
