@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +40,7 @@ MISALIGNED = """\
 ========= Misaligned __global__ read of size 4 bytes
 =========     at void reduce<float>(float *)+0x1f0 in reduce.cuh:12
 """
-STAND_IN = """#!{python}
+STAND_IN = """\
 import subprocess, sys
 words = sys.argv[1:]
 assert words[:4] == ["--tool", "memcheck", "--print-limit", "1"], words
@@ -59,8 +60,12 @@ def spec() -> WorkerSpec:
 
 @pytest.fixture
 def stand_in(tmp_path: Path) -> Path:
+    program = tmp_path / "stand_in.py"
+    program.write_text(STAND_IN.format(report=REPORT), encoding="utf-8")
     file = tmp_path / "compute-sanitizer"
-    file.write_text(STAND_IN.format(python=sys.executable, report=REPORT), encoding="utf-8")
+    # A `#!` line ends at a space, and the interpreter's path may hold one.
+    command = shlex.join([sys.executable, str(program)])
+    file.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
     file.chmod(0o700)
     return file
 
