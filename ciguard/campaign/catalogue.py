@@ -30,7 +30,7 @@ from ciguard.knowledge import (
     read_constraints,
     read_provenance,
 )
-from ciguard.targets import description_version
+from ciguard.libraries import description_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,8 @@ from ciguard.campaign.shipped import shipped_file, shipped_files
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
 from ciguard.knowledge import refinements
-from ciguard.targets import LIBRARIES, libraries_of, parse_target, provision
+from ciguard.libraries import LIBRARIES
+from ciguard.targets import libraries_of, parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Callable

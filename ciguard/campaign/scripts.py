@@ -23,11 +23,11 @@ from ciguard.domain import (
     status,
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
+from ciguard.libraries import LIBRARIES
 from ciguard.oracles import ACCEPTED, is_measured, traits_of
 from ciguard.targets import (
     EAGER,
     FULL_PRECISION,
-    LIBRARIES,
     Active,
     backend_choice,
     libraries_of,
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Member
     from ciguard.domain import Bucket, Event, Finding, TargetSummary
     from ciguard.execution import Dispatcher, ScriptResult
-    from ciguard.targets import Library, Target
+    from ciguard.libraries import Library
+    from ciguard.targets import Target
 
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from ciguard.libraries import description_version
 from ciguard.project import seeds_folder
-from ciguard.targets import Published, description_version
+from ciguard.targets import Published
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.knowledge import Provenance
-    from ciguard.targets import Environment, Library, Target
+    from ciguard.libraries import Library
+    from ciguard.targets import Environment, Target
 
 _LOCAL = re.compile(r"\+(?:cpu|cu\d+|rocm[\d.]+|xpu)$")
 """Of a published build: which device it is for. Any other local version is somebody's own build."""

@@ -319,7 +319,7 @@ class Dispatcher:
 
         Args:
             target: one of a library whose adapter has `models`.
-            sources: see `ciguard.targets.adapters.keras_seeds`. What they name must be in
+            sources: see `ciguard.libraries.keras.in_target.seeds`. What they name must be in
                 `WorkerSpec.readable`, the `folder` of an application in `WorkerSpec.writable`.
             limit_s: time for one source.
 

@@ -14,6 +14,7 @@ import tomllib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ciguard.libraries import LIBRARIES
 from ciguard.planning.module_uses import syntax_tree
 from ciguard.planning.pins import Lines, Pin, pin_at, pin_of, pin_within
 
@@ -28,13 +29,6 @@ _CONDA_LINE = re.compile(
 )
 _CONDA_LOCKED = re.compile(r"\s*-?\s*(?P<key>name|version):\s*[\"']?(?P<value>[^\s\"']+)[\"']?\s*")
 _NAME_KEY = r"^name\s*=\s*[\"']"
-_CONDA_NAMES = {
-    "pytorch": "torch",
-    "pytorch-cpu": "torch",
-    "pytorch-gpu": "torch",
-    "tensorflow-base": "tensorflow",
-}
-"""Packages of conda that hold a library under another name than those of PyPI."""
 
 
 def reader_of(path: str) -> Callable[[str], _Pins] | None:
@@ -153,7 +147,7 @@ def _conda(text: str) -> _Pins:
     for number, line in enumerate(text.splitlines(), start=1):
         found = _CONDA_LINE.fullmatch(line[:500])
         if found:
-            name = _CONDA_NAMES.get(found["name"].lower(), found["name"])
+            name = _on_pypi(found["name"])
             yield pin_within(name, (found["version"] or "*").replace(" ", ""), number)
 
 
@@ -164,8 +158,16 @@ def _conda_lock(text: str) -> _Pins:
         if found and found["key"] == "name":
             name, named_at = found["value"], number
         elif found and name:
-            yield pin_at(_CONDA_NAMES.get(name.lower(), name), found["value"], named_at)
+            yield pin_at(_on_pypi(name), found["value"], named_at)
             name = ""
+
+
+def _on_pypi(name: str) -> str:
+    """Return what PyPI calls a package of conda, which may have another name for a library."""
+    for library in LIBRARIES.items().values():
+        if name.lower() in library.conda_names:
+            return library.distributions[0]
+    return name
 
 
 _READERS: dict[str, Callable[[str], _Pins]] = {

@@ -41,7 +41,7 @@ from ciguard.execution.worker.messages import end_without_device
 from ciguard.execution.worker.modes import ModeExecutor
 from ciguard.execution.worker.quota import MAX_COMPILED, MAX_COMPILED_BYTES, TICK_MS, Quota, usage
 from ciguard.execution.worker.removal import remove_tree
-from ciguard.targets.adapters import contract, device_errors
+from ciguard.libraries.in_target import contract, device_errors
 
 MAX_MESSAGE = 65536
 MAX_DESCRIPTORS = 8

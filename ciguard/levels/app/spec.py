@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain import Case, Event, Finding, Outcome
     from ciguard.execution import Probe, ScriptResult
-    from ciguard.targets import Environment, Library
+    from ciguard.libraries import Library
+    from ciguard.targets import Environment
     from ciguard.triage import EnvironmentHint
 
 _MAX_NAME = 80

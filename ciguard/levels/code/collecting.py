@@ -96,7 +96,7 @@ class Collector:
         first = name not in self.found.references
         self.found.references.setdefault(name, []).append(call.func)
         if first and node is not self.model.owner:
-            for part in _bodies(node, self.program.dialect.forward):
+            for part in _bodies(node, self.program.dialect.style.forward):
                 self.visit(part, home=name)
 
 

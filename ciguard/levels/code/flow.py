@@ -149,7 +149,7 @@ class Flow:
     def _through_own(self, owner: ast.ClassDef | Function, source: Source) -> Source:
         method: Function | None = owner if not isinstance(owner, ast.ClassDef) else None
         if isinstance(owner, ast.ClassDef):
-            method = method_of(owner, self.program.dialect.forward)
+            method = method_of(owner, self.program.dialect.style.forward)
         if method is None:
             return None
         match method.body[-1]:

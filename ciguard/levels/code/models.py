@@ -75,7 +75,7 @@ def model_of(program: Program) -> Model:
             return found
     msg = (
         f"no model of {program.dialect.library} was found: neither a class with "
-        f"`{program.dialect.forward}`, nor a Sequential, nor layers called one after another"
+        f"`{program.dialect.style.forward}`, nor a Sequential, nor layers called one after another"
     )
     raise DisassemblyError(msg)
 
@@ -88,13 +88,13 @@ def _class(program: Program) -> Model | None:
         node
         for node in program.classes.values()
         if program.is_model_class(node)
-        and method_of(node, program.dialect.forward) is not None
+        and method_of(node, program.dialect.style.forward) is not None
         and any(_stands_alone(program, call) for call in program.calls_of(node.name))
     ]
     if not made:
         return None
     owner = max(made, key=lambda node: _library_calls(program, node))
-    method = method_of(owner, program.dialect.forward)
+    method = method_of(owner, program.dialect.style.forward)
     assert method is not None  # noqa: S101 - filtered by it
     names = [one.arg for one in method.args.args]
     if len(names) < 2 or not isinstance(method.body[-1], ast.Return):  # noqa: PLR2004 - self, data

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Finding, Outcome
     from ciguard.execution import Output
-    from ciguard.writing import Writer
+    from ciguard.libraries import Writer
 
 _FORM = """
 

@@ -57,7 +57,7 @@ class Program:
         if not isinstance(node, ast.Call):
             return False
         name = self.imports.qualified(node.func)
-        return name.rpartition(".")[2] in self.dialect.containers
+        return name.rpartition(".")[2] in self.dialect.style.containers
 
     def is_sequence(self, node: ast.AST) -> bool:
         """Return whether a node makes a `Sequential`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.files import read_text
-from ciguard.levels.code.dialects import LIBRARIES
+from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.project import seeds_folder
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class ProgramSource:
 
 def shipped_programs(library: str) -> tuple[str, ...]:
     """Return the names of the programs that come with ciguard for a library, in order."""
-    if library not in LIBRARIES:  # Keras has scripts too, which are no programs
+    if library not in libraries_with_programs():  # Keras has scripts too, which are no programs
         return ()
     return tuple(sorted(path.stem for path in (seeds_folder() / "models" / library).glob("*.py")))
 

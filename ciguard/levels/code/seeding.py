@@ -11,7 +11,7 @@ from ciguard.campaign import guided_lag
 from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError, DisassemblyError, UnknownNameError
 from ciguard.levels import select_layers
-from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
+from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.levels.code.encoders import ENCODERS
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import operators_of
@@ -59,9 +59,10 @@ def refuse_without_library(libraries: Iterable[str]) -> None:
         ConfigurationError: if there are seed programs for none of them.
     """
     names = sorted(set(libraries))
-    if not CODE_LIBRARIES.intersection(names):
+    if not libraries_with_programs().intersection(names):
+        known = ", ".join(sorted(libraries_with_programs()))
         msg = (
-            f"levels: {LEVEL!r} needs targets of {', '.join(sorted(CODE_LIBRARIES))}, such as "
+            f"levels: {LEVEL!r} needs targets of {known}, such as "
             f"'torch==2.13.0'; there are only {', '.join(names)}."
         )
         raise ConfigurationError(msg)
@@ -70,7 +71,7 @@ def refuse_without_library(libraries: Iterable[str]) -> None:
 def _sources(config: Config) -> tuple[list[str], list[ProgramSource]]:
     """Return the globs over shipped programs, and what the user's own files hold."""
     globs, own = [], []
-    shipped = {name for library in CODE_LIBRARIES for name in shipped_programs(library)}
+    shipped = {name for library in libraries_with_programs() for name in shipped_programs(library)}
     for text in config.programs:
         if _WILDCARD.intersection(text) or text in shipped:
             if not any(fnmatchcase(name, text) for name in shipped):

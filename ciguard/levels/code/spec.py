@@ -11,7 +11,7 @@ from ciguard.campaign import LevelDefaults, digest_of_apis
 from ciguard.domain import ProgramCase, located
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
-from ciguard.levels.code.dialects import LIBRARIES
+from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.levels.code.growing import programs_of
 from ciguard.levels.code.script import program_script
 from ciguard.levels.code.seeding import (
@@ -57,7 +57,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         trees = trees_for(factory.lanes)
         streams = []
         for group in factory.groups.values():
-            if group.library not in LIBRARIES or not group.running_eagerly:
+            if group.library not in libraries_with_programs() or not group.running_eagerly:
                 continue
             own = config.shard.part((yield from seed_programs(config, group.library)))
             if not own:

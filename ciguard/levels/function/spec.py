@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.campaign import Stream, StreamFactory
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
-    from ciguard.targets import Library
+    from ciguard.libraries import Library
     from ciguard.triage import EnvironmentHint
 
 

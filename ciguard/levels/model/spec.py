@@ -23,6 +23,7 @@ from ciguard.levels.model.seeding import (
 )
 from ciguard.levels.model.simpler import simpler_models
 from ciguard.levels.model.words import checked_text, origin_text
+from ciguard.libraries import LIBRARIES
 from ciguard.targets import readable_paths
 from ciguard.triage import PresentationDefaults
 
@@ -33,12 +34,11 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
     from ciguard.execution import Dispatcher
-    from ciguard.targets import Library
+    from ciguard.libraries import Library
     from ciguard.triage import EnvironmentHint
 
 _LIMIT_S = 60.0
 """Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
-_COMPILING = "jax"
 
 
 class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
@@ -109,11 +109,11 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
 
 
 def _compiles(group: Group) -> bool:
-    """Return whether a target compiles each operation for each shape, as JAX does."""
+    """Return whether a target compiles each operation for each shape."""
+    known = LIBRARIES.items()
     environments = [member.environment for member in group.running]
-    return any(
-        one.variables.get(one.library.backend_variable) == _COMPILING for one in environments
-    )
+    backends = [one.variables.get(one.library.backend_variable, "") for one in environments]
+    return any(known[name].compiles_each_shape for name in backends if name in known)
 
 
 LEVEL = ModelSpec()

@@ -13,7 +13,8 @@ from ciguard.campaign.catalogue import Origin, catalogue
 from ciguard.campaign.lookup import knowledge_for
 from ciguard.errors import ConfigurationError, ConstraintsFileError
 from ciguard.knowledge import Provenance, constraint_lines, known_of
-from ciguard.targets import LIBRARIES, Environment, description_version, parse_target
+from ciguard.libraries import LIBRARIES, description_version
+from ciguard.targets import Environment, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

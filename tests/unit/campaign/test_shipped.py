@@ -17,7 +17,8 @@ from ciguard.campaign.shipped import (
     shipped_folder,
 )
 from ciguard.knowledge import Provenance, knowledge_version, read_constraints, read_provenance
-from ciguard.targets import LIBRARIES, Environment, Library, description_version, parse_target
+from ciguard.libraries import LIBRARIES, Library, description_version
+from ciguard.targets import Environment, parse_target
 
 SHIPPED = sorted(shipped_folder().glob("*.jsonl"))
 LIBRARIES_SHIPPED = {"torch", "tensorflow", "keras", "jax", "jittor"}
