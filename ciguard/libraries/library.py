@@ -138,8 +138,8 @@ class Library:
     operations: Operations = field(default_factory=Operations)
     """Functions of it that metamorphic relations compute with."""
     equivalents: Path | None = None
-    """TOML file of its APIs that are defined as those of other libraries are; see
-    `ciguard/oracles/equivalents.py`."""
+    """TOML file of its APIs that are defined as those of other libraries are, written as
+    `ciguard/oracles/equivalents.toml` is."""
     documentation: str = ""
     """Whose mined rules read its documentation, e.g. `pytorch`; see `ciguard learn`."""
     spellings: Mapping[str, str] = field(default_factory=dict)

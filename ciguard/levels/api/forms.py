@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.domain import TensorValue
-from ciguard.libraries import LIBRARIES, TensorForm
+from ciguard.libraries import TensorForm, library_of_api
 
 if TYPE_CHECKING:
     import random
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from ciguard.values import Mutator, Scope
 
 
-def forms_of(library: str) -> tuple[TensorForm, ...]:
-    """Return the forms of a library's tensors; none for one that keeps them in one way only."""
-    known = LIBRARIES.items().get(library)
+def forms_of(module: str) -> tuple[TensorForm, ...]:
+    """Return the forms of the tensors of a module's library; most keep them in one way only."""
+    known = library_of_api(module)
     return known.forms if known is not None else ()
 
 
-def reforming(library: str) -> Mutator | None:
+def reforming(module: str) -> Mutator | None:
     """Return what gives a tensor another form; None for a library that has only one."""
-    forms = forms_of(library)
+    forms = forms_of(module)
     return partial(_reformed, forms=forms) if forms else None
 
 

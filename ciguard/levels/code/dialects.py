@@ -216,6 +216,16 @@ def dialect_of(library: str) -> Dialect:
     return Dialect(library=library, style=styles[library])
 
 
+def dialect_of_root(root: str) -> Dialect:
+    """Return how models are written with the library whose qualified names begin with a part.
+
+    Raises:
+        UnknownNameError: if this level does not know the library.
+    """
+    known = (name for name, style in _styles().items() if root in style.roots)
+    return dialect_of(next(known, root))
+
+
 def ways_of(root: str) -> tuple[Way, ...]:
     """Return how layers are called whose qualified names begin with this part."""
     styles = (style for style in _styles().values() if root in style.roots)

@@ -22,6 +22,7 @@ from ciguard.levels.code.seed_sources import (
     shipped_programs,
 )
 from ciguard.levels.code.seeds import SeedProgram
+from ciguard.libraries import LIBRARIES
 from ciguard.oracles import laws_of
 from ciguard.targets import libraries_of, parse_target
 
@@ -94,7 +95,8 @@ def seed_programs(config: Config, library: str) -> Generator[Event, None, list[S
     globs, own = _sources(config)
     names = [n for n in shipped_programs(library) if any(fnmatchcase(n, g) for g in globs)]
     sources = [shipped_program(name, library) for name in names]
-    sources += [source for source in own if _imports(source.text, library)]
+    module = LIBRARIES.get(library).module
+    sources += [source for source in own if _imports(source.text, module)]
     programs = []
     for source in sources:
         try:
@@ -104,7 +106,7 @@ def seed_programs(config: Config, library: str) -> Generator[Event, None, list[S
     return programs
 
 
-def _imports(text: str, library: str) -> bool:
+def _imports(text: str, package: str) -> bool:
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -120,7 +122,7 @@ def _imports(text: str, library: str) -> bool:
             else []
         )
     ]
-    return any(module.partition(".")[0] == library for module in modules)
+    return any(module.partition(".")[0] == package for module in modules)
 
 
 _MIN_TREES = 8
