@@ -149,6 +149,10 @@ class Library:
     """Name by which another library brings it, e.g. `tensorflow.keras`."""
     tensor_class: str = ""
     """Class of its tensors, whose methods are APIs, e.g. `torch.Tensor`."""
+    raw_names: tuple[str, ...] = ()
+    """Beginnings of names of raw entry points, which take handles and None for a tensor."""
+    kernel_modules: tuple[str, ...] = ()
+    """What kernels of a project's own are written with: sources that use it ask for a device."""
     conda_names: tuple[str, ...] = ()
     """Packages of conda that hold it, beside those of its distributions' names."""
     security_policy: str = ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications import known_providers
 from ciguard.domain import Place, visible
+from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import ChangedFile, shown_path
 from ciguard.planning.module_uses import ModuleUses, read_module
 from ciguard.planning.notebooks import CodeText, code_of_notebook
@@ -32,11 +33,8 @@ _LIKE_TENSORS = frozenset({"pandas", "polars", "xarray", "dask", "pyspark", "sym
 """What has methods by the names of those of tensors."""
 _KERNEL_MODULES = frozenset({"cuda", "cupy", "cutlass", "pycuda", "tilelang", "triton", "warp"})
 """What kernels are written with."""
-_KERNEL_APIS = (
-    *("jax.experimental.mosaic", "jax.experimental.pallas", "numba.cuda"),
-    *("torch.cuda._compile_kernel", "torch.cuda.jiterator", "torch.utils.cpp_extension"),
-)
-"""Likewise, of modules that do other things too."""
+_KERNEL_PARTS = ("numba.cuda",)
+"""Likewise, of packages that do other things too; libraries have such parts as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,11 +191,13 @@ class _Search:
 
     def _kernels(self) -> set[str]:
         """Return the files that write or build kernels, or may do so."""
+        known = [name for one in LIBRARIES.items().values() for name in one.kernel_modules]
+        parts = (*_KERNEL_PARTS, *known)
         found = {
             module.path
             for module in self._modules
             if module.read.imports & _KERNEL_MODULES
-            or any(use.name.startswith(_KERNEL_APIS) for use in module.read.uses)
+            or any(use.name.startswith(parts) for use in module.read.uses)
         }
         return found.union(self._unparsed)
 

@@ -21,6 +21,7 @@ from ciguard.domain import (
     TupleValue,
     cause_name,
 )
+from ciguard.libraries import library_of_api
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _WEIGHTS = {"crash": Severity.CRITICAL, "internal-error": Severity.HIGH}
 """Of the oracles that are asked: what any call may come to, whatever it is given."""
-_RAW = ("tensorflow.raw_ops.", "torch.ops.", "torch._C.")
 
 
 def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
@@ -74,7 +74,12 @@ def _hidden_by(bucket: Bucket) -> str:
 def is_raw(api: str) -> bool:
     """Return whether public functions are made of an API, and programs need not call it."""
     private = (part for part in api.split(".") if part.startswith("_") and not part.endswith("__"))
-    return api.startswith(_RAW) or any(private)
+    return _is_entry_point(api) or any(private)
+
+
+def _is_entry_point(name: str) -> bool:
+    library = library_of_api(name)
+    return library is not None and name.startswith(library.raw_names)
 
 
 def handle_in(case: Case) -> str:
@@ -82,7 +87,7 @@ def handle_in(case: Case) -> str:
     pending: list[Value] = [*case.values] if isinstance(case, ApiCall) else []
     while pending:
         match pending.pop(0):
-            case CallValue(function) if function.startswith(_RAW):
+            case CallValue(function) if _is_entry_point(function):
                 return function
             case CallValue("builtins.getattr", (CallValue(function), LiteralValue("handle"))):
                 return f"{function}.handle"

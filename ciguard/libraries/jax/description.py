@@ -41,5 +41,6 @@ LIBRARY = Library(
     ),
     compiles_each_shape=True,
     documentation="tensorflow",
+    kernel_modules=("jax.experimental.mosaic", "jax.experimental.pallas"),
     security_policy="https://github.com/jax-ml/jax/security/policy",
 )

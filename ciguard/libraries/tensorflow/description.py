@@ -47,6 +47,7 @@ LIBRARY = Library(
         "tensorflow._api.v2.": "tensorflow.",
         "tensorflow.compat.v2.": "tensorflow.",
     },
+    raw_names=("tensorflow.raw_ops.",),
     conda_names=("tensorflow-base",),
     security_policy="https://github.com/tensorflow/tensorflow/security/policy",
 )

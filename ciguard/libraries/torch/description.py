@@ -41,6 +41,12 @@ LIBRARY = Library(
     ),
     documentation="pytorch",
     tensor_class="torch.Tensor",
+    raw_names=("torch.ops.", "torch._C."),
+    kernel_modules=(
+        "torch.cuda._compile_kernel",
+        "torch.cuda.jiterator",
+        "torch.utils.cpp_extension",
+    ),
     conda_names=("pytorch", "pytorch-cpu", "pytorch-gpu"),
     security_policy="https://github.com/pytorch/pytorch/security/policy",
 )

@@ -42,6 +42,7 @@ from ciguard.planning.api_names import ApiNames
 from ciguard.planning.requirement_files import read_pins
 from ciguard.trackers.disclosure import SecurityCrash
 from ciguard.triage import EnvironmentHint, script
+from ciguard.triage.reach import is_raw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -209,6 +210,11 @@ def test_planning_knows_the_library_in_requirements_and_sources() -> None:
     assert names.is_library("planted_tiles")
     assert names.library_of("planted_tiles.absolute") == "tiles"
     assert names.written("planted_tiles.array.Tile") == "planted_tiles.Tile"
+
+
+def test_raw_entry_point_of_the_library_is_known_as_such() -> None:
+    assert is_raw("planted_tiles.raw.absolute")
+    assert not is_raw("planted_tiles.absolute")
 
 
 def test_security_crash_names_where_the_maintainers_want_to_hear_of_it() -> None:

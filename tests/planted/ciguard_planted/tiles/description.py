@@ -80,6 +80,8 @@ LIBRARY = Library(
     documentation="pytorch",
     spellings={"planted_tiles.array.": "planted_tiles."},
     tensor_class="planted_tiles.Tile",
+    raw_names=("planted_tiles.raw.",),
+    kernel_modules=("planted_tiles.kernels",),
     conda_names=("tiles-cpu",),
     security_policy="https://tiles.example/security",
 )
