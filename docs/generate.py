@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import yaml
 from click.testing import CliRunner
 
@@ -27,31 +28,37 @@ from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, pla
 from ciguard.oracles import RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.execution.worker.syscalls import When
 
-README = Path(__file__).parent.parent / "README.md"
 RELATIONS_PAGE = Path(__file__).parent / "relations.md"
 ACTION_PAGE = Path(__file__).parent / "action.md"
-ACTION = README.parent / "action.yml"
+ACTION = Path(__file__).parent.parent / "action.yml"
 SECURITY_PAGE = Path(__file__).parent / "security.md"
 PRECISION_PAGE = Path(__file__).parent / "precision.md"
 JUDGED = Path(__file__).parent / "precision" / "judged.jsonl"
-PAGES = (README, RELATIONS_PAGE, ACTION_PAGE, SECURITY_PAGE, PRECISION_PAGE)
-COMMANDS: tuple[list[str], ...] = ([], ["run"])
+COMMANDS_PAGE = Path(__file__).parent / "commands.md"
+SETTINGS_PAGE = Path(__file__).parent / "settings.md"
+PAGES = (
+    COMMANDS_PAGE, SETTINGS_PAGE, RELATIONS_PAGE, ACTION_PAGE, SECURITY_PAGE, PRECISION_PAGE,
+)  # fmt: skip
 
 
 def help_section() -> str:
-    """Return the help of the commands that people start with."""
-    blocks = []
-    for words in COMMANDS:
-        shown = CliRunner().invoke(
-            ciguard, [*words, "--help"], prog_name="ciguard", terminal_width=96
-        )
-        command = " ".join(["ciguard", *words, "--help"])
-        blocks.append(f"```console\n$ {command}\n{shown.stdout.rstrip()}\n```")
-    return "\n\n".join(blocks)
+    """Return the help of every command that is not hidden."""
+    return "\n\n".join(_help_blocks(ciguard, ()))
+
+
+def _help_blocks(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
+    words = " ".join(("ciguard", *path))
+    shown = CliRunner().invoke(ciguard, [*path, "--help"], prog_name="ciguard", terminal_width=96)
+    heading = f"{'###' if path[1:] else '##'} `{words}`"
+    yield f"{heading}\n\n```console\n$ {words} --help\n{shown.stdout.rstrip()}\n```"
+    if isinstance(command, click.Group):
+        for name, inner in sorted(command.commands.items()):
+            if not inner.hidden:
+                yield from _help_blocks(inner, (*path, name))
 
 
 def settings_section() -> str:
