@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ciguard.project import this_project
 
-_LINK = re.compile(r"(?P<text>!?\[[^\]]*\])\((?P<path>(?:\.\./)+[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
+_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<path>(?:\.\./)+[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 
 
 class Page(Protocol):
@@ -33,6 +33,6 @@ def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
         if path.startswith("docs/"):
             return link[0]
         address = project.document(path)
-        return f"{link['text']}({address}{link['anchor'] or ''})" if address else link["text"]
+        return f"[{link['text']}]({address}{link['anchor'] or ''})" if address else link["text"]
 
     return _LINK.sub(outside, markdown)
