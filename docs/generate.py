@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,21 +29,32 @@ from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, pla
 from ciguard.oracles import RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.execution.worker.syscalls import When
 
+ROOT = Path(__file__).parent.parent
 RELATIONS_PAGE = Path(__file__).parent / "relations.md"
 ACTION_PAGE = Path(__file__).parent / "action.md"
-ACTION = Path(__file__).parent.parent / "action.yml"
+ACTION = ROOT / "action.yml"
 SECURITY_PAGE = Path(__file__).parent / "security.md"
 PRECISION_PAGE = Path(__file__).parent / "precision.md"
+BENCHMARKS_PAGE = Path(__file__).parent / "benchmarks.md"
+KNOWLEDGE_PAGE = Path(__file__).parent / "knowledge.md"
 JUDGED = Path(__file__).parent / "precision" / "judged.jsonl"
 COMMANDS_PAGE = Path(__file__).parent / "commands.md"
 SETTINGS_PAGE = Path(__file__).parent / "settings.md"
 PAGES = (
-    COMMANDS_PAGE, SETTINGS_PAGE, RELATIONS_PAGE, ACTION_PAGE, SECURITY_PAGE, PRECISION_PAGE,
-)  # fmt: skip
+    COMMANDS_PAGE,
+    SETTINGS_PAGE,
+    RELATIONS_PAGE,
+    ACTION_PAGE,
+    SECURITY_PAGE,
+    PRECISION_PAGE,
+    BENCHMARKS_PAGE,
+    KNOWLEDGE_PAGE,
+)
+TABLES = re.compile(r"<!-- generated: (\S+\.jsonl) -->")
 
 
 def help_section() -> str:
@@ -190,13 +202,31 @@ def _judged_row(row: str, counts: Counter[tuple[str, int, bool]], rounds: Sequen
     return f"| {' | '.join(cells)} |"
 
 
+def table_of(path: Path) -> str:
+    """Return the table of a file of results: a row per line, a column per key of the first."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    # Numbers are shown as they were written: 0.980 is measured to three digits.
+    rows = [json.loads(line, parse_float=Figure, parse_int=Figure) for line in lines]
+    heading = list(rows[0])
+    numeric = [all(isinstance(row[key], Figure | None) for row in rows) for key in heading]
+    marks = ["---:" if is_numeric else "---" for is_numeric in numeric]
+    cells = [[row[key] or "" for key in heading] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heading, marks, *cells))
+
+
+class Figure(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
 def _code(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
 def with_sections(text: str) -> str:
     """Return `text` with every generated section as it should be."""
-    sections = {
+    sections: dict[str, Callable[[], str]] = {
         "help": help_section,
         "settings": settings_section,
         "relations": relations_section,
@@ -206,12 +236,13 @@ def with_sections(text: str) -> str:
         "paths": paths_section,
         "attempts": attempts_section,
         "judged": judged_section,
+        **{path: partial(table_of, ROOT / path) for path in TABLES.findall(text)},
     }
     for name, section_of in sections.items():
         if f"<!-- generated: {name} -->" not in text:
             continue
         section = section_of()
-        pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end -->)"
+        pattern = rf"(<!-- generated: {re.escape(name)} -->\n).*?(<!-- end -->)"
         text = re.sub(
             pattern,
             lambda match, section=section: f"{match[1]}\n{section}\n\n{match[2]}",  # type: ignore[misc]
