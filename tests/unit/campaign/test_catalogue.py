@@ -11,7 +11,9 @@ import pytest
 from ciguard.campaign.catalogue import Catalogue, Origin, catalogue
 from ciguard.campaign.lookup import knowledge_for
 from ciguard.campaign.shipped import shipped_files
+from ciguard.domain import ApiCall
 from ciguard.errors import ConfigurationError, ConstraintsFileError
+from ciguard.levels.api.level import ApiLevel
 from ciguard.targets import LIBRARIES, Environment, description_version, parse_target
 
 if TYPE_CHECKING:
@@ -148,6 +150,19 @@ def test_what_is_kept_of_a_library_has_its_words(tmp_path: Path) -> None:
 
     assert again.known.records["torch.abs"].parameters[0].doc == "A 4-D tensor."
     assert again.known.api("torch.abs") == first.known.api("torch.abs")
+
+
+def test_one_seed_draws_the_same_cases_from_what_is_kept(tmp_path: Path) -> None:
+    found = [found_in(environment(tmp_path), _Library()) for _ in range(2)]
+
+    described, kept = (
+        [batch.cases for batch in map(ApiLevel([*one.known.records.values()], 7).cases, range(9))]
+        for one in found
+    )
+
+    assert [one.origin for one in found] == [Origin.DESCRIBED, Origin.KEPT]
+    assert described == kept
+    assert any(case.arguments for cases in kept for case in cases if isinstance(case, ApiCall))
 
 
 # --- by name --------------------------------------------------------------------------------------
