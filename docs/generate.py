@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script, not a module
-"""Write into pages what they quote from the program: `make readme`. A test fails on drift."""
+"""Write into pages what they quote from the program: `make pages`. A test fails on drift."""
 
 from __future__ import annotations
 
