@@ -36,8 +36,8 @@ from ciguard.applications.assessing.aims import aims_of, brought_about
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.inverting.choosing import Sources, inverse_of
-from ciguard.applications.inverting.inputs import Input, Kind, Wanted, kind_of
-from ciguard.applications.providers.description import Task
+from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.providers.description import Kind, Task, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Applications around cognitive services: who calls them, and what branches make of the answers.
 
-`providers` say what services offer, as data; `finding` reads an application's text, runs nothing of
+`providers` has one folder for each provider; `finding` reads an application's text, runs nothing of
 it, and tells which functions call them and which branches depend on what they answer; `judging`
 tells which of their conditions no answer can change; `exploring` calls them with one made answer
 after the other, in a process where `in_target` stands between the application and its clients;
@@ -45,11 +45,10 @@ from ciguard.applications.judging.vocabulary import Vocabulary, read_vocabulary
 from ciguard.applications.providers.description import (
     Field,
     Operation,
-    Provider,
     Task,
-    known_providers,
     read_provider,
 )
+from ciguard.applications.providers.registered import hook_of, known_providers
 from ciguard.applications.repairing.combining import combined_patches
 from ciguard.applications.repairing.dead_conditions import nearest_in, repairs
 from ciguard.applications.repairing.suggestions import Suggestion
@@ -81,7 +80,6 @@ __all__ = [
     "Input",
     "LiteralTest",
     "Operation",
-    "Provider",
     "Reach",
     "Robustness",
     "Silent",
@@ -104,6 +102,7 @@ __all__ = [
     "emulation",
     "explore",
     "find",
+    "hook_of",
     "host_of",
     "known_providers",
     "nearest_in",

@@ -70,6 +70,10 @@ INNER_ORDER = {
 
 IN_TARGET = (
     "execution/worker/", "targets/adapters/", "functions/in_target/", "applications/in_target/",
+    *(
+        f"{folder.relative_to(PACKAGE).as_posix()}/"
+        for folder in sorted(PACKAGE.glob("applications/providers/*/in_target"))
+    ),
 )  # fmt: skip
 """Runs inside the target's interpreter: oldest Python, and no door can be opened there."""
 SHARED = {

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import Passing, ServiceError
+from ciguard.applications.answering.engine import Passing
 from ciguard.applications.answering.faults import Oddity
-from ciguard.applications.answering.messages import empty_answer
 from ciguard.applications.inverting.inputs import digest_of
+from ciguard.applications.providers.codes import Code, ServiceError
+from ciguard.applications.providers.registered import empty_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

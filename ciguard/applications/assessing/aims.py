@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import messages_of
 from ciguard.applications.finding.values import EACH, Answer
 from ciguard.applications.inverting.inputs import Feeling, Wanted
 from ciguard.applications.judging.dead_code import is_place, spellings
 from ciguard.applications.providers.description import NOT_MADE, Field, Task
+from ciguard.applications.providers.registered import messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,8 +19,8 @@ from ciguard.applications.assessing.verifying import exercised_with
 from ciguard.applications.exploring.arguments import asked_about, takes_contents
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.exploring.explore import crash_of
-from ciguard.applications.inverting.inputs import Feeling, Wanted, kind_of
-from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.inverting.inputs import Feeling, Wanted
+from ciguard.applications.providers.description import Field, Task, kind_of
 from ciguard.applications.repairing.labels import (
     Extension,
     Observation,

@@ -6,20 +6,20 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import (
+from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.recognised import Box, Entity, Face, Word
+from ciguard.applications.providers.registered import (
     face_messages_of,
     messages_of,
     speech_messages_of,
 )
-from ciguard.applications.answering.recognised import Box, Entity, Face, Word
-from ciguard.applications.providers.description import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ciguard.applications.answering.recognised import Scored
     from ciguard.applications.finding.findings import Decided
     from ciguard.applications.providers.description import Operation
+    from ciguard.applications.providers.recognised import Scored
     from ciguard.domain import Json
 
 _USUAL = {

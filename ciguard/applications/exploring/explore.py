@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.answering.messages import are_written
 from ciguard.applications.exploring.answers import Answered, answers_to, refusals_of
 from ciguard.applications.exploring.arguments import CannotCallError, arguments_for
 from ciguard.applications.exploring.calling import (
@@ -25,6 +24,7 @@ from ciguard.applications.exploring.calling import (
 from ciguard.applications.exploring.contents import plain_contents
 from ciguard.applications.exploring.solved import solved_answer
 from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.registered import are_written
 from ciguard.applications.solving import can_solve
 from ciguard.errors import ConfigurationError
 

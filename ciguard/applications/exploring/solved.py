@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import messages_of
 from ciguard.applications.exploring.answers import Answered, answers_to, content_of, most_of
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.registered import messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

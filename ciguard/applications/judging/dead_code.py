@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.values import Answer
 from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.registered import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -127,7 +128,7 @@ def _is_sought(decided: Decided) -> bool:
 
 
 def _enumeration(decided: Decided) -> Iterator[Dead]:
-    """Yield comparisons of a text with what is a number with a name in Google's messages."""
+    """Yield comparisons of a text with what is a number with a name in a service's messages."""
     goal, test = decided.goal, decided.goal.test
     if test is None or test.operator not in {"==", "in"} or len(goal.texts) != len(test.literals):
         return
@@ -142,8 +143,13 @@ def _records(answer: Answer) -> str:
     return answer.operation.records
 
 
+def _has_enumerations(answer: Answer) -> bool:
+    provider = PROVIDERS.items().get(answer.operation.provider)
+    return provider is not None and provider.has_enumerations
+
+
 def _is_enumerated(flow: Flow) -> bool:
-    if not isinstance(flow.source, Answer) or flow.source.operation.provider != "google":
+    if not isinstance(flow.source, Answer) or not _has_enumerations(flow.source):
         return False
     kind = (flow.source.operation.fields or {}).get(Field.KIND, "")
     field = flow.steps[-2] if len(flow.steps) > 1 else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ciguard.applications.answering.messages import are_written
 from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.registered import are_written
 from ciguard.applications.solving.results import filled, order_of, title_of, value_of
 from ciguard.applications.solving.terms import Listed, Record, in_json, joined, product
 

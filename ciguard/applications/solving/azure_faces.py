@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from ciguard.applications.answering import azure_faces
+from ciguard.applications.providers.azure import face_messages as azure_faces
 from ciguard.applications.solving.terms import Record, Sym, term_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from ciguard.applications.answering import aws_messages, google_messages
-from ciguard.applications.answering.messages import messages_of
-from ciguard.applications.answering.recognised import ENDS, displayed
+from ciguard.applications.providers.aws import messages as aws_messages
 from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.google import messages as google_messages
+from ciguard.applications.providers.recognised import ENDS, displayed
+from ciguard.applications.providers.registered import messages_of
 from ciguard.applications.solving import azure_faces
 from ciguard.applications.solving.patterns import ANYTHING, pattern_of, without
 from ciguard.applications.solving.symbols import KINDS, LIKELIHOODS, name_of
