@@ -48,7 +48,7 @@ from ciguard.applications.providers.description import (
     Task,
     read_provider,
 )
-from ciguard.applications.providers.registered import hook_of, known_providers
+from ciguard.applications.providers.registered import known_providers, outside_hooks
 from ciguard.applications.repairing.combining import combined_patches
 from ciguard.applications.repairing.dead_conditions import nearest_in, repairs
 from ciguard.applications.repairing.suggestions import Suggestion
@@ -102,10 +102,10 @@ __all__ = [
     "emulation",
     "explore",
     "find",
-    "hook_of",
     "host_of",
     "known_providers",
     "nearest_in",
+    "outside_hooks",
     "plain_contents",
     "providers_of",
     "read_application",

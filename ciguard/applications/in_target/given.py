@@ -16,7 +16,7 @@ import pathlib
 import sys
 from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target.hooks import HOOKS
+from ciguard.applications.in_target.hooks import CLIENTS
 from ciguard.applications.in_target.stored import stored
 
 Json = Any
@@ -58,7 +58,7 @@ def _fields(value: Json) -> Dict[str, Any]:  # noqa: UP006
 
 
 def _client(value: Json) -> Any:
-    return HOOKS[value["provider"]].client(value["name"])
+    return CLIENTS[value["provider"]].client(value["name"])
 
 
 def _upload(value: Json) -> Any:

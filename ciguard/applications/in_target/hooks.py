@@ -44,8 +44,14 @@ class Hook:
         return ""
 
 
-HOOKS: Dict[str, Hook] = {}  # noqa: UP006
-"""Those that were loaded, by provider."""
+class _Clients(Dict[str, Hook]):  # noqa: UP006
+    """Those that were loaded, by provider; ciguard's own are found by the name."""
+
+    def __missing__(self, provider: str) -> Hook:
+        return load(provider, f"ciguard.applications.providers.{provider}.in_target.clients")
+
+
+CLIENTS = _Clients()
 
 
 def load(provider: str, module: str, file: str = "") -> Hook:
@@ -56,9 +62,9 @@ def load(provider: str, module: str, file: str = "") -> Hook:
         module: that has the hook.
         file: of that module, where it cannot be imported by its name.
     """
-    if provider not in HOOKS:
-        HOOKS[provider] = (_at(module, file) if file else importlib.import_module(module)).HOOK
-    return HOOKS[provider]
+    if provider not in CLIENTS:
+        CLIENTS[provider] = (_at(module, file) if file else importlib.import_module(module)).HOOK
+    return CLIENTS[provider]
 
 
 def _at(name: str, file: str) -> Any:
@@ -71,4 +77,4 @@ def _at(name: str, file: str) -> Any:
 
 def advice(message: str) -> str:
     """Return what a provider knows to help with an exception; empty if none does."""
-    return next(filter(None, (hook.advice(message) for hook in HOOKS.values())), "")
+    return next(filter(None, (hook.advice(message) for hook in CLIENTS.values())), "")

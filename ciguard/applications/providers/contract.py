@@ -143,6 +143,10 @@ class Provider:
     grpc: Grpc | None = None
     image_analysis: ImageAnalysis | None = None
     """None where nothing tells all of an image at once."""
+    scores: frozenset[str]
+    """Names of the numbers in answers that say how sure or strong something is."""
+    shares: frozenset[str] = frozenset()
+    """Names of what holds several scores that are one in all."""
     secrets: str = ""
     """Pattern of keys and accounts, as its error messages repeat them."""
     has_enumerations: bool = False

@@ -9,7 +9,7 @@ from ciguard.applications.providers.description import Task
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ciguard.applications.providers.contract import FaceMessages, Messages, SpeechMessages
     from ciguard.applications.providers.description import Operation, ProviderDescription
@@ -24,6 +24,7 @@ PROVIDERS: Registry[Provider] = Registry(
         for name in ("google", "aws", "azure")
     },
 )
+_OWN = "ciguard.applications.providers."
 _SIZE = (640, 480)
 """Of an image in which there is nothing."""
 
@@ -42,6 +43,17 @@ def hook_of(provider: str) -> Json:
     """
     found = PROVIDERS.get(provider)
     return {"hook": found.hook, "file": str(found.hook_file)}
+
+
+def outside_hooks(providers: Iterable[str]) -> dict[str, str]:
+    """Return the modules of hooks that are not ciguard's own, by provider: nothing else finds them.
+
+    Args:
+        providers: names; one that is not registered here is taken for ciguard's own.
+    """
+    known = PROVIDERS.items()
+    hooks = {name: known[name].hook for name in providers if name in known}
+    return {name: hook for name, hook in hooks.items() if not hook.startswith(_OWN)}
 
 
 def messages_of(operation: Operation) -> Messages:

@@ -9,12 +9,12 @@ import pprint
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from ciguard.applications import hook_of, known_providers
+from ciguard.applications import outside_hooks
 from ciguard.domain import Crashed, Hung
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain import AppCase, Json, Outcome
 
@@ -22,8 +22,6 @@ _FOLDER = "{folder}"
 _WIDTH = 92
 _PROGRAM = "<module>"
 """Names what a file does itself."""
-_MAKING = ("Awaited", "Upload", "answering", "argument")
-"""What `in_target` makes arguments with."""
 
 
 def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], list[str]]:
@@ -40,9 +38,7 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     if call is None:
         msg = f"{case.api}: no call shows it"
         raise ValueError(msg)
-    files = call["files"]
-    # Cases of before there were others name none.
-    providers = call.get("providers", [known_providers()[0].name])
+    files, providers = call["files"], call.get("providers", ["google"])
     file = PurePosixPath(case.api.partition(":")[0]).relative_to(case.root)
     called = list(_called(call, file.as_posix(), outcome))
     answers = pprint.pformat(call["answers"], width=_WIDTH, sort_dicts=False)
@@ -53,17 +49,16 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     imports += ["from contextlib import suppress"]
     imports += ["from pathlib import Path"] if files or "Path(" in written else []
     imports += ["import faulthandler"] if isinstance(outcome, Hung) else []
-    hooks = {one: hook_of(one)["hook"] for one in providers}
     statements = [
         f"from ciguard.applications.in_target.explorer import finished, {_getter(call)}",
-        *_given(written),
-        "from ciguard.applications.in_target.hooks import load",
+        f"from ciguard.applications.in_target.given import {', '.join(_needed(written))}",
+        *_loading(providers),
         "",
         "# What the services answer; no service is asked.",
         f"ANSWERS = {answers}",
-        f"for provider, hook in {hooks!r}.items():",
+        f"for provider in {providers!r}:",
         "    with suppress(ImportError):  # who is not here asks nothing",
-        '        load(provider, hook).intercept(lambda name, _: ANSWERS.get(name, {"answer": {}}))',
+        '        CLIENTS[provider].intercept(lambda name, _: ANSWERS.get(name, {"answer": {}}))',
         "",
         *_files(files),
         f"os.chdir({scalar(case.root)})",
@@ -80,14 +75,22 @@ def _beside(file: PurePosixPath) -> list[str]:
     return [] if file.parent == PurePosixPath() else [file.parent.as_posix()]
 
 
+def _loading(providers: Sequence[str]) -> list[str]:
+    """Return what loads the hooks of providers that other packages add."""
+    hooks = outside_hooks(providers).items()
+    loading = [f"load({scalar(provider)}, {scalar(hook)})" for provider, hook in hooks]
+    imports = ["from ciguard.applications.in_target.hooks import load", ""]
+    return [*imports, *loading] if loading else []
+
+
 def _getter(call: Json) -> str:
     return "program_of" if call["function"] == _PROGRAM else "function_of"
 
 
-def _given(written: str) -> list[str]:
-    """Return the import of what makes a call's arguments; none where nothing is needed."""
-    names = [name for name in _MAKING if f"{name}(" in written]
-    return [f"from ciguard.applications.in_target.given import {', '.join(names)}"] if names else []
+def _needed(written: str) -> list[str]:
+    """Return the names that a call takes of what makes its arguments."""
+    optional = ("Awaited", "Invocation", "Upload", "answering", "stored")
+    return ["CLIENTS", *(name for name in optional if f"{name}(" in written)]
 
 
 def _called(call: Json, file: str, outcome: Outcome | None) -> Iterator[str]:
@@ -162,10 +165,15 @@ def _argument(given: Json) -> str:
             kind = "Awaited" if value["is_awaited"] else "Upload"
             content = _argument({"base64": value["base64"]})
             source = f"{kind}({content}, {scalar(value['name'])})"
-        case "value" | "guess" | "made_up":
-            source = _plain(value)
+        case "invocation":
+            source = f"Invocation({scalar(value)})"
+        case "stored":
+            content = _argument({"base64": value["base64"]})
+            source = f"stored({scalar(value['name'])}, {content})"
+        case "client":
+            source = f"CLIENTS[{scalar(value['provider'])}].client({scalar(value['name'])})"
         case _:
-            source = f"argument({_plain(given)})"
+            source = _plain(value)
     return source
 
 

@@ -28,6 +28,8 @@ PROVIDER = Provider(
         "more",
     ),
     services=AwsServices,
+    scores=frozenset({"Score", "Confidence"}),
+    shares=frozenset({"SentimentScore"}),
     secrets=r"arn:aws[\w:/.-]+|\bA[KS]IA\w{8,}",
     is_described_as_sent=True,
 )

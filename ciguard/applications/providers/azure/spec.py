@@ -29,6 +29,8 @@ PROVIDER = Provider(
         no_text="Document text is empty.",
     ),
     services=AzureServices,
+    scores=frozenset({"confidence", "confidence_score"}),
+    shares=frozenset({"confidence_scores", "emotion"}),
     image_analysis=ImageAnalysis(
         parts=("tag_image_in_stream", "detect_objects_in_stream", "get_read_result"),
         join=messages.joined_answer,

@@ -14,6 +14,9 @@ _ANSWERED = (
     "document_text_detection", "analyze_sentiment", "analyze_entities",
     "analyze_entity_sentiment", "classify_text", "recognize", "long_running_recognize",
 )  # fmt: skip
+_SCORES = frozenset({
+    "score", "confidence", "detection_confidence", "topicality", "salience", "magnitude",
+})  # fmt: skip
 
 PROVIDER = Provider(
     description=read_description(_HERE),
@@ -28,6 +31,7 @@ PROVIDER = Provider(
     ),
     services=GoogleServices,
     grpc=Grpc(entry=f"{_HERE}.in_target.grpc_service", versions=VERSIONS),
+    scores=_SCORES,
     secrets=(
         r"AIza[\w-]{10,}|ya29\.[\w.-]+|(?<=project[ :=])[\w:.-]+|(?<=projects/)[\w:.-]+"
         r"|(?<=consumer ')[^']+"
