@@ -66,6 +66,18 @@ class Refusal:
     """That it refuses so; empty where it may refuse any."""
 
 
+def long_text(limit: int, unit: str) -> Refusal:
+    """Return the refusal of a text that is too long, by a client or the service.
+
+    Args:
+        limit: that texts may have.
+        unit: that it counts.
+    """
+    sentence = b"This is a text that is too long. "
+    text = sentence * (limit // len(sentence) + 1)
+    return Refusal(f"a text of more than {limit} {unit}", "", text=text)
+
+
 class ServiceError(Exception):
     """The service refuses or fails."""
 

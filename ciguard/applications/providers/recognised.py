@@ -23,6 +23,9 @@ ENTITY_KINDS = (
 NEUTRAL = 0.2
 """Score from which on a feeling is surer than that there is none."""
 _STEEPNESS = 6.0
+_SURE, _STEP = 0.95, 0.05
+_LIKELY = {"VERY_LIKELY": 1.0, "LIKELY": 0.75, "POSSIBLE": 0.5}
+"""Share of a face's sureness; no other likelihood says that it shows something."""
 DIGITS = 4
 """Of a score, after the point."""
 ENDS = ".?!"
@@ -82,6 +85,13 @@ class Face:
     sureness: float = 0.97
     """How sure the surest of its likelihoods is, where a service tells that in numbers."""
 
+    def shares(self) -> dict[str, float]:
+        """Return how sure each of its likelihoods is, as a share of one."""
+        return {
+            what: self.sureness * _LIKELY.get(likelihood, 0.0)
+            for what, likelihood in self.likelihoods.items()
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Felt:
@@ -121,6 +131,24 @@ def as_shares(tops: Sequence[float]) -> list[float]:
     """
     weights = [math.exp(_STEEPNESS * top) for top in tops]
     return [weight / sum(weights) for weight in weights]
+
+
+def shares_around(
+    feelings: Sequence[str], numbers: Sequence[float]
+) -> Iterator[tuple[str, list[float]]]:
+    """Yield each feeling surely, then each with a share on both sides of each number.
+
+    Args:
+        feelings: in the order of the shares; all shares are one.
+        numbers: that shares may be compared with.
+    """
+    near = sorted({edge for n in numbers for edge in (n - _STEP, n, n + _STEP) if 0 <= edge <= 1})
+    for share in (_SURE, *near):
+        for at, feeling in enumerate(feelings):
+            shares = [0.0] * len(feelings)
+            shares[at] = share
+            shares[(at + 1) % len(shares)] = 1 - share
+            yield f"{feeling} {share:g}", shares
 
 
 def ordered(found: Scored) -> Scored:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.applications.providers.codes import Code, Refusal
+from ciguard.applications.providers.codes import Code, Refusal, long_text
 from ciguard.applications.providers.described import described
 from ciguard.applications.providers.description import Kind, Task, kind_of
 from ciguard.applications.providers.recognised import (
@@ -21,6 +21,7 @@ from ciguard.applications.providers.recognised import (
     as_shares,
     displayed,
     ordered,
+    shares_around,
 )
 
 if TYPE_CHECKING:
@@ -52,15 +53,13 @@ SHOWN_BY_FACES: tuple[str, ...] = (
     *EMOTIONS, *EMOTION_KINDS[4:], "smile", "female", "eyes_closed", *ATTRIBUTES,
 )  # fmt: skip
 ARE_FACES_MEASURED: bool = True
-_LIKELY = {"VERY_LIKELY": 1.0, "LIKELY": 0.75, "POSSIBLE": 0.5}
-"""Share of a face's sureness; no other likelihood says that it shows something."""
 _LANDMARKS = (
     ("eyeLeft", 0.3, 0.35), ("eyeRight", 0.7, 0.35), ("mouthLeft", 0.35, 0.75),
     ("mouthRight", 0.65, 0.75), ("nose", 0.5, 0.55),
 )  # fmt: skip
 """Where they are in a face, in shares of it."""
 _OF_FEELINGS = ("Positive", "Negative", "Neutral", "Mixed")
-_SURE, _STEP = 0.95, 0.05
+_CALM = 0.95
 _SEEN_ALONE = 0.9
 """Least score of a label that is found in a place of its own too."""
 _MAX_LENGTH = 5_000
@@ -121,10 +120,7 @@ def face_answer(faces: Sequence[Face], size: Size) -> Json:
 
 
 def _face(face: Face, box: Box) -> Json:
-    shown = {
-        what: face.sureness * _LIKELY.get(likelihood, 0.0)
-        for what, likelihood in face.likelihoods.items()
-    }
+    shown = face.shares()
 
     def told(what: str) -> Json:
         share = shown.get(what, 0.0)
@@ -152,13 +148,10 @@ def _face(face: Face, box: Box) -> Json:
 
 def _emotions(shown: Mapping[str, float]) -> Json:
     """Return all emotions, the surest first; a face that shows none is calm."""
-    shares = dict.fromkeys(EMOTION_KINDS, 0.0)
-    for what, share in shown.items():
-        name = _EMOTION_OF.get(what, what)
-        if name in shares:
-            shares[name] = share
+    named = {_EMOTION_OF.get(what, what): share for what, share in shown.items()}
+    shares = {kind: named.get(kind, 0.0) for kind in EMOTION_KINDS}
     if not any(shares.values()):
-        shares["CALM"] = _SURE
+        shares["CALM"] = _CALM
     surest = sorted(shares.items(), key=lambda one: -one[1])
     return [{"Type": name, "Confidence": _percent(share)} for name, share in surest]
 
@@ -209,14 +202,9 @@ def _sentiment(shares: Sequence[float]) -> Json:
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
     """Yield each feeling surely, then each with a share on both sides of each number."""
-    near = sorted({edge for n in numbers for edge in (n - _STEP, n, n + _STEP) if 0 <= edge <= 1})
-    for share in (_SURE, *near):
-        for at, feeling in enumerate(_OF_FEELINGS):
-            shares = [0.0] * len(_OF_FEELINGS)
-            shares[at] = share
-            shares[(at + 1) % len(shares)] = 1 - share
-            content = _sentiment(shares)
-            yield f"{content['Sentiment']}, {feeling} {share:g}", content
+    for title, shares in shares_around(_OF_FEELINGS, numbers):
+        content = _sentiment(shares)
+        yield f"{content['Sentiment']}, {title}", content
 
 
 def about_one_sentence(document: Json) -> Json:
@@ -298,10 +286,5 @@ def refusals(operation: Operation) -> Sequence[Refusal]:
             Refusal(reason, Code.INVALID_ARGUMENT),
         )
     if operation.task is Task.SENTIMENT:
-        return rate, Refusal(f"a text of more than {_MAX_LENGTH} bytes", "", text=_long())
+        return rate, long_text(_MAX_LENGTH, "bytes")
     return (rate,)  # others take twenty times as much
-
-
-def _long() -> bytes:
-    sentence = b"This is a text that is too long. "
-    return sentence * (_MAX_LENGTH // len(sentence) + 1)

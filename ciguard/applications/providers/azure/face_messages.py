@@ -44,8 +44,6 @@ SHOWN_BY_FACES: tuple[str, ...] = (
     *(f"{part}_occluded" for part in OCCLUDED), *_TURNS,
 )  # fmt: skip
 ARE_FACES_MEASURED: bool = True
-_LIKELY = {"VERY_LIKELY": 1.0, "LIKELY": 0.75, "POSSIBLE": 0.5}
-"""Share of a face's sureness; no other likelihood says that it shows something."""
 _STEEPEST = 90.0
 """Degrees of a head that is turned as far as can be."""
 _MOST = 100
@@ -94,10 +92,7 @@ def _point(box: Box, x: float, y: float) -> Json:
 
 
 def _attributes(face: Face) -> Json:
-    shown = {
-        what: round(face.sureness * _LIKELY.get(likelihood, 0.0), DIGITS)
-        for what, likelihood in face.likelihoods.items()
-    }
+    shown = {what: round(share, DIGITS) for what, share in face.shares().items()}
 
     def share(what: str) -> float:
         return shown.get(what, 0.0)
@@ -128,11 +123,8 @@ def _attributes(face: Face) -> Json:
 
 def _emotion(shown: Mapping[str, float]) -> dict[str, float]:
     """Return the share of each emotion; what is left of one is that none is shown."""
-    shares = dict.fromkeys(EMOTION_KINDS, 0.0)
-    for what, share in shown.items():
-        name = _EMOTION_OF.get(what, what)
-        if name in shares:
-            shares[name] = share
+    named = {_EMOTION_OF.get(what, what): share for what, share in shown.items()}
+    shares = {kind: named.get(kind, 0.0) for kind in EMOTION_KINDS}
     whole = max(1.0, sum(shares.values()))
     shares = {name: round(share / whole, DIGITS) for name, share in shares.items()}
     return {**shares, NEUTRAL: round(max(0.0, 1 - sum(shares.values())), DIGITS)}

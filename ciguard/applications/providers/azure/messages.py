@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.applications.providers.azure import speech_messages
-from ciguard.applications.providers.codes import Code, Refusal
+from ciguard.applications.providers.codes import Code, Refusal, long_text
 from ciguard.applications.providers.description import Kind, Task, kind_of
 from ciguard.applications.providers.recognised import (
     DIGITS,
@@ -18,6 +18,7 @@ from ciguard.applications.providers.recognised import (
     around,
     as_shares,
     ordered,
+    shares_around,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ _KIND_OF = {
     "PRICE": "Quantity", "WORK_OF_ART": "Product", "OTHER": "Skill",
 }  # fmt: skip
 _FEELINGS = ("positive", "negative", "neutral")
-_SURE, _STEP = 0.95, 0.05
 _SIDE = 32
 _SIZE = {"width": _SIDE, "height": _SIDE, "format": "Png"}
 _PLACE = Box(2, 2, 18, 18)
@@ -165,14 +165,9 @@ def _sentiment(shares: Sequence[float]) -> dict[str, Json]:
 
 def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
     """Yield each feeling surely, then each with a share on both sides of each number."""
-    near = sorted({edge for n in numbers for edge in (n - _STEP, n, n + _STEP) if 0 <= edge <= 1})
-    for share in (_SURE, *near):
-        for at, feeling in enumerate(_FEELINGS):
-            shares = [0.0] * len(_FEELINGS)
-            shares[at] = share
-            shares[(at + 1) % len(shares)] = 1 - share
-            document = _sentiment(shares)
-            yield f"{document['sentiment']}, {feeling} {share:g}", about_one_sentence(document)
+    for title, shares in shares_around(_FEELINGS, numbers):
+        document = _sentiment(shares)
+        yield f"{document['sentiment']}, {title}", about_one_sentence(document)
     document = {**_sentiment((0.5, 0.5, 0.0)), "sentiment": "mixed"}
     yield "mixed", about_one_sentence(document)
 
@@ -306,9 +301,4 @@ def refusals(operation: Operation) -> Sequence[Refusal]:
     rate = Refusal(quota, Code.RESOURCE_EXHAUSTED, is_of_content=False)
     if kind_of(operation.task) is Kind.IMAGE:
         return rate, Refusal("Input data is not a valid image.", Code.INVALID_ARGUMENT)
-    return rate, Refusal(f"a text of more than {_MAX_LENGTH} letters", "", text=_long())
-
-
-def _long() -> bytes:
-    sentence = b"This is a text that is too long. "
-    return sentence * (_MAX_LENGTH // len(sentence) + 1)
+    return rate, long_text(_MAX_LENGTH, "letters")
