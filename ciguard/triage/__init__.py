@@ -35,7 +35,7 @@ from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import read_script, script
 from ciguard.triage.scripting.timing import measures_alike
 from ciguard.triage.symptom import FAILED_CHECK, Symptom, symptom_of, telling_line
-from ciguard.triage.text_diff import DiffLine, LineKind, program_diff, source_lines
+from ciguard.triage.text_diff import DiffLine, LineKind, program_diff
 from ciguard.triage.wording import without_local_paths
 
 __all__ = [
@@ -80,7 +80,6 @@ __all__ = [
     "same_symptom",
     "script",
     "simplicity",
-    "source_lines",
     "symptom_of",
     "telling_line",
     "united",

@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "ciguard"
 
 ORDER = (
-    {"errors", "files", "interrupts", "registry", "annotations", "syntax", "project", "__init__"},
+    {"errors", "files", "interrupts", "registry", "annotations", "project", "__init__"},
+    {"sources"},
     {"domain"},
     {"config"},
     {"values"},
@@ -52,6 +53,7 @@ MAY_IMPORT = {
     "registry": {"errors"},
     "files": set[str](),
     "project": {"files"},
+    "sources": {"files"},
     "__main__": {"cli"},
 }
 """What a room at the bottom or at the top may import, where that is less than all below it."""

@@ -38,7 +38,6 @@ from ciguard.applications.repairing.measures import (
     measured,
 )
 from ciguard.applications.repairing.patches import add_labels, replace_threshold
-from ciguard.applications.repairing.source import read_source
 from ciguard.applications.repairing.suggestions import (
     Suggestion,
     more_labels,
@@ -53,6 +52,7 @@ from ciguard.applications.repairing.thresholds import (
     shares,
 )
 from ciguard.errors import ConfigurationError
+from ciguard.sources import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

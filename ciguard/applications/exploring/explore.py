@@ -27,6 +27,7 @@ from ciguard.applications.providers.description import Field, Task
 from ciguard.applications.providers.registered import are_written
 from ciguard.applications.solving import can_solve
 from ciguard.errors import ConfigurationError
+from ciguard.sources import UnreadableSourceError, parse_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -184,8 +185,8 @@ def explore(
 def _raises(file: Path, line: int) -> bool:
     """Return whether a line raises, as an application means to: by `raise` or `assert`."""
     try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
+        tree = parse_file(file)
+    except (OSError, UnreadableSourceError):
         return False
     around = [
         node

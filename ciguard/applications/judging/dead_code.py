@@ -16,10 +16,11 @@ from ciguard.applications.providers.registered import PROVIDERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.finding.conditions import Branch, Goal, Literal, Place
+    from ciguard.applications.finding.conditions import Branch, Goal, Literal
     from ciguard.applications.finding.findings import Decided, Found
     from ciguard.applications.finding.values import Flow
     from ciguard.applications.judging.vocabulary import Vocabulary
+    from ciguard.sources import Place
 
 _CASES: Mapping[str, Callable[[str], str]] = {
     ".lower()": str.lower, ".upper()": str.upper, ".title()": str.title, ".strip()": str.strip,

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING
 
 import z3
 
-from ciguard.applications.finding.conditions import literals_of, place_of, written
+from ciguard.applications.finding.conditions import literals_of, written
 from ciguard.applications.finding.values import Flow
 from ciguard.applications.judging.dead_code import Cause, Dead, range_of
 from ciguard.applications.solving.terms import term_of
+from ciguard.sources import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ciguard.applications.finding.application import Application
-    from ciguard.applications.finding.conditions import Place
     from ciguard.applications.finding.findings import Decided, Found
     from ciguard.applications.solving.terms import Term
+    from ciguard.sources import Place
 
 _LIMIT_MS = 2_000
 _SLACK = z3.Q(1, 10**5)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from ciguard.applications.finding.conditions import place_of
 from ciguard.applications.solving import operations, texts
 from ciguard.applications.solving.calls import Calls
 from ciguard.applications.solving.holders import (
@@ -35,13 +34,15 @@ from ciguard.applications.solving.terms import (
     now,
     truth_of,
 )
+from ciguard.sources import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.applications.finding.conditions import Goal, Place
+    from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.solving.path import Path
     from ciguard.applications.solving.world import World
+    from ciguard.sources import Place
 
     Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp
 

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ciguard.applications.finding.application import Application, Module, Routine
-    from ciguard.applications.finding.conditions import Goal, Place
+    from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.providers.description import Operation
     from ciguard.applications.solving.answers import Answers
+    from ciguard.sources import Place
 
     Follow = Callable[[Bound, Sequence[Any], Mapping[str, Any], "World", Path], Any]
 

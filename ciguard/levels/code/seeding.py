@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from ciguard.levels.code.seed_sources import (
 )
 from ciguard.levels.code.seeds import SeedProgram
 from ciguard.oracles import laws_of
+from ciguard.sources import UnreadableSourceError, imports_of, parse
 from ciguard.targets import libraries_of, parse_target
 
 if TYPE_CHECKING:
@@ -105,21 +105,10 @@ def seed_programs(config: Config, library: str) -> Generator[Event, None, list[S
 
 def _imports(text: str, library: str) -> bool:
     try:
-        tree = ast.parse(text)
-    except SyntaxError:
+        tree = parse(text)
+    except UnreadableSourceError:
         return True  # taking it apart says what is wrong, and where
-    modules = [
-        name
-        for node in ast.walk(tree)
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-    ]
-    return any(module.partition(".")[0] == library for module in modules)
+    return library in {module.partition(".")[0] for module in imports_of(tree).modules}
 
 
 _MIN_TREES = 8

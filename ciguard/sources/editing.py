@@ -1,28 +1,34 @@
-"""A file of an application as it is, and changes of single expressions in it as a unified diff."""
+"""A file as it is written, and changes of it that leave everything else as it stands."""
 
 from __future__ import annotations
 
 import ast
-import difflib
 import io
-import re
+import itertools
 import tokenize
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.finding.conditions import Place, place_of
+from ciguard.sources.diffs import diff_of, source_lines
+from ciguard.sources.parsing import UnreadableSourceError, parse, parse_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-_PYTHON_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
-"""As Python counts them: other separators of lines are none for it."""
+Place: TypeAlias = tuple[int, int, int, int]
+"""Line and column where an expression begins and where it ends, as `ast` counts them."""
+
 _MARK = "\ufeff"
-_NEEDS_QUOTES = re.compile(r'[\x00-\x1f\x7f"\\]')
-_ESCAPED = re.compile(r"\\([0-7]{3})")
 _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
+
+
+def place_of(node: ast.expr) -> Place:
+    """Return where an expression stands in its file."""
+    return (
+        node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         """What it says."""
-        return ast.parse(self._body)
+        return parse(self._body)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -49,9 +55,18 @@ class Source:
         return self.text.removeprefix(_MARK)
 
     @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """With their ends, as Python counts them."""
+        return tuple(source_lines(self._body))
+
+    @cached_property
     def _starts(self) -> tuple[int, ...]:
         """Where its lines begin."""
-        return tuple(found.start() for found in _PYTHON_LINE.finditer(self._body))
+        return tuple(itertools.accumulate(map(len, self.lines), initial=0))
+
+    @property
+    def _mark(self) -> str:
+        return self.text[: len(self.text) - len(self._body)]
 
     def at(self, place: Place) -> ast.expr | None:
         """Return the expression that stands in a place; None if there is none, or more than one."""
@@ -102,15 +117,30 @@ class Source:
                 return None
         if _meaning(body) != self._meaning(changes):
             return None
-        mark = self.text[: len(self.text) - len(self._body)]
-        return diff_of(self.file, self.text, mark + body) or None
+        return diff_of(self.file, self.text, self._mark + body) or None
+
+    def spliced(self, node: ast.expr, text: str) -> str:
+        """Return the file's text with another in the place of an expression, as it is given."""
+        return self._mark + _spliced(self._body, *self.span(node), text)
+
+    def with_lines(self, inserted: Mapping[int, Sequence[str]], gone: Collection[int] = ()) -> str:
+        """Return the file's text with more lines, which end as its first one does, and others gone.
+
+        Args:
+            inserted: by the number of the line that they are put before, from 1.
+            gone: numbers of lines that are taken out.
+        """
+        end = "\r\n" if self._body.partition("\n")[0].endswith("\r") else "\n"
+        written = [self._mark]
+        for number, line in enumerate((*self.lines, ""), start=1):
+            written += [f"{new}{end}" for new in inserted.get(number, ())]
+            written += () if number in gone else (line,)
+        return "".join(written)
 
     def _meaning(self, changes: Mapping[ast.expr, str]) -> str:
         """Return what the file is to mean; empty if a change is no expression."""
         try:
-            new = {
-                node: ast.parse(f"({text}\n)", mode="eval").body for node, text in changes.items()
-            }
+            new = {node: parse_expression(f"({text}\n)") for node, text in changes.items()}
         except SyntaxError:
             return ""
         tree = ast.parse(self._body)
@@ -135,9 +165,28 @@ def read_source(root: Path, file: str) -> Source | None:
             return None
         source = Source(file, content.decode("utf-8"))
         _ = source.tree
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, UnicodeDecodeError, UnreadableSourceError):
         return None
     return source
+
+
+def opening(tree: ast.Module, *, with_imports: bool = True) -> int:
+    """Return how many statements a module begins with that others are put behind.
+
+    Args:
+        tree: of the module.
+        with_imports: whether all imports are among them, or those from `__future__` alone.
+    """
+    at = 0
+    for statement in tree.body:
+        match statement:
+            case ast.Expr(value=ast.Constant(value=str())) | ast.ImportFrom(module="__future__"):
+                at += 1
+            case ast.Import() | ast.ImportFrom() if with_imports:
+                at += 1
+            case _:
+                break
+    return at
 
 
 # --- what a text means ----------------------------------------------------------------------------
@@ -183,36 +232,3 @@ def _flat(node: ast.BoolOp) -> Iterator[ast.expr]:
             yield from value.values
         else:
             yield value
-
-
-# --- diffs ----------------------------------------------------------------------------------------
-
-
-def diff_of(file: str, before: str, after: str) -> str:
-    """Return what changes a file's text, as a unified diff for `git apply`; empty for nothing."""
-    lines = difflib.unified_diff(
-        git_lines(before), git_lines(after), _shown(f"a/{file}"), _shown(f"b/{file}")
-    )
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-
-
-def git_lines(text: str) -> Sequence[str]:
-    """Return the lines of a text as git counts them, with their ends."""
-    return [line for line in re.split(r"(?<=\n)", text) if line]
-
-
-def path_of(shown: str) -> str:
-    """Return a path that git writes so in a diff."""
-    if not shown.startswith('"'):
-        return shown.removesuffix("\t")
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), shown[1:-1])
-
-
-def _shown(path: str) -> str:
-    """Return a path as git writes it in a diff."""
-    if _NEEDS_QUOTES.search(path):
-        escaped = _NEEDS_QUOTES.sub(lambda found: f"\\{ord(found[0]):03o}", path)
-        return f'"{escaped}"'
-    return f"{path}\t" if " " in path else path

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.planning.module_uses import read_module
+from ciguard.sources import read_module
 
 
 def _uses(source: str, package: str = "") -> list[tuple[str, int]]:
