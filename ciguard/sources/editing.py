@@ -124,15 +124,15 @@ class Source:
         return self._mark + _spliced(self._body, *self.span(node), text)
 
     def with_lines(self, inserted: Mapping[int, Sequence[str]], gone: Collection[int] = ()) -> str:
-        """Return the file's text with more lines, which end as its first one does, and others gone.
+        """Return the file's text with more lines, which end as those around do, and others gone.
 
         Args:
             inserted: by the number of the line that they are put before, from 1.
             gone: numbers of lines that are taken out.
         """
-        end = "\r\n" if self._body.partition("\n")[0].endswith("\r") else "\n"
-        written = [self._mark]
+        written, end = [self._mark], "\n"
         for number, line in enumerate((*self.lines, ""), start=1):
+            end = line[len(line.rstrip("\r\n")) :] or end
             written += [f"{new}{end}" for new in inserted.get(number, ())]
             written += () if number in gone else (line,)
         return "".join(written)
