@@ -73,11 +73,21 @@ class Project:
             return ""
         read = self._modules[found]
         origins = [read.exports[first]] if first in read.exports else []
-        for origin in origins or [f"{star}.{first}" for star in read.stars]:
+        stars = (star for star in read.stars if self._offers(star, found))
+        for origin in origins or (f"{star}.{first}" for star in stars):
             full = self.resolved(f"{origin}.{tail}".rstrip("."), found, depth + 1)
             if full:
                 return full
         return ""
+
+    def _offers(self, star: str, importer: str) -> bool:
+        """Return whether a module from which all is imported may be followed.
+
+        One of the project that is not there, such as a compiled one, would lead back into its
+        package, again and again.
+        """
+        found, rest = self._own_module(f"{star}.any", importer)
+        return self._is_foreign(star.partition(".")[0]) or not found or rest == "any"
 
     def _own_module(self, name: str, importer: str) -> tuple[str, str]:
         """Return the module of the project that a name leads into, and what is left of it."""

@@ -47,6 +47,16 @@ def test_names_are_followed_through_reexports(project: Project, name: str, outsi
     assert project.resolved(name, "tools/run.py") == outside
 
 
+@pytest.mark.parametrize(("last", "outside"), [("torch", "torch.relu"), ("numpy", "")])
+def test_compiled_modules_that_all_is_imported_from_end_the_search(last: str, outside: str) -> None:
+    stars = "".join(f"from {one} import *\n" for one in ("._C", "._ops", "._more", last))
+    modules = {"mine/__init__.py": read_module(stars, "mine")}
+
+    project = Project(modules, lambda top: top == "torch")
+
+    assert project.resolved("mine.relu", "run.py") == outside
+
+
 def test_a_module_imports_others_of_the_project(project: Project) -> None:
     assert project.imported_by("tools/run.py") == {"tools/helper.py", "src/mine/__init__.py"}
     assert project.imported_by("src/mine/layers.py") == {"src/mine/__init__.py"}
