@@ -65,7 +65,7 @@ INNER_ORDER = {
     "functions/in_target": ("describing", "calling"),
     "applications": (
         "in_target", "providers", "finding", "judging", "inverting", "answering", "emulating",
-        "repairing", "solving", "exploring", "assessing",
+        "repairing", "exploring", "assessing",
     ),
 }  # fmt: skip
 """Packages inside a room from left to right; what lies beside them is to the right of all."""

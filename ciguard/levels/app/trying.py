@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.applications import (
     Trying,
     assess,
-    can_solve,
+    can_prove,
     explore,
     read_vocabulary,
     settings_for,
@@ -297,7 +297,7 @@ class Applications:
             return False
         if kind == UNKNOWN_LABEL and not self.config.app_labels:
             return False
-        if kind == CONTRADICTION and not can_solve():
+        if kind == CONTRADICTION and not can_prove():
             return False
         if case.aspect is Aspect.CONDITION or case.api not in self._present:
             return self.config.shard.index == 1

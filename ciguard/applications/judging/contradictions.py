@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import z3
 
 from ciguard.applications.finding.conditions import literals_of, written
 from ciguard.applications.finding.values import Flow
 from ciguard.applications.judging.dead_code import Cause, Dead, range_of
-from ciguard.applications.solving.terms import term_of
 from ciguard.sources import place_of
 
 if TYPE_CHECKING:
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from ciguard.applications.finding.application import Application
     from ciguard.applications.finding.findings import Decided, Found
-    from ciguard.applications.solving.terms import Term
     from ciguard.sources import Place
 
+Term: TypeAlias = Any
+"""Of z3, which has no types."""
 _LIMIT_MS = 2_000
 _SLACK = z3.Q(1, 10**5)
 """Numbers that are computed are not that exact."""
@@ -216,7 +217,7 @@ class _Chain:
                 continue
             if isinstance(other, ast.List | ast.Tuple | ast.Set | ast.Dict):
                 continue
-            literal = term_of(float(value[0]) if isinstance(value[0], int) else value[0])
+            literal = _literal(value[0])
             term = self._value(one, is_text=z3.is_string(literal))
             if term is not None:
                 return (term, literal) if one is left else (literal, term)
@@ -270,6 +271,12 @@ class _Chain:
         between = ranges.pop() if len(ranges) == 1 else None
         if between is not None:
             self._ranges[names.pop()] = between
+
+
+def _literal(value: float | str) -> Term:
+    if isinstance(value, str):
+        return z3.StringVal(value)
+    return z3.RealVal(str(Fraction(repr(float(value)))))
 
 
 def _range_before(flow: Flow, steps: tuple[str, ...]) -> tuple[float, float] | None:
