@@ -1,9 +1,10 @@
 """What each part of level `app` earns: findings and outcomes with it and without it.
 
-All functions of the applications in a folder are explored and tried on inputs, with the same seed:
-once with all parts, once without each. Outcomes are those of sub-conditions that answers decide;
-findings are exceptions and hangs that answers or inputs bring about, sub-conditions that nothing
-can turn, and accuracy failures. A line for each is added to `benchmarks/results/app-parts.jsonl`.
+All functions in which answers decide something, of the applications in a folder, are explored and
+tried on inputs, with the same seed: once with all parts, once without each. Outcomes are those of
+sub-conditions; findings are exceptions and hangs that answers or inputs bring about, sub-conditions
+that nothing can turn, and accuracy failures. A line for each run is added to
+`benchmarks/results/app-parts.jsonl`.
 
 Public applications are not in this repository: `--applications` takes a folder in which each file
 or folder is one. Samples that source distributions ship are a start:
@@ -104,14 +105,14 @@ class Read:
 
 
 def read(folder: Path) -> Iterator[Read]:
-    """Yield the applications in a folder, without files in which nothing asks a service."""
+    """Yield the applications in a folder, with the functions in which answers decide something."""
     for path in sorted(folder.iterdir()):
         try:
             application = read_application(path)
         except CiguardError as error:
             print(f"passed over: {error}", file=sys.stderr)
             continue
-        found = tuple(find(application, known_providers()))
+        found = tuple(one for one in find(application, known_providers()) if one.goals)
         if found:
             yield Read(application, found)
 
@@ -183,9 +184,13 @@ def measured(several: Sequence[Read], given: argparse.Namespace) -> Iterator[Fig
     whole = explored(several, given.python, given.seconds)
     yield figures("", several, whole, given)
     for part, instead in EXPLORING.items():
+        if given.part and part not in given.part:
+            continue
         with _patched(instead):
             yield figures(part, several, explored(several, given.python, given.seconds), given)
     for part, instead in TRYING.items():
+        if given.part and part not in given.part:
+            continue
         with _patched(instead):
             yield figures(part, several, whole, given)
 
@@ -206,6 +211,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=40, help="of each function")
     parser.add_argument("--seconds", type=float, default=20.0, help="for each function and way")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", action="append", help="to leave out; all, one by one, if none")
     given = parser.parse_args()
     several = list(read(given.applications))
     columns = [one for one in Figures.__slots__ if one != "without"]

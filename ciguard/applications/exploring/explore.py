@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _MAX_RUNS = 400
 _SEARCHING_S = 10.0
-_MAX_IN_VAIN = 1_000
+_MAX_IN_VAIN = 600
 """Answers that are searched for, one after the other, and turn nothing."""
 _MAX_AFTER = 150
 """The same, when only exceptions are looked for."""
@@ -342,7 +342,9 @@ class _Exploring:
         if not self._fine:
             return
         search = Search(self._operations(), hints_of(self._application, self._found))
-        until = min(self._deadline, time.monotonic() + _SEARCHING_S)
+        # What was found takes time to be made again, and refusals are tried after that.
+        now = time.monotonic()
+        until = now + min(_SEARCHING_S, (self._deadline - now) / 2)
         left, in_vain = len(self._unmet()), 0
         while in_vain < (_MAX_IN_VAIN if left else _MAX_AFTER) and time.monotonic() < until:
             guess = search.guess()
@@ -351,9 +353,8 @@ class _Exploring:
             if result.problem:
                 return
             search.note(guess, seen)
-            now = len(self._unmet())
-            in_vain = 0 if now < left else in_vain + 1
-            left = now
+            before, left = left, len(self._unmet())
+            in_vain = 0 if left < before else in_vain + 1
 
     def _unmet(self) -> set[tuple[Goal, bool]]:
         """Return the outcomes of sub-conditions that no answer has brought about."""
