@@ -56,9 +56,6 @@ class Messages(Protocol):
     def sentiments_around(self, numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
         """Yield what may be felt, on both sides of each number: its title and the answer."""
 
-    def about_one_sentence(self, document: Json) -> Json:
-        """Return what is felt in a text of one sentence, of what is felt in all of it."""
-
     def entity_answer(self, entities: Sequence[Entity]) -> Json:
         """Return what a text speaks of, what is most of it first."""
 

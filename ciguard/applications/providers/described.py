@@ -110,10 +110,6 @@ class DescribedMessages:
         for score in sorted({-0.9, 0.0, 0.9, *near}):
             yield f"score {score:g}", self.sentiment_answer(score, [])
 
-    def about_one_sentence(self, document: Json) -> Json:
-        """Return it as it is: nothing is told of sentences."""
-        return document
-
     def entity_answer(self, entities: Sequence[Entity]) -> Json:
         """Return what a text speaks of, what is most of it first."""
         operation = self._operations[Task.ENTITIES]

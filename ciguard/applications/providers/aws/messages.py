@@ -207,11 +207,6 @@ def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
         yield f"{content['Sentiment']}, {title}", content
 
 
-def about_one_sentence(document: Json) -> Json:
-    """Return it as it is: nothing is said of sentences."""
-    return document
-
-
 def entity_answer(entities: Sequence[Entity]) -> Json:
     """Return what a text speaks of, in the order of the text."""
     return {

@@ -167,12 +167,12 @@ def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
     """Yield each feeling surely, then each with a share on both sides of each number."""
     for title, shares in shares_around(_FEELINGS, numbers):
         document = _sentiment(shares)
-        yield f"{document['sentiment']}, {title}", about_one_sentence(document)
+        yield f"{document['sentiment']}, {title}", _about_one_sentence(document)
     document = {**_sentiment((0.5, 0.5, 0.0)), "sentiment": "mixed"}
-    yield "mixed", about_one_sentence(document)
+    yield "mixed", _about_one_sentence(document)
 
 
-def about_one_sentence(document: Json) -> Json:
+def _about_one_sentence(document: Json) -> Json:
     """Return what is felt in a text of one sentence: the same in it, but nothing mixed."""
     feeling = document["sentiment"]
     told = {**document, "sentiment": "neutral" if feeling == "mixed" else feeling}

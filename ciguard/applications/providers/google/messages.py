@@ -169,11 +169,11 @@ def sentiments_around(numbers: Sequence[float]) -> Iterator[tuple[str, Json]]:
     for magnitude in magnitudes:
         for score in scores:
             felt = {"score": score, "magnitude": magnitude}
-            content = about_one_sentence({"document_sentiment": felt})
+            content = _about_one_sentence({"document_sentiment": felt})
             yield f"score {score:g}, magnitude {magnitude:g}", content
 
 
-def about_one_sentence(document: Json) -> Json:
+def _about_one_sentence(document: Json) -> Json:
     """Return what is felt in a text of one sentence: the same in it as in all."""
     felt = document["document_sentiment"]
     sentence = {"text": {"content": "This is a text."}, "sentiment": felt}

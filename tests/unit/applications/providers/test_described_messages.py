@@ -81,7 +81,6 @@ def test_a_feeling_is_one_of_three(messages: DescribedMessages, score: float, fe
     answer = messages.sentiment_answer(score, [Felt("So.", 0, score)])
 
     assert answer == {"feeling": feeling, "score": score}
-    assert messages.about_one_sentence(answer) == answer
 
 
 def test_feelings_lie_on_both_sides_of_each_number(messages: DescribedMessages) -> None:
