@@ -57,6 +57,11 @@ EXPLORING: Mapping[str, Mapping[str, object]] = {
     "exploring/searching": {f"{ROOM}.exploring.explore._SEARCHING_S": 0.0},
 }
 """Part that made answers come from → what is put in the place of what."""
+OF_PARTS: Mapping[str, Sequence[str]] = {
+    "exploring/searching": ("exploring/searching", "exploring/hints", "exploring/searched"),
+    "inverting/printing": ("inverting/printing", "inverting/lettering", "inverting/fonts"),
+}
+"""Part → what belongs to it, where that is more."""
 TRYING: Mapping[str, Mapping[str, Callable[..., object]]] = {
     "inverting": {f"{ROOM}.inverting.choosing.InOrder.serves": _false},
     "inverting/printing": {f"{ROOM}.inverting.printing.PrintedText.serves": _false},
@@ -174,8 +179,10 @@ def figures(
 
 def lines_of(part: str) -> int:
     """Return how many lines a part has."""
-    path = Path(__file__).parents[1] / "ciguard" / "applications" / part
-    files = path.rglob("*.py") if path.is_dir() else [path.with_suffix(".py")]
+    folder = Path(__file__).parents[1] / "ciguard" / "applications"
+    several = OF_PARTS.get(part, (part,))
+    files = [file for one in several for file in folder.glob(f"{one}/*.py")]
+    files += [file for one in several if (file := (folder / one).with_suffix(".py")).is_file()]
     return sum(len(file.read_text("utf-8").splitlines()) for file in files)
 
 
