@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import face_messages_of, messages_of
-from ciguard.applications.answering.recognised import Box, Face, Felt
 from ciguard.applications.exploring.answers import Answered, content_of, most_of, usual_for
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.recognised import Box, Face, Felt
+from ciguard.applications.providers.registered import face_messages_of, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
