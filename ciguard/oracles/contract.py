@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from ciguard.domain import Passed, Rejected
 from ciguard.errors import UnknownNameError
+from ciguard.levels import LEVELS
 from ciguard.registry import Registry
 from ciguard.targets import EAGER
 
@@ -82,6 +83,15 @@ class Traits:
     """A case that passes on one target shows it."""
     is_judged_alone: bool = False
     """The outcome on one target decides."""
+    claim: str = ""
+    """What a finding shows, as a sentence that may hold `{kind}` and `{detail}`; empty where the
+    outcomes tell."""
+    claims: Mapping[str, str] = field(default_factory=dict)
+    """The same by kind, where each has a sentence of its own."""
+    fails_on_one: bool = False
+    """What it finds between two targets is that the second fails, and the first does not."""
+    spans_libraries: bool = False
+    """The library that a target is known by tells nothing: it is no part of a fingerprint."""
     mark: str = ""
     """What a script prints when the defect shows; empty where its end tells."""
 
@@ -100,8 +110,12 @@ class Oracle(Protocol):
 
 
 ORACLES: Registry[Oracle] = Registry(
-    "oracle", group="ciguard.oracles", accepts=lambda item: isinstance(item, Oracle)
+    "oracle",
+    group="ciguard.oracles",
+    accepts=lambda item: isinstance(item, Oracle),
+    first=LEVELS.items,
 )
+"""A level's own oracles are registered beside the level."""
 
 AnyOracle = TypeVar("AnyOracle", bound=type)
 

@@ -29,11 +29,12 @@ from ciguard.domain import Confirmation, Finding, PairKind, Passed
 from ciguard.execution import Job
 from ciguard.oracles import (
     HANG,
+    NO_INPUTS,
     SLOW,
-    differs_in,
     encode_on,
     is_rounding,
     judge,
+    judged,
     limit_of,
     may_be_rounding,
     nudged,
@@ -322,8 +323,10 @@ def _agree(case: Case, earlier: list[dict[str, Outcome]], outcomes: dict[str, Ou
     """Return whether every target answers as it did in the first repetition."""
     if not earlier:
         return True
+    level, first = judged(case), earlier[0]
     return all(
-        differs_in(case, earlier[0][name], outcome) is None for name, outcome in outcomes.items()
+        level.compare(case, first[name], outcome, NO_INPUTS) is None
+        for name, outcome in outcomes.items()
     )
 
 

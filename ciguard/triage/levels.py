@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from ciguard.domain import Case, OpaqueCase
 from ciguard.errors import RegistrationError
-from ciguard.levels import LEVELS, LevelSpec
+from ciguard.levels import LEVELS
+from ciguard.oracles import JudgedLevel, JudgingDefaults
 from ciguard.triage.quoted import texts_in
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ C = TypeVar("C", bound=Case)
 
 
 @runtime_checkable
-class PresentableLevel(LevelSpec, Protocol):
+class PresentableLevel(JudgedLevel, Protocol):
     """A level whose cases people can read and run; see `PresentationDefaults` for plain ones."""
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
@@ -80,7 +81,7 @@ class PresentableLevel(LevelSpec, Protocol):
         """Return the case without what nobody has to read."""
 
 
-class PresentationDefaults(Generic[C]):
+class PresentationDefaults(JudgingDefaults[C]):
     """Cases that come from nowhere and have no simpler variants."""
 
     def has_script(self, case: C) -> bool:

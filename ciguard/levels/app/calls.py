@@ -35,8 +35,8 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.findings import Applied, condition_words
 from ciguard.levels.app.reading import read_again
-from ciguard.oracles import Applied, condition_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

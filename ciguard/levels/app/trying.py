@@ -33,8 +33,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.levels.app.calls import GoneError, Recalled, run_again, surroundings_on
-from ciguard.levels.app.reading import LEVEL, read_applications
-from ciguard.oracles import (
+from ciguard.levels.app.findings import (
     ANY_INPUT,
     CONTRADICTION,
     CRASH,
@@ -47,8 +46,9 @@ from ciguard.oracles import (
     of_conditions,
     of_difference,
     of_inputs,
-    pair_kind,
 )
+from ciguard.levels.app.reading import LEVEL, read_applications
+from ciguard.oracles import pair_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import PairKind, ProgramCase, Rejected, located
 from ciguard.execution import Scalar, Tensor, TensorDigest
-from ciguard.oracles import ACCEPTED, GROWTH, MIN_BYTES, MIN_SECONDS, program_run
+from ciguard.levels.code.derivation import ACCEPTED
+from ciguard.levels.code.growth import GROWTH, MIN_BYTES, MIN_SECONDS
+from ciguard.levels.code.program_runs import program_run
 from ciguard.sources import Source, UnreadableSourceError, opening
 from ciguard.triage import telling_line, without_local_paths
 from ciguard.triage.scripting import leaves_function

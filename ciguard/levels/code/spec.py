@@ -8,11 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, digest_of_apis
-from ciguard.domain import ProgramCase, located
+from ciguard.domain import Intent, ProgramCase, located
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
+from ciguard.levels.code.derivation import ACCEPTED, DERIVATION, DerivationOracle
 from ciguard.levels.code.dialects import LIBRARIES
 from ciguard.levels.code.growing import programs_of
+from ciguard.levels.code.growth import GROWTH, GrowthOracle
+from ciguard.levels.code.program_runs import asks_for_much, compare_programs, programs_held_apart
 from ciguard.levels.code.script import program_script
 from ciguard.levels.code.seeding import (
     check_programs,
@@ -23,14 +26,16 @@ from ciguard.levels.code.seeding import (
 )
 from ciguard.levels.code.simpler import simpler_programs
 from ciguard.levels.code.words import origin_rows
+from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults, program_diff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from ciguard.campaign import Executed, Stream, StreamFactory
     from ciguard.config import Config
-    from ciguard.domain import Event, Finding
+    from ciguard.domain import Event, Evidence, Finding, Outcome
+    from ciguard.oracles import Difference, Inputs
     from ciguard.triage import DiffLine, EnvironmentHint
 
 
@@ -38,6 +43,9 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
     """Model programs cut into blocks, and put together anew (MoCo)."""
 
     name: ClassVar[str] = "code"
+    returns_law: ClassVar[str] = (
+        "A program that trains a small model on a few samples comes to its end"
+    )
 
     def check(self, config: Config) -> None:
         """Refuse libraries without programs, and seed programs that there are not."""
@@ -90,6 +98,8 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
 
     def mark(self, finding: Finding) -> str:
         """Return the program's own exception, where one target alone refuses it."""
+        if finding.kind == ACCEPTED:
+            return "ACCEPTED"
         return finding.detail if finding.kind == "refused" else ""
 
     def variants(self, case: ProgramCase) -> Iterator[ProgramCase]:
@@ -118,6 +128,31 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         values = [step.after for step in case.ancestry.path if step.parameter]
         return tuple(dict.fromkeys(text for value in values if (text := _string_of(value))))
 
+    def compare(
+        self, case: ProgramCase, reference: Outcome, other: Outcome, inputs: Inputs
+    ) -> Difference | None:
+        """Return how ends, shapes and types differ: training makes much of little."""
+        del case, inputs
+        return compare_programs(reference, other)
+
+    def evidence(
+        self, case: ProgramCase, difference: Difference, sides: Mapping[str, Outcome]
+    ) -> Evidence:
+        """Return how the program ended on two targets, or what it computed there."""
+        return programs_held_apart(case, difference, sides)
+
+    def is_forbidden(self, case: ProgramCase) -> bool:
+        """Return whether the program was derived against the documentation of its library."""
+        return case.intent is Intent.VIOLATING
+
+    def asks_for_much(self, case: ProgramCase) -> bool:
+        """Return whether a mutation put in a large number."""
+        return asks_for_much(case)
+
+    def is_repeated(self, case: ProgramCase) -> bool:
+        """Return whether the program is built and trained over and over."""
+        return case.cycles > 1
+
     def without_place(self, message: str) -> str:
         """Return a message without the line of the program."""
         return located(message).message
@@ -136,3 +171,5 @@ def _string_of(value: str) -> str:
 
 
 LEVEL = CodeSpec()
+ORACLES.register(DERIVATION, DerivationOracle())
+ORACLES.register(GROWTH, GrowthOracle())

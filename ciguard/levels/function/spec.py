@@ -12,9 +12,11 @@ from ciguard.levels import focused
 from ciguard.levels.function.files import LEVEL as NAME
 from ciguard.levels.function.files import check_functions, needs_of, programs_in
 from ciguard.levels.function.level import FunctionLevel
+from ciguard.levels.function.oracle import FUNCTION, FunctionOracle
 from ciguard.levels.function.script import function_script, mark_of
 from ciguard.levels.function.seeding import digest_of, tested_functions
-from ciguard.levels.function.simpler import simpler_calls
+from ciguard.levels.function.simpler import moved_call, simpler_calls
+from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ciguard.campaign import Stream, StreamFactory
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
+    from ciguard.oracles import Move
     from ciguard.targets import Library
     from ciguard.triage import EnvironmentHint
 
@@ -95,9 +98,15 @@ class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         """Yield calls with plainer arguments that keep to the annotations."""
         return simpler_calls(case)
 
+    def nudged(self, case: FunctionCase, seed: int, move: Move) -> FunctionCase:
+        """Return the call with the numbers in its arguments moved."""
+        del seed
+        return moved_call(case, move)
+
     def without_place(self, message: str) -> str:
         """Return a message without the file and the line that raised."""
         return seated(message).message
 
 
 LEVEL = FunctionSpec()
+ORACLES.register(FUNCTION, FunctionOracle())

@@ -34,7 +34,8 @@ from ciguard.domain import (
     finding_from_json,
     finding_to_json,
 )
-from ciguard.oracles import Applied, Subject, judge, of_answers, of_conditions
+from ciguard.levels.app.findings import Applied, of_answers, of_conditions
+from ciguard.oracles import Subject, judge
 from ciguard.triage import fingerprint
 
 if TYPE_CHECKING:

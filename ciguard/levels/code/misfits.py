@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain import located
-from ciguard.oracles.program_runs import is_lacking
+from ciguard.levels.code.program_runs import is_lacking
 
 if TYPE_CHECKING:
     from ciguard.domain import Rejected

@@ -10,8 +10,8 @@ from outcome_examples import NEW, OLD, subject
 from program_examples import STEP, array, negative, positive, ran
 
 from ciguard.domain import Finding, Hung, Outcome, Passed, ProgramCase, Rejected, Severity, Stage
+from ciguard.levels.code.program_runs import program_run
 from ciguard.oracles import judge
-from ciguard.oracles.program_runs import program_run
 
 REFUSED = Rejected("ValueError", "line 5: stride must be less than 3")
 

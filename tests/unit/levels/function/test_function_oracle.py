@@ -20,7 +20,8 @@ from ciguard.domain import (
     Stage,
     class_of,
 )
-from ciguard.oracles import FUNCTION, Subject, judge
+from ciguard.levels.function.oracle import FUNCTION
+from ciguard.oracles import Subject, judge
 from ciguard.triage import fingerprint
 
 CALL = {"function": "f", "arguments": [["x", 3], ["y", 4]], "constructor": None, "outer": None}

@@ -22,15 +22,13 @@ from ciguard.domain import (
     seated,
 )
 from ciguard.execution import decode_effects
-from ciguard.oracles.contract import Traits, headline, registered
-from ciguard.oracles.differential import pair_kind
-from ciguard.oracles.showing import outcome_shown
+from ciguard.oracles import Traits, headline, outcome_shown, pair_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain import Case, Outcome
-    from ciguard.oracles.contract import Subject
+    from ciguard.oracles import Subject
 
 FUNCTION = "function"
 MUTATION = "mutation"
@@ -65,7 +63,18 @@ _EXPECTED = {
 class FunctionOracle:
     """Looks at calls of annotated functions, and at the import of their programs."""
 
-    traits: ClassVar[Traits] = Traits(is_of_user=True)
+    traits: ClassVar[Traits] = Traits(
+        is_of_user=True,
+        fails_on_one=True,
+        claims={
+            "exception": "an annotated function raises what it does not document.",
+            "import": "a program cannot be imported.",
+            "ensure": "a postcondition does not hold.",
+            "nan": "NaN comes of finite, small numbers.",
+            "timeout": "an annotated function takes longer than it may.",
+            MUTATION: "an annotated function changes its arguments.",
+        },
+    )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -184,6 +193,3 @@ def _mutations(
             expected=_EXPECTED[MUTATION], observed=f"{names} changed", law=_LAWS[MUTATION]
         ),
     )
-
-
-registered(FUNCTION, FunctionOracle)

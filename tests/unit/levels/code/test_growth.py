@@ -11,8 +11,8 @@ from outcome_examples import NEW, OLD, subject
 from program_examples import cycled, positive
 
 from ciguard.domain import Rejected, Severity
+from ciguard.levels.code.growth import growth_of
 from ciguard.oracles import judge
-from ciguard.oracles.growth import growth_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

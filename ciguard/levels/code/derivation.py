@@ -22,15 +22,15 @@ from ciguard.domain import (
     located,
     shortened,
 )
-from ciguard.oracles.contract import Traits, headline, registered
-from ciguard.oracles.misfits import is_misfit
-from ciguard.oracles.program_runs import is_lacking, program_run
+from ciguard.levels.code.misfits import is_misfit
+from ciguard.levels.code.program_runs import is_lacking, program_run
+from ciguard.oracles import Traits, headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ciguard.domain import Case, Derivation, Outcome
-    from ciguard.oracles.contract import Subject
+    from ciguard.oracles import Subject
 
 DERIVATION = "derivation"
 FAILED = "positive-failed"
@@ -45,7 +45,13 @@ class DerivationOracle:
     What one target runs and another refuses is a difference between targets: another oracle's.
     """
 
-    traits: ClassVar[Traits] = Traits(is_judged_alone=True)
+    traits: ClassVar[Traits] = Traits(
+        is_judged_alone=True,
+        claims={
+            FAILED: "a program fails whose last block runs alone.",
+            ACCEPTED: "a forbidden argument is accepted.",
+        },
+    )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -194,6 +200,3 @@ def _named(step: Derivation, api: str) -> str:
             return f"{step.api or api} with {step.parameter}={after} ({was})"
         case Operator.OMITTED:
             return f"{step.api or api} without {step.parameter} (was {before})"
-
-
-registered(DERIVATION, DerivationOracle)

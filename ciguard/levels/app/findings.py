@@ -29,14 +29,14 @@ from ciguard.domain import (
     seated,
     status,
 )
-from ciguard.oracles.contract import Traits, headline, registered
+from ciguard.oracles import Traits, headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.applications import Answered, Assessed, Crash, Dead, Explored, Found, Verdict
     from ciguard.domain import Case, Json, Outcome
-    from ciguard.oracles.contract import Subject
+    from ciguard.oracles import Subject
 
 APPLICATION = "application"
 CONTRADICTION = "contradiction"
@@ -75,7 +75,17 @@ _SOURCE = "Keeper, section 4.1"
 class ApplicationOracle:
     """Looks at a call with answers that was made again."""
 
-    traits: ClassVar[Traits] = Traits(is_of_user=True)
+    traits: ClassVar[Traits] = Traits(
+        is_of_user=True,
+        spans_libraries=True,  # it is the same, whichever client its target is known by
+        claim="{kind}.",
+        claims={
+            "crash": "an application fails on what a service may answer.",
+            "hang": "an application does not return on what a service may answer.",
+            "unguarded": "an application lets through that a service refuses what it is asked "
+            "about.",
+        },
+    )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -335,6 +345,3 @@ def _around(reached: Sequence[Found], file: str, line: int) -> Found:
 
 def _passed(said: dict[str, Json]) -> Passed:
     return Passed(json.dumps(said, ensure_ascii=False).encode(), 0.0)
-
-
-registered(APPLICATION, ApplicationOracle)

@@ -10,16 +10,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Passed, Rejected, Stage, located
+from ciguard.domain import Evidence, Intent, Passed, Rejected, Stage, located
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
-from ciguard.oracles.comparison import Difference
-from ciguard.oracles.contract import headline
-from ciguard.oracles.showing import outcome_shown
+from ciguard.oracles import MUCH, Difference, headline, outcome_shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Outcome
+    from ciguard.domain import Outcome, ProgramCase
     from ciguard.execution import Output
 
 _LACKING = re.compile(
@@ -27,6 +25,7 @@ _LACKING = re.compile(
     r"|[Uu]nrecognized keyword|[Kk]eyword argument not understood|Unknown keyword|No such module"
 )
 """What says that a version lacks a name or a parameter."""
+_NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE]\d{1,3})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +118,23 @@ def _form(output: Output | None) -> tuple[str, str, str]:
             return f"a {type_name}", "", ""
 
 
+def programs_held_apart(
+    case: ProgramCase, difference: Difference, sides: Mapping[str, Outcome]
+) -> Evidence:
+    """Return how one program ended on two targets, or what it computed there."""
+    reference, other = sides.values()
+    both = programs_side_by_side(reference, other, difference)
+    expected, observed = (f"{name}: {side}" for name, side in zip(sides, both, strict=True))
+    path, is_negative = case.ancestry.path, case.intent is Intent.VIOLATING
+    sentence = path[-1].sentence if is_negative and path else ""
+    return Evidence(
+        expected=expected,
+        observed=observed,
+        law="The same program ends alike everywhere, and computes the same shapes and types",
+        source=f"the documentation: “{sentence}”" if sentence else "",
+    )
+
+
 def programs_side_by_side(
     reference: Outcome, other: Outcome, difference: Difference
 ) -> tuple[str, str]:
@@ -132,3 +148,13 @@ def programs_side_by_side(
 def ending(outcome: Outcome) -> str:
     """Return how a program ended, in a phrase whose subject is the program."""
     return "runs to its end" if isinstance(outcome, Passed) else outcome_shown(outcome)
+
+
+def asks_for_much(case: ProgramCase) -> bool:
+    """Return whether a mutation of a program put in a large number."""
+    return any(_is_large_in(step.after) for step in case.ancestry.path)
+
+
+def _is_large_in(text: str) -> bool:
+    """Return whether a number in the text of a value is large."""
+    return any(float(number) >= MUCH for number in _NUMBER.findall(text))

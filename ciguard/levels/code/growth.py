@@ -12,15 +12,15 @@ from statistics import median
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import Evidence, Finding, ProgramCase, Severity
-from ciguard.oracles.contract import Traits, registered
-from ciguard.oracles.program_runs import program_run
+from ciguard.levels.code.program_runs import program_run
+from ciguard.oracles import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ciguard.domain import Case, Outcome
-    from ciguard.oracles.contract import Subject
-    from ciguard.oracles.program_runs import ProgramRun
+    from ciguard.levels.code.program_runs import ProgramRun
+    from ciguard.oracles import Subject
 
 GROWTH = "growth"
 _WARM_UP = 3
@@ -75,7 +75,14 @@ def _slopes(values: Sequence[float]) -> tuple[float, float]:
 class GrowthOracle:
     """Judges one case on each target by itself: no reference is needed."""
 
-    traits: ClassVar[Traits] = Traits(is_judged_alone=True, mark="GROWS")
+    traits: ClassVar[Traits] = Traits(
+        is_judged_alone=True,
+        claims={
+            "memory-grows": "memory grows with every run of a program in one process.",
+            "slows-down": "a program becomes slower with every run in one process.",
+        },
+        mark="GROWS",
+    )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -154,6 +161,3 @@ def _evidence(kind: str, grown: Growth) -> Evidence:
         law="What a program built is gone when nothing refers to it any more",
         source="median of the differences between neighbouring cycles, over all and in either half",
     )
-
-
-registered(GROWTH, GrowthOracle)

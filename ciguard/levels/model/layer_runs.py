@@ -7,31 +7,44 @@ when the layer that brings it about has been isolated.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Check, Evidence, Finding, ModelCase, PairKind, Passed, Severity
+from ciguard.domain import (
+    ArrayValue,
+    Check,
+    Evidence,
+    Finding,
+    ModelCase,
+    PairKind,
+    Passed,
+    Sample,
+    Severity,
+    dtypes,
+)
 from ciguard.execution import Container, decode_outputs
-from ciguard.oracles.comparison import Difference, compare_outputs
-from ciguard.oracles.contract import UNSTABLE_TAGS, registered
-from ciguard.oracles.differential import (
-    SEVERITIES,
+from ciguard.oracles import (
+    DIFFERENTIAL_SEVERITIES,
+    UNSTABLE_TAGS,
+    Difference,
+    compare_outputs,
     differs,
+    elected,
     evidence_between,
-    inputs_in,
+    inputs_given,
     is_backends_own,
+    moved_elements,
     pair_kind,
     severity_between_backends,
 )
-from ciguard.oracles.voting import elected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.domain import Case, Outcome
     from ciguard.execution import Output
-    from ciguard.oracles.contract import Subject
-    from ciguard.oracles.tolerance import Inputs
+    from ciguard.oracles import Inputs, Subject
 
 _OF_ENDS = frozenset({"refused", "exception"})
 """Kinds of differences in how a run ended; `accepted` is the same seen from the other side."""
@@ -39,6 +52,8 @@ _OF_GRADIENTS = 8.0
 """How many times the rounding of an output that of a gradient may be: it is computed from that of
 the output, and goes through all of the layer once more, backwards."""
 _COMPUTED = frozenset({"values", "nan"})
+_PLACES_APART = 1_000_003
+"""Seeds of two inputs of one run lie so far apart."""
 
 
 class LayerRunOracle:
@@ -66,9 +81,18 @@ class LayerRunOracle:
         return findings
 
 
+def inputs_of(case: ModelCase) -> Inputs:
+    """Return how exact the outputs of a run can be."""
+    return inputs_given(
+        case,
+        ranges=[("float32", 0.0, 1.0) for data in case.data if isinstance(data, Sample)],
+        sizes=[math.prod(node.shape) for node in case.graph.nodes],  # stands for the weights too
+    )
+
+
 def precision_of(case: ModelCase) -> Inputs:
-    """Return how exact the results of a run can be."""
-    inputs = inputs_in(case)
+    """Return how exact all that comes of a run can be, gradients too."""
+    inputs = inputs_of(case)
     return replace(inputs, condition=_OF_GRADIENTS) if case.check is Check.TRAIN else inputs
 
 
@@ -115,7 +139,7 @@ def _finding(
 ) -> Finding:
     reference, deviating = (subject.targets[name] for name in targets)
     pair = pair_kind(reference, deviating)
-    severity = SEVERITIES[difference.kind]
+    severity = DIFFERENTIAL_SEVERITIES[difference.kind]
     if reference.engine != deviating.engine:
         least = Severity.INFO if is_backends_own(difference, case) else severity
         severity = min(severity, least, severity_between_backends(difference))
@@ -183,4 +207,17 @@ def changed_by_saving(output: Output, inputs: Inputs) -> Difference | None:
             return None
 
 
-registered("layer-runs", LayerRunOracle)
+def nudged_run(case: ModelCase, seed: int) -> ModelCase:
+    """Return the run with data and weights moved by one rounding.
+
+    Each input in its own way: what was equal, as where two are merged, is not any more. Where
+    gradients are compared zeros move too, since kinks are mostly there.
+    """
+    of_zero = dtypes.EPSILON["float32"] if case.check is Check.TRAIN else 0.0
+    moved = tuple(
+        replace(data, fill=moved_elements(data, seed + place * _PLACES_APART, of_zero=of_zero))
+        if isinstance(data, ArrayValue) and data.dtype in dtypes.FLOATING
+        else data
+        for place, data in enumerate(case.data)
+    )
+    return replace(case, data=moved, nudge=seed or 1)
