@@ -12,7 +12,13 @@ from ciguard.oracles.across_libraries import (
 )
 from ciguard.oracles.boundary import BoundaryOracle
 from ciguard.oracles.comparison import Difference, compare_outputs
-from ciguard.oracles.conditioning import is_rounding, may_be_rounding, moved_elements, nudged
+from ciguard.oracles.conditioning import (
+    is_of_values,
+    is_rounding,
+    may_be_rounding,
+    moved_elements,
+    nudged,
+)
 from ciguard.oracles.contract import (
     ORACLES,
     UNSTABLE_TAGS,
@@ -132,6 +138,7 @@ __all__ = [
     "is_comparable",
     "is_expressible",
     "is_measured",
+    "is_of_values",
     "is_rounding",
     "is_unusual_use",
     "is_whole",

@@ -55,9 +55,14 @@ _MAX_MOVED = 4096
 
 def may_be_rounding(finding: Finding) -> bool:
     """Return whether a finding is of a kind that rounding, or a kink, can bring about."""
-    kinds = {"differential": finding.kind, "metamorphic": finding.detail}
     is_of_law = finding.oracle == "metamorphic" and _needs_smoothness(finding.case)
-    return is_of_law or kinds.get(finding.oracle) in _NUMERIC
+    return is_of_law or is_of_values(finding)
+
+
+def is_of_values(finding: Finding) -> bool:
+    """Return whether results, or those of call and twin, differ in their numbers alone."""
+    kinds = {"differential": finding.kind, "metamorphic": finding.detail}
+    return kinds.get(finding.oracle) in _NUMERIC
 
 
 def _needs_smoothness(case: Case) -> bool:

@@ -16,7 +16,7 @@ from ciguard.targets import EAGER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Finding, Outcome
+    from ciguard.domain import Case, Finding, Outcome, Severity
     from ciguard.oracles.laws import Law
 
 
@@ -71,6 +71,12 @@ class Traits:
     """A worker that runs the case is lost, so the case never shares one."""
     takes_limit: bool = False
     """Each run of the case takes its whole time limit."""
+    holds_targets_apart: bool = False
+    """Targets of one library answer the same call differently."""
+    may_be_refusal: bool = False
+    """What says which argument is wrong is a refusal, of the wrong class of exception."""
+    weight: Severity | None = None
+    """Of what any call may come to, whatever it is given; it weighs less where no program can."""
     compares_results: bool = False
     """Results are compared: a call that disagrees with itself proves nothing."""
     needs_conforming: bool = False
@@ -90,7 +96,7 @@ class Traits:
     """The same by kind, where each has a sentence of its own."""
     fails_on_one: bool = False
     """What it finds between two targets is that the second fails, and the first does not."""
-    spans_libraries: bool = False
+    ignores_library: bool = False
     """The library that a target is known by tells nothing: it is no part of a fingerprint."""
     mark: str = ""
     """What a script prints when the defect shows; empty where its end tells."""

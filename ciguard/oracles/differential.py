@@ -80,7 +80,7 @@ class DifferentialOracle:
     """
 
     traits: ClassVar[Traits] = Traits(
-        compares_results=True, needs_conforming=True, mark="DIFFERENT"
+        holds_targets_apart=True, compares_results=True, needs_conforming=True, mark="DIFFERENT"
     )
 
     def judge(

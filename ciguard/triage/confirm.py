@@ -142,7 +142,8 @@ class Confirmer:
     def propose(self, key: str, finding: Finding) -> None:
         """Queue a finding; the most severe are repeated first, what takes long comes last."""
         self._number += 1
-        urgency = 0 if finding.oracle == HANG else -finding.severity - 1
+        takes_long = traits_of(finding.oracle).takes_limit
+        urgency = 0 if takes_long else -finding.severity - 1
         heapq.heappush(self._queue, (urgency, self._number, _Candidate(key, finding)))
 
     @property
@@ -215,7 +216,7 @@ class Confirmer:
 
     def _limit_s(self, candidate: _Candidate) -> float:
         """Return the time that a candidate's case gets; 0 for the usual."""
-        if candidate.finding.oracle != HANG:
+        if not traits_of(candidate.finding.oracle).takes_limit:
             return 0.0
         if not candidate.met:
             usual_s = limit_of(candidate.finding)
@@ -276,7 +277,7 @@ class Confirmer:
         candidate.seen.append(outcomes)
         found = judge(proposed.case, outcomes, self._subject_of(proposed))
         kinds = {proposed.kind}
-        if proposed.oracle == HANG:
+        if traits_of(proposed.oracle).takes_limit:
             found += filter(None, [slow(proposed, outcomes)])
             kinds = {candidate.met[0].kind} if candidate.met else {HANG, SLOW}
         for finding in found:

@@ -96,7 +96,7 @@ def _first_recipe(finding: Finding) -> Grouping:
     return tuple(
         (name, text)
         for name, text in (
-            ("library", "" if traits_of(finding.oracle).spans_libraries else finding.library),
+            ("library", "" if traits_of(finding.oracle).ignores_library else finding.library),
             ("api", finding.api),
             *_of_finding(finding),
         )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ciguard.domain import Finding, Outcome
     from ciguard.execution import ScriptResult
     from ciguard.triage.hint import EnvironmentHint
+    from ciguard.triage.origins import LayerOrigin, TreeOrigin
     from ciguard.triage.text_diff import DiffLine
 
 C = TypeVar("C", bound=Case)
@@ -70,6 +71,12 @@ class PresentableLevel(JudgedLevel, Protocol):
 
     def derivation(self, case: Case, *, context: int, most: int) -> list[DiffLine]:
         """Return what the text of a case has otherwise than its parent's; nothing if unknown."""
+
+    def layer_origin(self, case: Case) -> LayerOrigin | None:
+        """Return the layers of the model that led to a case; None if no model did."""
+
+    def tree_origin(self, case: Case) -> TreeOrigin | None:
+        """Return the place of a case in the tree that it was grown in; None if in none."""
 
     def texts_of(self, case: Case) -> tuple[str, ...]:
         """Return every text that messages may quote back."""
@@ -132,6 +139,16 @@ class PresentationDefaults(JudgingDefaults[C]):
         """Return nothing: the case has no parent."""
         del case, context, most
         return []
+
+    def layer_origin(self, case: C) -> LayerOrigin | None:
+        """Return None: no model led to the case."""
+        del case
+        return None
+
+    def tree_origin(self, case: C) -> TreeOrigin | None:
+        """Return None: the case was grown in no tree."""
+        del case
+        return None
 
     def texts_of(self, case: C) -> tuple[str, ...]:
         """Return every string among the values."""

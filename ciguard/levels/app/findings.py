@@ -77,7 +77,7 @@ class ApplicationOracle:
 
     traits: ClassVar[Traits] = Traits(
         is_of_user=True,
-        spans_libraries=True,  # it is the same, whichever client its target is known by
+        ignores_library=True,  # it is the same, whichever client its target is known by
         claim="{kind}.",
         claims={
             "crash": "an application fails on what a service may answer.",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, digest_of_apis
-from ciguard.domain import Intent, ProgramCase, located
+from ciguard.domain import Ended, Intent, ProgramCase, located
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
 from ciguard.levels.code.derivation import ACCEPTED, DERIVATION, DerivationOracle
@@ -27,7 +27,7 @@ from ciguard.levels.code.seeding import (
 from ciguard.levels.code.simpler import simpler_programs
 from ciguard.levels.code.words import origin_rows
 from ciguard.oracles import ORACLES
-from ciguard.triage import PresentationDefaults, program_diff
+from ciguard.triage import PresentationDefaults, TreeOrigin, program_diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -122,6 +122,18 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         line = ancestry.path[-1].line if ancestry.path else 0
         after = ancestry.derived or case.source
         return program_diff(ancestry.parent, after, line=line, context=context, most=most)
+
+    def tree_origin(self, case: ProgramCase) -> TreeOrigin | None:
+        """Return the node of the program; None for a seed."""
+        ancestry = case.ancestry
+        if not ancestry.path:
+            return None
+        return TreeOrigin(
+            ancestry=ancestry,
+            text=ancestry.derived or case.source,
+            ended=Ended.ACCEPTED if case.intent is Intent.VIOLATING else Ended.FAILED,
+            is_alone=case.cycles > 1 or not (case.block or ancestry.parent),
+        )
 
     def texts_of(self, case: ProgramCase) -> tuple[str, ...]:
         """Return the strings that were chosen as values of parameters: replaced APIs are names."""

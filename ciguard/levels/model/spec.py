@@ -28,7 +28,7 @@ from ciguard.levels.model.seeding import (
     seed_sources,
 )
 from ciguard.levels.model.simpler import simpler_models
-from ciguard.levels.model.words import checked_text, origin_text
+from ciguard.levels.model.words import checked_text, layer_origin, origin_text
 from ciguard.oracles import ORACLES
 from ciguard.targets import readable_paths
 from ciguard.triage import PresentationDefaults
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, Output
     from ciguard.oracles import Inputs, Move
     from ciguard.targets import Library
-    from ciguard.triage import EnvironmentHint
+    from ciguard.triage import EnvironmentHint, LayerOrigin
 
 _LIMIT_S = 60.0
 """Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
@@ -138,6 +138,10 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         """Return the seed model with its mutations, and what was compared."""
         rows = (("Found in", origin_text(case, named)), ("Compared", checked_text(case)))
         return [(name, text) for name, text in rows if text]
+
+    def layer_origin(self, case: ModelCase) -> LayerOrigin:
+        """Return the model, its mutations, and what its layers deviated by."""
+        return layer_origin(case)
 
 
 def _compiles(group: Group) -> bool:
