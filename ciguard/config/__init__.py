@@ -13,6 +13,7 @@ from ciguard.config.github_access import (
     github_token,
     require_encryption,
 )
+from ciguard.config.levels import LEVEL_SETTINGS, OWN_LEVELS, LevelSettings
 from ciguard.config.load import PREFIX, Effective, Flags, Source, SourceKind, load_config
 from ciguard.config.locations import (
     GitBranch,
@@ -21,6 +22,7 @@ from ciguard.config.locations import (
     parse_location,
 )
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
+from ciguard.config.setting import Setting, level_setting
 from ciguard.config.settings import (
     CONFINE_ALWAYS,
     CONFINE_NEVER,
@@ -28,7 +30,6 @@ from ciguard.config.settings import (
     DEFAULT_TARGETS,
     SETTINGS,
     Config,
-    Setting,
 )
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "CONFINE_NEVER",
     "CONFINE_WHERE_POSSIBLE",
     "DEFAULT_TARGETS",
+    "LEVEL_SETTINGS",
+    "OWN_LEVELS",
     "PREFIX",
     "PUBLIC_API",
     "PUBLIC_SERVER",
@@ -47,12 +50,14 @@ __all__ = [
     "Effective",
     "Flags",
     "GitBranch",
+    "LevelSettings",
     "Location",
     "Setting",
     "Source",
     "SourceKind",
     "duration_text",
     "github_token",
+    "level_setting",
     "load_config",
     "location_text",
     "parse_duration",

@@ -21,6 +21,7 @@ from ciguard.levels.code.seed_sources import (
     shipped_programs,
 )
 from ciguard.levels.code.seeds import SeedProgram
+from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS, PROGRAMS
 from ciguard.oracles import laws_of
 from ciguard.sources import UnreadableSourceError, imports_of, parse
 from ciguard.targets import libraries_of, parse_target
@@ -45,7 +46,7 @@ def check_programs(config: Config) -> None:
         UnknownNameError: if there is no such seed program or encoder.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
-    ENCODERS.get(config.encoder)
+    ENCODERS.get(config[ENCODER])
     found = [libraries_of(parse_target(text)) for text in (*config.base, *config.targets)]
     if all(found):  # what `current` holds is known once it has been looked at
         refuse_without_library(library.name for libraries in found for library in libraries)
@@ -71,7 +72,7 @@ def _sources(config: Config) -> tuple[list[str], list[ProgramSource]]:
     """Return the globs over shipped programs, and what the user's own files hold."""
     globs, own = [], []
     shipped = {name for library in CODE_LIBRARIES for name in shipped_programs(library)}
-    for text in config.programs:
+    for text in config[PROGRAMS]:
         if _WILDCARD.intersection(text) or text in shipped:
             if not any(fnmatchcase(name, text) for name in shipped):
                 raise UnknownNameError(_WHAT, visible(text), known=sorted(shipped))
@@ -128,7 +129,7 @@ def code_level(
 ) -> CodeLevel:
     """Return the level for the programs of one library, which grows so many trees at the least."""
     records = select_layers(group.records(), config.api, config.exclude)
-    operators = operators_of(records, ENCODERS.get(config.encoder)(), laws_of)
+    operators = operators_of(records, ENCODERS.get(config[ENCODER])(), laws_of)
     seed = config.shard.seed(config.seed)
-    effort = Effort(times=config.mutations, breadth=config.breadth, trees=trees)
+    effort = Effort(times=config[MUTATIONS], breadth=config[BREADTH], trees=trees)
     return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

@@ -24,6 +24,7 @@ from ciguard.levels.code.seeding import (
     seed_programs,
     trees_for,
 )
+from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS
 from ciguard.levels.code.simpler import simpler_programs
 from ciguard.levels.code.words import origin_rows
 from ciguard.oracles import ORACLES
@@ -71,8 +72,10 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
             if not own:
                 continue
             texts = "\n".join(program.source for program in own)
-            kind = f"{self.name}, {config.mutations} mutations, breadth {config.breadth}, "
-            kind += f"{config.encoder}, {trees} trees"  # lessons name them by number
+            kind = (
+                f"{self.name}, {config[MUTATIONS]} mutations, breadth {config[BREADTH]}, "
+                f"{config[ENCODER]}, {trees} trees"  # lessons name them by number
+            )
             digest = hashlib.sha256(texts.encode()).hexdigest()
             chosen = select_layers(group.records(), config.api, config.exclude)
             stream = factory.stream(

@@ -15,6 +15,7 @@ from ciguard.levels.function.level import FunctionLevel
 from ciguard.levels.function.oracle import FUNCTION, FunctionOracle
 from ciguard.levels.function.script import function_script, mark_of
 from ciguard.levels.function.seeding import digest_of, tested_functions
+from ciguard.levels.function.settings import FUNCTIONS
 from ciguard.levels.function.simpler import moved_call, simpler_calls
 from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
@@ -74,8 +75,8 @@ class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
     def settings_for(self, finding: Finding, config: Config) -> Config:
         """Return settings with which the finding's own program is at hand."""
         case = finding.case
-        files = (case.file,) if isinstance(case, FunctionCase) else config.functions
-        return replace(config, levels=(self.name,), functions=files)
+        config = replace(config, levels=(self.name,))
+        return config.having(FUNCTIONS, (case.file,)) if isinstance(case, FunctionCase) else config
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that imports the program and makes the call."""

@@ -27,6 +27,7 @@ from ciguard.levels.model.seeding import (
     seed_models,
     seed_sources,
 )
+from ciguard.levels.model.settings import WIDTH
 from ciguard.levels.model.simpler import simpler_models
 from ciguard.levels.model.words import checked_text, layer_origin, origin_text
 from ciguard.oracles import ORACLES
@@ -95,7 +96,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
             repeats=REPEATS_WHERE_COMPILED if _compiles(group) else 0.0,
         )
         names = "\n".join(model.name for model in own)
-        kind = f"{self.name} of {config.model_width} % width: {names}"
+        kind = f"{self.name} of {config[WIDTH]} % width: {names}"
         stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(chosen))
         stream.is_whole, stream.spares, stream.limit_s = True, True, _LIMIT_S
         return [stream]
