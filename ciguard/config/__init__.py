@@ -1,9 +1,10 @@
 """Every setting of ciguard, described once; file, environment and flags meet here.
 
-`Config` holds the values, `SETTINGS` what is known of each, `load_config` brings
-the sources together. Only `domain` and `errors` may be imported: settings know no room.
+`Config` holds the values, `SETTINGS` what is known of each, `load_config` brings the sources
+together. What belongs to a level its own package declares, in `settings.py`.
 """
 
+from ciguard.config.catalogue import SETTINGS
 from ciguard.config.github_access import (
     API_VARIABLE,
     PUBLIC_API,
@@ -28,7 +29,6 @@ from ciguard.config.settings import (
     CONFINE_NEVER,
     CONFINE_WHERE_POSSIBLE,
     DEFAULT_TARGETS,
-    SETTINGS,
     Config,
 )
 

@@ -12,7 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ciguard.config.settings import SETTINGS, Config
+from ciguard.config.catalogue import SETTINGS
+from ciguard.config.settings import Config
 from ciguard.domain import visible, without_userinfo
 from ciguard.errors import ConfigurationError, suggestion
 from ciguard.project import VARIABLE

@@ -1,11 +1,9 @@
-"""The one description of every setting."""
+"""The settings of a run, each described where its value is."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -29,15 +27,13 @@ from ciguard.config.kinds import (
     texts,
     whole,
 )
-from ciguard.config.levels import LEVEL_SETTINGS
-from ciguard.config.setting import Setting
 from ciguard.domain import Policy, Rule, Severity, Shard
-from ciguard.errors import RegistrationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from ciguard.config.locations import Location
+    from ciguard.config.setting import Setting
 
 _TENSORFLOW = ("tensorflow-cpu==2.20.0", "tensorflow-cpu==2.21.0")
 # TensorFlow has no build for Python 3.14 yet.
@@ -60,7 +56,7 @@ CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER = "required", "best-effort
 
 T = TypeVar("T")
 _DAY_S = 86_400.0
-_LEVELS = "{levels}"
+LEVELS_THERE_ARE = "{levels}"
 """Stands for the levels that there are."""
 
 
@@ -95,7 +91,7 @@ class Config:
         default=("api",),
         metadata=_described(
             texts("LEVEL", required=True),
-            f"What is tested: {_LEVELS}.",
+            f"What is tested: {LEVELS_THERE_ARE}.",
             flag="--level",
         ),
     )
@@ -343,64 +339,3 @@ class Config:
     def is_part(self) -> bool:
         """Whether another command judges this run together with others."""
         return self.part or not self.shard.is_all
-
-
-def _setting(described: Field[Any]) -> Setting[Any]:
-    names = dict(described.metadata)
-    key = str(names.pop("key", described.name.replace("_", "-")))
-    flag = names.pop("flag", f"--{key}")
-    return Setting(field=described.name, key=key, flag=flag, default=described.default, **names)
-
-
-class _Settings(Mapping[str, Setting[Any]]):
-    """Every setting by its key, those of levels included: they are asked when first needed."""
-
-    def __getitem__(self, key: str) -> Setting[Any]:
-        return _all()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_all())
-
-    def __len__(self) -> int:
-        return len(_all())
-
-
-@cache
-def _all() -> dict[str, Setting[Any]]:
-    """Return all settings.
-
-    Raises:
-        RegistrationError: if a level declares what there is already.
-    """
-    of_levels = LEVEL_SETTINGS.items()
-    summaries = ", ".join(f"{name} ({known.summary})" for name, known in of_levels.items())
-    every: dict[str, Setting[Any]] = {}
-    for item in fields(Config):
-        if item.name == "of_levels":
-            continue
-        setting = _setting(item)
-        every[setting.key] = replace(setting, help=setting.help.replace(_LEVELS, summaries))
-    taken = {name for setting in every.values() for name in (setting.field, setting.flag)}
-    for level, known in of_levels.items():
-        for setting in known.settings:
-            names = {setting.field, setting.flag}
-            if names & taken:
-                msg = (
-                    f"level {level!r} declares the setting {setting.key!r} ({setting.flag}), which "
-                    "there is already. Rename it in the package of the level."
-                )
-                raise RegistrationError(msg)
-            taken |= names
-    declared = {one.key: one for known in of_levels.values() for one in known.settings}
-    return _behind("exclude", every, declared)
-
-
-def _behind(
-    place: str, every: Mapping[str, Setting[Any]], more: Mapping[str, Setting[Any]]
-) -> dict[str, Setting[Any]]:
-    """Return settings with those of levels behind what says which APIs are tested."""
-    at = [*every].index(place) + 1
-    return dict([*[*every.items()][:at], *more.items(), *[*every.items()][at:]])
-
-
-SETTINGS: Mapping[str, Setting[Any]] = _Settings()

@@ -320,12 +320,13 @@ def test_what_is_no_label_is_refused(text: str) -> None:
         SETTINGS["issue-marker"].kind.from_text(text)
 
 
-def test_a_level_must_not_declare_a_setting_that_there_is() -> None:
-    script = """
+@pytest.mark.parametrize("key", ["seed", "targets", "mutations", "budget-s"])
+def test_a_level_must_not_declare_a_setting_that_there_is(key: str) -> None:
+    script = f"""
 from ciguard.config import LEVEL_SETTINGS, SETTINGS, LevelSettings, level_setting
 from ciguard.config.kinds import whole
 
-taken = level_setting("seed", whole(0, 9), 0, "Taken.")
+taken = level_setting({key!r}, whole(0, 9), 0, "Taken.")
 LEVEL_SETTINGS.register("mine", LevelSettings(summary="mine", settings=(taken,)))
 list(SETTINGS)
 """
@@ -334,6 +335,4 @@ list(SETTINGS)
         [sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=False
     )
 
-    assert (
-        "level 'mine' declares the setting 'seed' (--seed), which there is already" in done.stderr
-    )
+    assert f"level 'mine' declares the setting {key!r} (--{key}), which" in done.stderr
