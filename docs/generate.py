@@ -14,7 +14,7 @@ import click
 import yaml
 from click.testing import CliRunner
 
-from ciguard.cli.main import ciguard
+from ciguard.cli.commands import ciguard
 from ciguard.config import SETTINGS
 from ciguard.execution.worker.attempts import ATTEMPTS
 from ciguard.execution.worker.confine import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS, ZEROS

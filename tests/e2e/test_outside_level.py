@@ -85,17 +85,19 @@ def with_settings(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> C
     The planted one does not: they would be in the help that pages quote.
     """
     site = tmp_path_factory.mktemp("site")
-    registered = site / "steps-1.0.dist-info"
-    registered.mkdir()
-    (registered / "METADATA").write_text("Metadata-Version: 2.1\nName: steps\nVersion: 1.0\n")
-    (registered / "entry_points.txt").write_text(
-        "[ciguard.settings]\nsteps = ciguard_planted.settings:SETTINGS\n"
-    )
+    register(site, "ciguard_planted.settings:SETTINGS")
 
     def ciguard(*words: str) -> Answer:
         return answer(command(*words), tmp_path, PYTHONPATH=str(site))
 
     return ciguard
+
+
+def register(site: Path, settings: str) -> None:
+    registered = site / "steps-1.0.dist-info"
+    registered.mkdir()
+    (registered / "METADATA").write_text("Metadata-Version: 2.1\nName: steps\nVersion: 1.0\n")
+    (registered / "entry_points.txt").write_text(f"[ciguard.settings]\nsteps = {settings}\n")
 
 
 def test_its_setting_is_read_from_file_variable_and_command_line(
@@ -156,3 +158,13 @@ def test_what_is_wrong_with_its_setting_is_refused_with_place_and_remedy(
 
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_settings_that_cannot_be_loaded_are_named_without_a_traceback(tmp_path: Path) -> None:
+    register(tmp_path, "ciguard_planted.settings:NOTHING")
+
+    done = answer(command("version"), tmp_path, PYTHONPATH=str(tmp_path))
+
+    assert done.returncode == 2
+    assert "error: entry point 'steps' of ciguard.settings cannot be loaded" in done.stderr
+    assert "Traceback" not in done.stderr

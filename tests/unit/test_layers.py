@@ -47,7 +47,7 @@ ORDER = (
 )
 """Rooms from left to right; those of one set know nothing of each other."""
 LEVELS = {room for rooms in ORDER for room in rooms if room.startswith("levels.")}
-"""Rooms inside a room: nothing but `levels/contract.py` names them, as text."""
+"""Rooms inside a room: nothing but `config/levels.py` names them, as text."""
 HEIGHT = {room: height for height, rooms in enumerate(ORDER) for room in rooms}
 MAY_IMPORT = {
     "registry": {"errors"},
