@@ -24,7 +24,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles import ACCEPTED, is_measured, traits_of
+from ciguard.oracles import is_measured, traits_of
 from ciguard.targets import (
     EAGER,
     FULL_PRECISION,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
-_SHOWS_ACCEPTANCE = "ACCEPTED"
 _RUNS_ON_REFERENCE = frozenset(
     {PairKind.SAME, PairKind.VERSION, PairKind.DEVICE, PairKind.BACKEND, PairKind.ENVIRONMENT}
 )
@@ -274,8 +273,7 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     shows = level.shows(finding, result)
     if shows is not None:
         return shows
-    by_kind = _SHOWS_ACCEPTANCE if finding.kind == ACCEPTED else ""
-    mark = level.mark(finding) or traits_of(finding.oracle).mark or by_kind
+    mark = level.mark(finding) or traits_of(finding.oracle).mark
     if mark:
         return result.exit_code == 1 and mark in result.log
     return _matches(finding.outcomes[finding.targets[-1]], result)

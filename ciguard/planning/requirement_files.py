@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.libraries import LIBRARIES
-from ciguard.planning.module_uses import syntax_tree
 from ciguard.planning.pins import Lines, Pin, pin_at, pin_of, pin_within
+from ciguard.sources import UnreadableSourceError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,7 +55,10 @@ def read_pins(path: str, content: bytes) -> list[Pin]:
         return []
     try:
         return [pin for pin in reader(content.decode("utf-8-sig")) if pin is not None]
-    except (ValueError, SyntaxError, configparser.Error, RecursionError, MemoryError) as error:
+    except UnreadableSourceError as error:
+        msg = f"not a file of its kind: {error}"
+        raise ValueError(msg) from error
+    except (ValueError, configparser.Error, RecursionError, MemoryError) as error:
         reason = str(error).partition("\n")[0]
         msg = f"not a file of its kind: {type(error).__name__}: {reason}"
         raise ValueError(msg) from error
@@ -113,7 +116,7 @@ def _setup_cfg(text: str) -> _Pins:
 
 def _setup_py(text: str) -> _Pins:
     """Read the requirements that `setup.py` lists as plain texts, without running it."""
-    for node in ast.walk(syntax_tree(text)):
+    for node in ast.walk(parse(text)):
         if isinstance(node, ast.keyword) and node.arg in {"install_requires", "extras_require"}:
             for item in ast.walk(node.value):
                 if isinstance(item, ast.Constant) and isinstance(item.value, str):

@@ -18,7 +18,7 @@ from ciguard.domain import (
     Rejected,
 )
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles import APPLICATION, traits_of
+from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import Symptom, symptom_of
 
@@ -97,8 +97,7 @@ def _first_recipe(finding: Finding) -> Grouping:
     return tuple(
         (name, text)
         for name, text in (
-            # An application is the same, whichever client its target is known by.
-            ("library", "" if finding.oracle == APPLICATION else finding.library),
+            ("library", "" if traits_of(finding.oracle).ignores_library else finding.library),
             ("api", finding.api),
             *_of_finding(finding),
         )

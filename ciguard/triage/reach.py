@@ -22,14 +22,12 @@ from ciguard.domain import (
     cause_name,
 )
 from ciguard.libraries import library_of_api
+from ciguard.oracles import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.domain import Bucket, Case, Finding, Value
-
-_WEIGHTS = {"crash": Severity.CRITICAL, "internal-error": Severity.HIGH}
-"""Of the oracles that are asked: what any call may come to, whatever it is given."""
 
 
 def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
@@ -44,19 +42,20 @@ def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
 
 def depends_on_reach(finding: Finding) -> bool:
     """Return whether a finding weighs less where no program can meet its defect."""
-    return finding.oracle in _WEIGHTS
+    return traits_of(finding.oracle).weight is not None
 
 
 def _weighed(bucket: Bucket, public: str) -> Bucket:
     finding = bucket.finding
-    if not depends_on_reach(finding) or finding.evidence.breach:
+    weight = traits_of(finding.oracle).weight
+    if weight is None or finding.evidence.breach:
         return bucket
     hidden_by = "" if public else _hidden_by(bucket)
     why = f"a raw entry point, given {hidden_by} that public calls do not give it"
     if not hidden_by and not finding.evidence.unreachable:
         return bucket
     evidence = replace(finding.evidence, unreachable=why if hidden_by else "")
-    severity = Severity.LOW if hidden_by else _WEIGHTS[finding.oracle]
+    severity = Severity.LOW if hidden_by else weight
     return replace(bucket, finding=replace(finding, evidence=evidence, severity=severity))
 
 

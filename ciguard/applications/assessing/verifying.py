@@ -14,7 +14,7 @@ from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.finding.application import read_application
 from ciguard.applications.finding.findings import find
-from ciguard.applications.providers.description import known_providers
+from ciguard.applications.providers.registered import known_providers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ciguard.levels.code.blocks import INPUT
 from ciguard.levels.code.dialects import dialect_of_root
 from ciguard.levels.code.running import running
-from ciguard.levels.code.syntax import parse_expression
 from ciguard.levels.code.uses import PLAIN
+from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ciguard.levels.code.blocks import LibraryCall
 from ciguard.levels.code.dialects import is_layer
 from ciguard.levels.code.programs import method_of
-from ciguard.levels.code.syntax import Function, arguments_of
-from ciguard.syntax import dotted_name
+from ciguard.levels.code.syntax import arguments_of
+from ciguard.sources import Function, dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.models import Model
@@ -122,5 +122,5 @@ def _is_operation(api: str) -> bool:
 def library_call(program: Program, node: ast.Call) -> LibraryCall:
     """Return a call as data."""
     positional, keywords = arguments_of(node)
-    api = program.imports.qualified(node.func) or dotted_name(node.func)
+    api = program.imports.qualified(node.func)
     return LibraryCall(api=api, positional=positional, keywords=keywords, makes_layer=is_layer(api))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.errors import UnknownNameError
-from ciguard.levels.code.syntax import parse_expression
 from ciguard.libraries import LIBRARIES
+from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import LibraryCall

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.code.models import attributes_of
 from ciguard.levels.code.programs import method_of
-from ciguard.syntax import dotted_name
+from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.collecting import Collection
