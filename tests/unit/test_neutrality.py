@@ -26,7 +26,6 @@ CALLS = {
 }
 """Files that ask whether a case is a call of an API, which every level comes down to, and why."""
 NAMING = {
-    "suggesting/project.py": "reads the imports of a program as level code does",
 }
 """Files outside that import from a level's package, and why."""
 
