@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.journal import Journal
+    from ciguard.campaign.stages.trial import Attributed
     from ciguard.campaign.stream import Executed
-    from ciguard.campaign.trial import Attributed
     from ciguard.domain import Case
     from ciguard.oracles import Subject
     from ciguard.triage import Confirmer, Settled

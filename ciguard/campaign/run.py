@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from ciguard.baseline import current, find_record, histories
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
-from ciguard.campaign.dating import dated
 from ciguard.campaign.experience import ExperienceStore, Snapshot, note_used, recall_used
 from ciguard.campaign.factory import StreamFactory
 from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
@@ -33,9 +32,10 @@ from ciguard.campaign.setup import (
     streams_of,
     summary,
 )
+from ciguard.campaign.stages.dating import dated
+from ciguard.campaign.stages.suspects import comparable
+from ciguard.campaign.stages.tracing import traced
 from ciguard.campaign.standing import standing_of
-from ciguard.campaign.suspects import comparable
-from ciguard.campaign.tracing import traced
 from ciguard.campaign.turns import Turns
 from ciguard.domain import (
     DocumentationFinding,

@@ -7,17 +7,17 @@ from collections import Counter
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from ciguard.campaign.attributing import Attributor
-from ciguard.campaign.equivalents import Equivalents
 from ciguard.campaign.group import members_of, subject_of
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.levels import level_of, levels_in
-from ciguard.campaign.measuring import Measurer
 from ciguard.campaign.rating import Rater
 from ciguard.campaign.redoing import Redoing
-from ciguard.campaign.replay import Replays
+from ciguard.campaign.stages.attributing import Attributor
+from ciguard.campaign.stages.equivalents import Equivalents
+from ciguard.campaign.stages.measuring import Measurer
+from ciguard.campaign.stages.replay import Replays
+from ciguard.campaign.stages.suspects import Suspects
 from ciguard.campaign.stream import Executed, Stream
-from ciguard.campaign.suspects import Suspects
 from ciguard.domain import BatchFinished, Event, TargetUnavailable, is_unbuilt
 from ciguard.interrupts import held
 from ciguard.triage import Confirmer, Minimiser

@@ -16,8 +16,8 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.campaign.enlarging import climb
-from ciguard.campaign.screening import (
+from ciguard.campaign.stages.enlarging import climb
+from ciguard.campaign.stages.screening import (
     Screened,
     Suspicion,
     Trial,
@@ -26,7 +26,7 @@ from ciguard.campaign.screening import (
     grouped,
     request,
 )
-from ciguard.campaign.suspects import Candidate, comparable
+from ciguard.campaign.stages.suspects import Candidate, comparable
 from ciguard.domain import Confirmation, Finding, Outcome, Passed, as_call
 from ciguard.execution import Job, Measured, Quantity, decode_measured
 from ciguard.oracles import KINDS, PerformanceOracle, rounds_for, traits_of

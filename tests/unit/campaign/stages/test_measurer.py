@@ -11,8 +11,8 @@ import pytest
 from baseline_examples import record
 from campaign_examples import ONE, TWO, call, group, member
 
-from ciguard.campaign.measuring import Measurer
-from ciguard.campaign.suspects import Candidate
+from ciguard.campaign.stages.measuring import Measurer
+from ciguard.campaign.stages.suspects import Candidate
 from ciguard.domain import ApiCall, Confirmation, Crashed, Outcome, Passed, TensorValue, Uniform
 from ciguard.execution import Job, Measured, Quantity, Result
 from ciguard.oracles import rounds_for

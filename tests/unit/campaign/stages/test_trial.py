@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, group, member
 
-from ciguard.campaign.attributing import Attributor
-from ciguard.campaign.trial import REPETITIONS, Suspect, trial
+from ciguard.campaign.stages.attributing import Attributor
+from ciguard.campaign.stages.trial import REPETITIONS, Suspect, trial
 from ciguard.domain import Crashed, Frame, Hung, Outcome, Passed, case_from_json
 from ciguard.execution import Job, Result
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 from campaign_examples import ONE, TWO, call, group, member
 
+from ciguard.campaign.stages.suspects import Suspects, comparable
 from ciguard.campaign.stream import Executed
-from ciguard.campaign.suspects import Suspects, comparable
 from ciguard.domain import ApiCall, Intent, Outcome, Passed, Rejected, TensorValue, Uniform
 from ciguard.oracles import Identity
 

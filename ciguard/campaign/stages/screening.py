@@ -13,7 +13,7 @@ from ciguard.oracles import MIN_GROWTH, MIN_PEAK, MIN_TIME_NS, encode, steady_gr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.campaign.suspects import Candidate
+    from ciguard.campaign.stages.suspects import Candidate
     from ciguard.domain import Case
 
 _REPETITIONS = 2

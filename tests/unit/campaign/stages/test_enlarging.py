@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from campaign_examples import call
 
-from ciguard.campaign.enlarging import can_grow, climb, enlarged
+from ciguard.campaign.stages.enlarging import can_grow, climb, enlarged
 from ciguard.domain import ApiCall, CallKind, Constant, Explicit, TensorValue, Uniform
 from ciguard.oracles import tensors_of
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.enlarging import ENOUGH_S, HANDY_S, can_grow
+from ciguard.campaign.stages.enlarging import ENOUGH_S, HANDY_S, can_grow
 from ciguard.domain import ApiCall, Intent, Outcome, Passed
 from ciguard.oracles import is_comparable
 

@@ -11,11 +11,11 @@ import pytest
 from baseline_examples import NAMES, record
 
 from ciguard.baseline import bucket_of
-from ciguard.campaign import dating
 from ciguard.campaign.bisect import Bisection
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.dating import dated, is_dated
 from ciguard.campaign.planned import is_batch
+from ciguard.campaign.stages import dating
+from ciguard.campaign.stages.dating import dated, is_dated
 from ciguard.config import Config
 from ciguard.domain import Bucket, Comparison, Onset, PairKind, Plan, PlanMode
 from ciguard.errors import ProvisioningError

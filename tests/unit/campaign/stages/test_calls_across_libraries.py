@@ -11,8 +11,8 @@ from baseline_examples import record
 from campaign_examples import member
 
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.equivalents import Equivalents
 from ciguard.campaign.group import Group, Member, subject_of
+from ciguard.campaign.stages.equivalents import Equivalents
 from ciguard.campaign.stream import Executed
 from ciguard.domain import (
     ApiCall,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import subject_of
-from ciguard.campaign.trial import TOGETHER, Attributed, Suspect, trial
+from ciguard.campaign.stages.trial import TOGETHER, Attributed, Suspect, trial
 from ciguard.domain import PairKind
 from ciguard.oracles import is_measured
 from ciguard.triage import cause_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ciguard.campaign.group import Group
-    from ciguard.campaign.trial import Answers, Steps
+    from ciguard.campaign.stages.trial import Answers, Steps
     from ciguard.domain import Bucket, Case, Finding, Outcome
     from ciguard.execution import Dispatcher, Job, Result
 

@@ -7,7 +7,7 @@ import pytest
 from baseline_examples import record
 from campaign_examples import ONE, TWO, group, member
 
-from ciguard.campaign.replay import Replays
+from ciguard.campaign.stages.replay import Replays
 from ciguard.domain import (
     Exhausted,
     Intent,
