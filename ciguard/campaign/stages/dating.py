@@ -14,7 +14,9 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ciguard.baseline import find_record
 from ciguard.campaign.bisect import bisect
+from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.domain import Onset, PairKind
 from ciguard.errors import CiguardError
 from ciguard.oracles import is_measured
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FrameType
 
+    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.state import CampaignState
     from ciguard.config import Config
-    from ciguard.domain import Bucket
+    from ciguard.domain import Bucket, Event
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +38,28 @@ _MIN_S = 10.0
 _MIN_FREE_BYTES = 8 << 30
 """Environments of several releases take some; what a run needs for its results must be left."""
 _MAX_BETWEEN = 20
+
+
+class Date(CampaignStage):
+    """Finds since which release what is new shows; in long runs that others wait for less."""
+
+    name = "date"
+
+    def __init__(self, state: CampaignState) -> None:
+        self._state = state
+
+    def run(self, turns: Turns) -> Iterator[Event]:
+        """Bisect what was confirmed and no record knows, the gravest first."""
+        del turns
+        state = self._state
+        unknown = [
+            bucket
+            for bucket in state.intake.confirmed.sorted()
+            if find_record(state.memory.records, bucket.fingerprint, *bucket.aliases) is None
+        ]
+        for bucket, onset in dated(unknown, state.config, until=state.budget.date_until):
+            state.intake.date(bucket, onset)
+        yield from ()
 
 
 class _OutOfTimeError(BaseException):

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ciguard.campaign.stages.counting import counted
+from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stream import Executed
-from ciguard.domain import ended_well
+from ciguard.domain import PairKind, ended_well
 from ciguard.execution import Job
-from ciguard.oracles import encode, is_whole
+from ciguard.oracles import encode, is_whole, traits_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
-    from ciguard.domain import Outcome
+    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.state import CampaignState
+    from ciguard.domain import Event, Outcome
     from ciguard.execution import Dispatcher, Result
 
 
@@ -116,8 +121,86 @@ class Replays:
             if fingerprint not in self.doubted:
                 self.passed[fingerprint] = complete.exercised_on
 
+    def revise(self, fingerprints: Collection[str]) -> None:
+        """Let buckets that passed show after all."""
+        self.shown |= self.passed.keys() & fingerprints
+        for fingerprint in fingerprints:
+            self.passed.pop(fingerprint, None)
+
     def give_up(self, target: str) -> None:
         """Forget the cases that need a target that failed."""
         for fingerprint, entry in list(self._under_way.items()):
             if target in entry.targets:
                 del self._under_way[fingerprint]
+
+
+class Replay(CampaignStage):
+    """Runs the corpus first: what is known must be seen again, or be fixed."""
+
+    name = "replay"
+    keys = (Replays.KEY,)
+
+    def __init__(self, state: CampaignState) -> None:
+        self._state = state
+        self._replays = Replays(state.dispatcher, state.groups)
+
+    @property
+    def replayed(self) -> Mapping[str, frozenset[str]]:
+        """Buckets whose case showed nothing."""
+        return self._replays.passed
+
+    @property
+    def shown(self) -> Collection[str]:
+        """Buckets whose case showed them again."""
+        return self._replays.shown
+
+    def run(self, turns: Turns) -> Iterator[Event]:
+        """Run the corpus, as far as it is not met by a stage of its own.
+
+        What takes more time or memory passes: measuring meets that, and calls across libraries meet
+        what differs between these.
+        """
+        until = self._state.budget.explore_until
+        self._replays.start(
+            record
+            for record in (*self._state.corpus(), *self._state.corpus(is_flaky=True))
+            if not traits_of(record.exhibit.oracle).is_measured
+            and record.exhibit.pair is not PairKind.LIBRARY
+        )
+        while not self._replays.is_done and time.monotonic() < until:
+            yield from turns.take()
+
+    def take(self, result: Result) -> Iterator[Event]:
+        """Take a result; judge a case that has run on all of its targets."""
+        complete = self._replays.take(result)
+        if complete is None:
+            return
+        intake = self._state.intake
+        before = dict(intake.counts)
+        elapsed_s = self._state.budget.elapsed_s
+        yield from counted(complete.executed, complete.group, elapsed_s=elapsed_s)
+        yield from intake.take(complete.executed, complete.group)
+        self._replays.shown.update(
+            name
+            for name in complete.fingerprints
+            if intake.counts.get(name, 0) > before.get(name, 0)
+        )
+        if sum(intake.counts.values()) == sum(before.values()):
+            self._replays.note_passed(complete)
+
+    def doubt(self, job: Job) -> None:
+        """Let no stored case count as passed by a result that is void."""
+        match job.key:
+            case (Replays.KEY, str(fingerprint)):
+                self._replays.doubt(fingerprint)
+            case _:
+                pass  # nothing concludes from these but what is judged again
+
+    def revise(self, fingerprints: Collection[str]) -> None:
+        """Let a bucket that passed show after all."""
+        self._replays.revise(fingerprints)
+
+    def give_up(self, target: str) -> Iterator[Event]:
+        """Forget the cases that need a target that failed."""
+        self._replays.give_up(target)
+        yield from ()

@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from ciguard.baseline import find_record
+from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.workers import worker_spec
 from ciguard.domain import Crashed
 from ciguard.execution import find_debugger, find_sanitizer, sanitized, trace
@@ -18,10 +20,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ciguard.campaign.group import Member
+    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.state import CampaignState
     from ciguard.config import Config
-    from ciguard.domain import Bucket, Frame
+    from ciguard.domain import Bucket, Event, Frame
 
 _MAX_SANITIZED_S = 120.0
+
+
+class Trace(CampaignStage):
+    """Looks at crashes with a debugger, where there is one."""
+
+    name = "trace"
+
+    def __init__(self, state: CampaignState) -> None:
+        self._state = state
+
+    def run(self, turns: Turns) -> Iterator[Event]:
+        """Note where each crash that was met happened; what is new comes first."""
+        del turns
+        state = self._state
+        until = state.budget.trace_until
+        for bucket, stack in traced(self._untraced(), state.members, state.config, until=until):
+            state.intake.explain(bucket, stack)
+        yield from ()
+
+    def _untraced(self) -> list[Bucket]:
+        """Return what was met and no debugger has seen."""
+        new, known = [], []
+        for bucket in self._state.intake.confirmed.sorted():
+            records = self._state.memory.records
+            record = find_record(records, bucket.fingerprint, *bucket.aliases)
+            if record is None:
+                new.append(bucket)
+            elif not record.native_stack:
+                known.append(bucket)
+        return [*new, *known]
 
 
 def traced(
