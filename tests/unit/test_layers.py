@@ -18,7 +18,17 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "ciguard"
 
 ORDER = (
-    {"errors", "files", "interrupts", "registry", "annotations", "syntax", "project", "__init__"},
+    {
+        "errors",
+        "files",
+        "interrupts",
+        "registry",
+        "annotations",
+        "syntax",
+        "programs",
+        "project",
+        "__init__",
+    },
     {"domain"},
     {"config"},
     {"values"},
@@ -51,7 +61,8 @@ HEIGHT = {room: height for height, rooms in enumerate(ORDER) for room in rooms}
 MAY_IMPORT = {
     "registry": {"errors"},
     "files": set[str](),
-    "project": {"files"},
+    "programs": set[str](),
+    "project": {"files", "programs"},
     "__main__": {"cli"},
 }
 """What a room at the bottom or at the top may import, where that is less than all below it."""

@@ -1,4 +1,4 @@
-"""What a process for functions of others may reach, and how it is confined to that."""
+"""What the process of a host may reach, and how it is confined to that."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.execution import MAX_BYTES, MAX_FILES, usage
+from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, usage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ class Holding:
     def __init__(self, held: Held, *, home: Path) -> None:
         """Prepare them; `home` is the folder that it may write, and all of `HOME` and `TMPDIR`."""
         self._held = held
-        self._home = home
+        self.home = home
         # The process could make no socket that listens: it may connect to this port, and to no
         # other, so that clients in it fetch what they are to fetch from itself.
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -50,7 +50,7 @@ class Holding:
             "confine": True,
             "readable": [*map(str, self._held.readable), str(readable)],
             "listable": [*map(str, self._held.listable)],
-            "writable": [str(self._home), str(writable)],
+            "writable": [str(self.home), str(writable)],
             "ports": [self.listener.getsockname()[1]],
             "processes": False,
             "device": "cpu",  # it asks services: a GPU's driver would need rights that it has not
@@ -59,12 +59,12 @@ class Holding:
 
     def variables(self) -> dict[str, str]:
         """Return the part of its environment that names its folder."""
-        return {"HOME": str(self._home), "TMPDIR": str(self._home)}
+        return {"HOME": str(self.home), "TMPDIR": str(self.home)}
 
     def exceeded(self) -> str:
         """Return what it has written too much of, in words; empty if it has not."""
         with contextlib.suppress(OSError):
-            files, size = usage(str(self._home))
+            files, size = usage(str(self.home))
             if files > MAX_FILES:
                 return f"writes more than {MAX_FILES:,} files"
             if size > MAX_BYTES:
