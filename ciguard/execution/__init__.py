@@ -5,7 +5,8 @@
 """
 
 from ciguard.execution.debugger import NativeTrace, find_debugger, trace
-from ciguard.execution.dispatcher import Dispatcher, ScriptResult
+from ciguard.execution.dispatcher import Dispatcher
+from ciguard.execution.errands import Errands, ScriptResult
 from ciguard.execution.holding import Held
 from ciguard.execution.host import START_S, Host
 from ciguard.execution.host_process import (
@@ -61,6 +62,7 @@ __all__ = [
     "Died",
     "Dispatcher",
     "Effects",
+    "Errands",
     "Held",
     "Host",
     "HostSettings",
