@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import histories
 from ciguard.campaign.conclude import Conclusion, conclude
 from ciguard.campaign.known_before import keep_learned, run_parameters
-from ciguard.campaign.own_part import part_of
 from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.setup import summary
+from ciguard.campaign.sharding.own_part import part_of
 from ciguard.campaign.standing import standing_of
 from ciguard.domain import Explored, RunFinished, Warned
 

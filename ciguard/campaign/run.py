@@ -15,10 +15,10 @@ from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
 from ciguard.campaign.levels import check_levels
 from ciguard.campaign.loop import Loop
 from ciguard.campaign.output_lock import sole_writer
-from ciguard.campaign.own_part import forget_part
 from ciguard.campaign.parameters import resumed
 from ciguard.campaign.planned import is_batch, planned, row_warning
 from ciguard.campaign.provisioning import provision_targets
+from ciguard.campaign.sharding.own_part import forget_part
 from ciguard.campaign.stages.sequence import stages_of
 from ciguard.campaign.state import begin
 from ciguard.domain import (

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ciguard.baseline import histories
-from ciguard.campaign import unite
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import note_used
 from ciguard.campaign.parameters import parameters_of
-from ciguard.campaign.parts_file import Folder, read_folder
 from ciguard.campaign.scripts import site_elsewhere
+from ciguard.campaign.sharding import unite
+from ciguard.campaign.sharding.parts_file import Folder, read_folder
 from ciguard.campaign.standing import standing_of
 from ciguard.domain import (
     SHARED_LISTS,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.conclude import Intends, Memory
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.history import Publishing
-    from ciguard.campaign.unite import Whole
+    from ciguard.campaign.sharding.unite import Whole
     from ciguard.config import Config
     from ciguard.domain import Bucket, Gap, Plan
 

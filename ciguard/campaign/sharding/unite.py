@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.baseline import Records
-    from ciguard.campaign.parts_file import Folder
+    from ciguard.campaign.sharding.parts_file import Folder
     from ciguard.domain import Bucket, DocumentationFinding, Explored, Part, PartKey, Plan
 
 

@@ -23,9 +23,10 @@ from part_examples import (
 )
 
 from ciguard.baseline import FolderStore, Sighting, State, establish
-from ciguard.campaign import gather, merge, unite
-from ciguard.campaign.parts_file import Folder
-from ciguard.campaign.unite import whole_of
+from ciguard.campaign import gather, merge
+from ciguard.campaign.sharding import unite
+from ciguard.campaign.sharding.parts_file import Folder
+from ciguard.campaign.sharding.unite import whole_of
 from ciguard.config import Config
 from ciguard.domain import (
     BucketFlaky,

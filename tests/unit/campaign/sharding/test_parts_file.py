@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from part_examples import CRASH, DANGLING, part, parts, target, written
 
-from ciguard.campaign.parts_file import Folder, read_folder
-from ciguard.campaign.unite import whole_of
+from ciguard.campaign.sharding.parts_file import Folder, read_folder
+from ciguard.campaign.sharding.unite import whole_of
 from ciguard.domain import PARTS_FILE, Part, gap_to_json, line_from_json, part_to_json
 
 if TYPE_CHECKING:

@@ -1,10 +1,8 @@
 """The shards of one campaign on a Dask cluster: launched, moved where a node dies, collected.
 
-Each shard is a `ciguard run --shard` in a process of its own; Dask decides where, and starts it
-again elsewhere when its worker is gone. Where the nodes share the output folder the shard goes on
-from its journal, otherwise it begins anew: it is the same shard either way.
-
-Only `launch` runs on the machine of the command; `run_shard` and `stop_shards` run on workers.
+Each shard is a `ciguard run --shard` in a process of its own (`shard_process`); Dask decides where,
+and starts it again elsewhere when its worker is gone. Where the nodes share the output folder the
+shard goes on from its journal, otherwise it begins anew: it is the same shard either way.
 """
 
 from __future__ import annotations
@@ -15,19 +13,26 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
-from ciguard.campaign.journal import read_journal
-from ciguard.campaign.parts_file import read_folder
-from ciguard.config import PREFIX, SETTINGS
+from ciguard.campaign.sharding.parts_file import read_folder
+from ciguard.campaign.sharding.shard_process import (
+    BROUGHT_BACK,
+    TOKEN,
+    Done,
+    Job,
+    run_shard,
+    stop_shards,
+    worker_version,
+)
+from ciguard.config import SETTINGS
 from ciguard.domain import PARTS_FILE, Shard, visible
-from ciguard.errors import ClusterError, ExitCode, OutputError
-from ciguard.files import read_text, replace_file
+from ciguard.errors import ClusterError, OutputError
+from ciguard.files import replace_file
 from ciguard.targets import child
 
 if TYPE_CHECKING:
@@ -37,10 +42,6 @@ if TYPE_CHECKING:
 
 SHARDS = "shards"
 """Folder of the shards' folders in the folder of the whole."""
-_TOKEN = ".token"  # noqa: S105 - tells a shared folder from another of that name
-_LOG = "run.log"
-_BROUGHT_BACK = (PARTS_FILE, "run.json", "summary.md", _LOG)
-_MAX_BYTES = 1 << 28
 _MAX_DEATHS = 3
 """Of one shard's process, on whatever node."""
 _CONNECT_S = 30
@@ -48,141 +49,6 @@ _FAREWELL_S = 60.0
 """Until interrupted shards have summed up."""
 _OWN = frozenset({"out", "shard", "part", "resume", "tracker", "dry-run"})
 """Settings of the command, not of its shards."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """One shard, as it is sent to a worker."""
-
-    shard: Shard
-    out: str
-    """Its folder on the machine of the command."""
-    token: str
-    """What the file beside that folder says, where it is the same folder."""
-    variables: dict[str, str]
-    """Settings of the campaign."""
-    toml: str = ""
-    """Settings that a variable cannot express."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """How the process of a shard ended."""
-
-    shard: Shard
-    exit_code: int
-    node: str
-    resumed: bool
-    files: dict[str, bytes] = field(default_factory=dict)
-    """What it left, where its folder is not that of the command."""
-    says: str = ""
-    """The end of its log, where it left no result."""
-
-
-# --- on a worker ----------------------------------------------------------------------------------
-
-_running: dict[str, set[int]] = {}
-"""Processes of this worker, by the token of their campaign."""
-_stopped: set[str] = set()
-"""Tokens of campaigns of which no shard is started any more."""
-
-
-def run_shard(job: Job) -> Done:
-    """Run one shard to its end.
-
-    Raises:
-        ClusterError: if its process was killed, so that it is to be tried again.
-    """
-    node = os.uname().nodename
-    if job.token in _stopped:
-        return Done(shard=job.shard, exit_code=ExitCode.INTERRUPTED, node=node, resumed=False)
-    shared = Path(job.out)
-    is_shared = _says(shared.parent / _TOKEN) == job.token
-    with ExitStack() as held:
-        folder = shared if is_shared else Path(held.enter_context(_own_folder()))
-        resumes = _can_resume(folder)
-        code = _run(job, folder, resumes=resumes)
-        if code < 0:
-            msg = f"shard {job.shard} was ended by signal {-code} on {node}"
-            raise ClusterError(msg)
-        left = (folder / PARTS_FILE).exists()
-        return Done(
-            shard=job.shard,
-            exit_code=code,
-            node=node,
-            resumed=resumes,
-            files={} if is_shared else _files(folder),
-            says="" if left else _says(folder / _LOG)[-2_000:],
-        )
-
-
-def _own_folder() -> AbstractContextManager[str]:
-    return tempfile.TemporaryDirectory(prefix="ciguard-shard-")
-
-
-def _can_resume(folder: Path) -> bool:
-    try:
-        read_journal(folder)
-    except OutputError:
-        return False
-    return True
-
-
-def _run(job: Job, folder: Path, *, resumes: bool) -> int:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "ciguard.toml").write_text(job.toml, "utf-8")
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}
-    cache = {name: text for name, text in os.environ.items() if name == "CIGUARD_CACHE"}
-    argv = [sys.executable, "-m", "ciguard", "run", "--shard", str(job.shard), "--out", str(folder)]
-    with (
-        (folder / _LOG).open("ab") as log,
-        child(
-            [*argv, *(["--resume"] if resumes else [])],
-            folder=folder,
-            environment={**kept, **cache, **job.variables},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        ) as process,
-    ):
-        pids = _running.setdefault(job.token, set())
-        pids.add(process.pid)
-        try:
-            return process.wait()
-        finally:
-            pids.discard(process.pid)
-
-
-def stop_shards(token: str) -> int:
-    """Interrupt the shards of a campaign that run on this worker; they sum up what they found."""
-    _stopped.add(token)
-    pids = _running.get(token, set())
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
-    return len(pids)
-
-
-def worker_version() -> str:
-    """Return the version of ciguard on this worker."""
-    return __version__
-
-
-def _says(path: Path) -> str:
-    try:
-        return read_text(path, most=_MAX_BYTES)
-    except (OSError, ValueError):
-        return ""
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {
-        name: (folder / name).read_bytes()
-        for name in _BROUGHT_BACK
-        if (folder / name).exists() and (folder / name).stat().st_size < _MAX_BYTES
-    }
-
-
-# --- on the machine of the command ----------------------------------------------------------------
 
 
 def folder_of(out: Path, shard: Shard) -> Path:
@@ -207,7 +73,7 @@ def jobs_of(settings: Effective, shards: int) -> list[Job]:
     folder = config.out.absolute() / SHARDS
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / _TOKEN, token)
+        replace_file(folder / TOKEN, token)
     except OSError as error:
         msg = f"{folder}: cannot be written: {error.strerror}. Choose another folder with --out."
         raise OutputError(msg) from error
@@ -375,6 +241,6 @@ def _collected(
 def _keep(done: Done, folder: Path) -> None:
     if done.files:
         folder.mkdir(parents=True, exist_ok=True)
-    for name in _BROUGHT_BACK:
+    for name in BROUGHT_BACK:
         if name in done.files:
             (folder / name).write_bytes(done.files[name])

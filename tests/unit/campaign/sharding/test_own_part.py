@@ -11,7 +11,7 @@ from ciguard.baseline import FolderStore
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, Memory
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.own_part import forget_part, part_of
+from ciguard.campaign.sharding.own_part import forget_part, part_of
 from ciguard.config import Config
 from ciguard.domain import PARTS_FILE, Comparison, Crashed, Passed, RunFinished, Verdict
 from ciguard.errors import OutputError
