@@ -24,7 +24,7 @@ from ciguard.execution import (
     probe_target,
 )
 from ciguard.execution import lane as lanes
-from ciguard.execution.worker.confine import landlock_abi
+from ciguard.execution.worker.landlock import landlock_abi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
