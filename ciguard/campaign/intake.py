@@ -263,6 +263,10 @@ class Intake:
             name = self._confirmed_as.get(key, key)
             self.counts[name] = self.counts.get(name, 0) + count
 
+    def worst_first(self) -> tuple[Bucket, ...]:
+        """Return the confirmed buckets, the gravest first."""
+        return self.confirmed.sorted()
+
     def buckets(self) -> list[Bucket]:
         """Return every bucket, confirmed or not, with its count."""
         every = [*self.confirmed.sorted(), *self.flaky.values()]

@@ -21,9 +21,9 @@ from ciguard.execution import (
     ServerProcess,
     Unreadable,
     decode_outputs,
+    occupant,
     probe_target,
 )
-from ciguard.execution import lane as lanes
 from ciguard.execution.worker.landlock import landlock_abi
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def test_a_worker_that_does_not_die_when_it_is_killed_holds_up_nothing(
 ) -> None:
     # A process that waits for its driver in the kernel: here, one that nobody kills.
     monkeypatch.setattr(ServerProcess, "kill", lambda *_, **__: None)
-    monkeypatch.setattr(lanes, "_UNDYING_S", 0.5)
+    monkeypatch.setattr(occupant, "_UNDYING_S", 0.5)
     with Dispatcher() as running:
         assert isinstance(running.start([spec()])[TARGET], ServerProcess)
         hung, after = outcomes_of(running, case("spin"), ADD)

@@ -36,7 +36,7 @@ class Attribute(CampaignStage):
         """
         state, attributor, intake = self._state, self._attributor, self._state.intake
         known = state.memory.fingerprints
-        for bucket in first_of_each_cause(intake.confirmed.sorted()):
+        for bucket in first_of_each_cause(intake.worst_first()):
             is_known = not known.isdisjoint((bucket.fingerprint, *bucket.aliases))
             if not is_known and bucket.attribution is None:
                 attributor.propose(bucket, intake.cases.get(bucket.fingerprint, ()), state.base)

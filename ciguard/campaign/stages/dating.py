@@ -54,7 +54,7 @@ class Date(CampaignStage):
         state = self._state
         unknown = [
             bucket
-            for bucket in state.intake.confirmed.sorted()
+            for bucket in state.intake.worst_first()
             if find_record(state.memory.records, bucket.fingerprint, *bucket.aliases) is None
         ]
         for bucket, onset in dated(unknown, state.config, until=state.budget.date_until):

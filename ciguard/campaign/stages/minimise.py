@@ -42,7 +42,7 @@ class Minimise(CampaignStage):
         state, minimiser = self._state, self._minimiser
         new = [
             bucket
-            for bucket in state.intake.confirmed.sorted()
+            for bucket in state.intake.worst_first()
             if bucket.fingerprint not in state.memory.fingerprints
             and not is_measured(bucket.finding)  # a simpler call takes less of everything
         ]

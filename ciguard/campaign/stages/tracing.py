@@ -48,7 +48,7 @@ class Trace(CampaignStage):
     def _untraced(self) -> list[Bucket]:
         """Return what was met and no debugger has seen."""
         new, known = [], []
-        for bucket in self._state.intake.confirmed.sorted():
+        for bucket in self._state.intake.worst_first():
             records = self._state.memory.records
             record = find_record(records, bucket.fingerprint, *bucket.aliases)
             if record is None:
