@@ -6,7 +6,7 @@ after the other, and each in the same way:
 - its turn comes once, in `run`: it starts jobs and takes turns of the loop until it has no more to
   do or its time is over;
 - what it has started may end later, and what others have done may concern it: so every stage takes
-  part in the turns of all. `take` receives the results of its own jobs, told by the first word of
+  part in the turns of all. `take` receives the results of its own jobs, known by the first word of
   their keys, `prepare_turn` may start more, `doubt`, `revise` and `give_up` take back what earlier
   results said;
 - it contributes events, jobs for the dispatcher, findings for the intake, and `replayed`, what it
