@@ -5,6 +5,7 @@
 #   make test-quick         checks and unit tests but the lengthy ones, for the inner loop
 #   make test-properties    property-based tests with many more examples each
 #   make test-slow          the rest: libraries that compile for minutes, many starts of workers
+#   make docs              the documentation as a site
 #   make coverage           branch coverage of `make test`, a table per package
 #   make constraints        before a release: extract the constraints that come with ciguard anew
 
@@ -34,7 +35,7 @@ export PLAYWRIGHT_BROWSERS_PATH := $(CURDIR)/$(TEST_CACHE)/browsers
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 PYTEST = $(BIN)/pytest -n $(JOBS) --dist worksteal --durations 10
 
-.PHONY: guard test test-quick test-properties test-slow coverage test-tools preflight check readme screenshots \
+.PHONY: guard test test-quick test-properties test-slow coverage test-tools preflight check pages docs screenshots \
 	constraints action-lock release-check format clean
 
 guard: $(VENV)/.installed
@@ -81,9 +82,13 @@ check: $(VENV)/.installed-dev
 	for file in tests/*/conftest.py tests/*/*/conftest.py benchmarks/planted.py; \
 		do $(BIN)/mypy $$file || exit 1; done
 
-# Write what README.md and docs/ quote from the program.
-readme: $(VENV)/.installed-dev
+# Write what docs/ quotes from the program.
+pages: $(VENV)/.installed-dev
 	$(BIN)/python docs/generate.py
+
+# The documentation as a site, in .cache/site. A link that leads nowhere fails.
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # After texts of checks, comments or issues changed: play the example's life and draw what it shows.
 screenshots: test-tools

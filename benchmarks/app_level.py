@@ -36,8 +36,8 @@ from ciguard.applications.assessing.aims import aims_of, brought_about
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.inverting.choosing import Sources, inverse_of
-from ciguard.applications.inverting.inputs import Input, Kind, Wanted, kind_of
-from ciguard.applications.providers.description import Task
+from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.providers.description import Kind, Task, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -237,20 +237,22 @@ def main() -> int:
 
 
 def _answered() -> int:
-    """Print what made answers reach, and how many of them were solved for."""
+    """Print what made answers reach, and how many of them were searched for."""
     rows = []
     for file in [*sorted(SEEDS.glob("*.py")), *sorted((SEEDS / "fixed").glob("*.py"))]:
         application = read_application(file)
         found = [one for one in find(application, known_providers()) if one.goals]
         for one in explore(application, found, python=sys.executable, budget_s=60.0):
             if not one.problem and one.met:
-                rows.append((*one.outcomes(), one.solved, one.seconds))
-                met, of, solved, seconds = rows[-1]
+                rows.append((*one.outcomes(), one.searched, one.seconds))
+                met, of, searched, seconds = rows[-1]
                 name = one.found.name
-                print(f"{name:44} {met:>3} of {of:>3}, {solved:>2} solved for, {seconds:5.1f} s")
-    met, of, solved, seconds = (sum(column) for column in zip(*rows, strict=True))
+                print(
+                    f"{name:44} {met:>3} of {of:>3}, {searched:>2} searched for, {seconds:5.1f} s"
+                )
+    met, of, searched, seconds = (sum(column) for column in zip(*rows, strict=True))
     print(
-        f"{len(rows)} functions: {met} of {of} outcomes, {solved} answers solved for, "
+        f"{len(rows)} functions: {met} of {of} outcomes, {searched} answers searched for, "
         f"{seconds / len(rows):.1f} s per function"
     )
     return 0

@@ -18,6 +18,7 @@ from ciguard.config import Config
 from ciguard.domain import ProgramCase
 from ciguard.execution import Dispatcher
 from ciguard.levels.code.seeding import code_level, seed_programs
+from ciguard.levels.code.settings import PROGRAMS
 from ciguard.oracles import judge
 from ciguard.targets import parse_target, provision
 
@@ -71,9 +72,8 @@ def rig_on(targets: Sequence[str], programs: Sequence[str], *, seed: int = 0) ->
     """Start targets of one library, and end them."""
     found = [provision(parse_target(text), on_step=lambda _: None) for text in targets]
     environments = {environment.target.name: environment for environment in found}
-    config = Config(
-        targets=tuple(environments), levels=("code",), programs=tuple(programs), seed=seed
-    )
+    config = Config(targets=tuple(environments), levels=("code",), seed=seed)
+    config = config.having(PROGRAMS, tuple(programs))
     with Dispatcher() as dispatcher:
         groups = result_of(start_groups(environments, config, dispatcher))
         (group,) = groups.values()

@@ -29,7 +29,7 @@ from ciguard.config import Config
 from ciguard.domain import Crashed
 from ciguard.execution import Dispatcher, Job, ServerProcess
 from ciguard.levels import LEFT_OUT, select
-from ciguard.levels.api import ApiLevel
+from ciguard.levels.api.level import ApiLevel
 from ciguard.oracles import encode
 from ciguard.targets import parse_target, provision
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.levels.api import ApiLevel
+from ciguard.levels.api.level import ApiLevel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -39,7 +39,7 @@ from ciguard.execution import (
     sanitized,
 )
 from ciguard.execution.worker.landlock import landlock_abi
-from ciguard.oracles.differential import differs
+from ciguard.oracles import differs
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.targets.adapters.keras import KerasAdapter
+from ciguard.libraries.keras.in_target.adapter import KerasAdapter
 
 _WRONG_BY = 1.3
 _EPSILON = 0.05

@@ -24,6 +24,7 @@ from ciguard.levels.model.amplification import amplification
 from ciguard.levels.model.lessons import ModelLesson
 from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
 from ciguard.levels.model.seeding import seed_models
+from ciguard.levels.model.settings import MODELS, WIDTH
 from ciguard.levels.model.suspicion import suspicion
 from ciguard.targets import parse_target, provision
 
@@ -182,9 +183,8 @@ def rig_on(
     environments: dict[str, Environment], models: Sequence[str], *, width: int
 ) -> Iterator[Rig]:
     """Start the targets, and end them."""
-    config = Config(
-        targets=tuple(environments), levels=("model",), models=tuple(models), model_width=width
-    )
+    config = Config(targets=tuple(environments), levels=("model",))
+    config = config.having(MODELS, tuple(models)).having(WIDTH, width)
     with Dispatcher() as dispatcher:
         groups = result_of(start_groups(environments, config, dispatcher))
         (group,) = groups.values()

@@ -22,7 +22,7 @@ from unguided import UnguidedLevel
 from ciguard.domain import Confirmation, Crashed
 from ciguard.execution import Dispatcher
 from ciguard.levels import LEFT_OUT, select
-from ciguard.levels.api import ApiLevel
+from ciguard.levels.api.level import ApiLevel
 from ciguard.oracles import judge
 from ciguard.triage import Confirmer, fingerprint
 

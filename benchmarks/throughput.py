@@ -31,7 +31,7 @@ from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
 from ciguard.domain import ApiCall, CallKind, LiteralValue
 from ciguard.execution import Dispatcher, Job, ServerProcess
-from ciguard.levels.api import ApiLevel
+from ciguard.levels.api.level import ApiLevel
 from ciguard.oracles import Identity, Subject, encode, judge
 from ciguard.targets import parse_target, provision
 

@@ -31,7 +31,7 @@ from ciguard.execution import Dispatcher
 from ciguard.knowledge import understand
 from ciguard.knowledge.clues import Source
 from ciguard.levels import LEFT_OUT, Level, select
-from ciguard.levels.api import ApiLevel
+from ciguard.levels.api.level import ApiLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -23,6 +23,7 @@ class Registry(Generic[T]):
         group: str,
         accepts: Callable[[object], bool],
         built_in: Mapping[str, str] | None = None,
+        first: Callable[[], object] | None = None,
     ) -> None:
         """Make a registry.
 
@@ -31,6 +32,7 @@ class Registry(Generic[T]):
             group: of the entry points of other packages.
             accepts: whether an item fulfils the contract.
             built_in: `module:object` of ciguard's own items by name, imported when first needed.
+            first: loads what registers items of its own, before other packages are asked.
         """
         self._kind = kind
         self._group = group
@@ -38,6 +40,7 @@ class Registry(Generic[T]):
         self._items: dict[str, T] = {}
         self._waiting = dict(built_in or {})
         self._first = tuple(self._waiting)
+        self._load_first = first
         self._loaded = False
 
     def register(self, name: str, item: T) -> T:
@@ -84,6 +87,8 @@ class Registry(Generic[T]):
         if self._loaded:
             return
         self._loaded = True
+        if self._load_first is not None:
+            self._load_first()
         self._load(entry_points(group=self._group))
 
     def _load(self, entries: Iterable[EntryPoint]) -> None:

@@ -1,18 +1,20 @@
 # ruff: noqa: INP001 - a script, not a module
-"""Write into pages what they quote from the program: `make readme`. A test fails on drift."""
+"""Write into pages what they quote from the program: `make pages`. A test fails on drift."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import yaml
 from click.testing import CliRunner
 
-from ciguard.cli.main import ciguard
+from ciguard.cli.commands import ciguard
 from ciguard.config import SETTINGS
 from ciguard.execution.worker.attempts import ATTEMPTS
 from ciguard.execution.worker.confine import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS, ZEROS
@@ -27,31 +29,48 @@ from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, pla
 from ciguard.oracles import RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.execution.worker.syscalls import When
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
 RELATIONS_PAGE = Path(__file__).parent / "relations.md"
 ACTION_PAGE = Path(__file__).parent / "action.md"
-ACTION = README.parent / "action.yml"
+ACTION = ROOT / "action.yml"
 SECURITY_PAGE = Path(__file__).parent / "security.md"
 PRECISION_PAGE = Path(__file__).parent / "precision.md"
+BENCHMARKS_PAGE = Path(__file__).parent / "benchmarks.md"
+KNOWLEDGE_PAGE = Path(__file__).parent / "knowledge.md"
 JUDGED = Path(__file__).parent / "precision" / "judged.jsonl"
-PAGES = (README, RELATIONS_PAGE, ACTION_PAGE, SECURITY_PAGE, PRECISION_PAGE)
-COMMANDS: tuple[list[str], ...] = ([], ["run"])
+COMMANDS_PAGE = Path(__file__).parent / "commands.md"
+SETTINGS_PAGE = Path(__file__).parent / "settings.md"
+PAGES = (
+    COMMANDS_PAGE,
+    SETTINGS_PAGE,
+    RELATIONS_PAGE,
+    ACTION_PAGE,
+    SECURITY_PAGE,
+    PRECISION_PAGE,
+    BENCHMARKS_PAGE,
+    KNOWLEDGE_PAGE,
+)
+TABLES = re.compile(r"<!-- generated: (\S+\.jsonl) -->")
 
 
 def help_section() -> str:
-    """Return the help of the commands that people start with."""
-    blocks = []
-    for words in COMMANDS:
-        shown = CliRunner().invoke(
-            ciguard, [*words, "--help"], prog_name="ciguard", terminal_width=96
-        )
-        command = " ".join(["ciguard", *words, "--help"])
-        blocks.append(f"```console\n$ {command}\n{shown.stdout.rstrip()}\n```")
-    return "\n\n".join(blocks)
+    """Return the help of every command that is not hidden."""
+    return "\n\n".join(_help_blocks(ciguard, ()))
+
+
+def _help_blocks(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
+    words = " ".join(("ciguard", *path))
+    shown = CliRunner().invoke(ciguard, [*path, "--help"], prog_name="ciguard", terminal_width=96)
+    heading = f"{'###' if path[1:] else '##'} `{words}`"
+    yield f"{heading}\n\n```console\n$ {words} --help\n{shown.stdout.rstrip()}\n```"
+    if isinstance(command, click.Group):
+        for name, inner in sorted(command.commands.items()):
+            if not inner.hidden:
+                yield from _help_blocks(inner, (*path, name))
 
 
 def settings_section() -> str:
@@ -183,13 +202,31 @@ def _judged_row(row: str, counts: Counter[tuple[str, int, bool]], rounds: Sequen
     return f"| {' | '.join(cells)} |"
 
 
+def table_of(path: Path) -> str:
+    """Return the table of a file of results: a row per line, a column per key of the first."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    # Numbers are shown as they were written: 0.980 is measured to three digits.
+    rows = [json.loads(line, parse_float=Figure, parse_int=Figure) for line in lines]
+    heading = list(rows[0])
+    numeric = [all(isinstance(row[key], Figure | None) for row in rows) for key in heading]
+    marks = ["---:" if is_numeric else "---" for is_numeric in numeric]
+    cells = [[row[key] or "" for key in heading] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heading, marks, *cells))
+
+
+class Figure(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
 def _code(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
 def with_sections(text: str) -> str:
     """Return `text` with every generated section as it should be."""
-    sections = {
+    sections: dict[str, Callable[[], str]] = {
         "help": help_section,
         "settings": settings_section,
         "relations": relations_section,
@@ -199,12 +236,13 @@ def with_sections(text: str) -> str:
         "paths": paths_section,
         "attempts": attempts_section,
         "judged": judged_section,
+        **{path: partial(table_of, ROOT / path) for path in TABLES.findall(text)},
     }
     for name, section_of in sections.items():
         if f"<!-- generated: {name} -->" not in text:
             continue
         section = section_of()
-        pattern = rf"(<!-- generated: {name} -->\n).*?(<!-- end -->)"
+        pattern = rf"(<!-- generated: {re.escape(name)} -->\n).*?(<!-- end -->)"
         text = re.sub(
             pattern,
             lambda match, section=section: f"{match[1]}\n{section}\n\n{match[2]}",  # type: ignore[misc]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ciguard.targets.adapters.contract import ERRORED, Adapter
+from ciguard.libraries.in_target.contract import ERRORED, Adapter
 
 
 class FaultyAdapter(Adapter):

@@ -18,11 +18,11 @@ from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 PACKAGES = ("ciguard", "ciguard.execution", "ciguard.targets", "ciguard.domain")
 STAGES = (
     ("ciguard.execution.worker.models", "prepare", "data"),
-    ("ciguard.targets.adapters.keras_networks", "Network._layer", "making layers"),
+    ("ciguard.libraries.keras.in_target.networks", "Network._layer", "making layers"),
     ("ciguard.execution.worker.layer_weights", "arrays", "weights"),
-    ("ciguard.targets.adapters.keras_networks", "Network.call", "computing layers"),
-    ("ciguard.targets.adapters.keras_models", "digest", "digests"),
-    ("ciguard.targets.adapters.keras_training", "digest", "digests"),
+    ("ciguard.libraries.keras.in_target.networks", "Network.call", "computing layers"),
+    ("ciguard.libraries.keras.in_target.models", "digest", "digests"),
+    ("ciguard.libraries.keras.in_target.training", "digest", "digests"),
     ("ciguard.execution.worker.models", "encode", "encoding"),
 )
 """Module, function and name; a function inside another's time has its own."""
@@ -80,7 +80,7 @@ def main() -> None:
     """Print seconds by stage."""
     root, file, warm_up = sys.argv[1:4]
     open_packages(root)
-    keras = importlib.import_module("ciguard.targets.adapters.keras")
+    keras = importlib.import_module("ciguard.libraries.keras.in_target.adapter")
     loop = importlib.import_module("ciguard.execution.worker.loop")
     adapter = keras.ADAPTER()
     adapter.load("cpu")

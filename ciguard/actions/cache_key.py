@@ -54,8 +54,9 @@ def cache_key(targets: Iterable[str], environment: Mapping[str, str]) -> CacheKe
     machine = f"{platform.system()}-{platform.machine()}-py{platform.python_version()}"
     image = (environment.get("ImageOS", ""), environment.get("ImageVersion", ""))
     prefix = f"ciguard-{_SCHEMA}-{machine}-{_digest(*image, *exact)}-"
-    names = {found.name for text in exact for found in libraries_of(parse_target(text))}
-    suffix = _digest(*_compiled_for()) if "jittor" in names else "any"
+    found = [library for text in exact for library in libraries_of(parse_target(text))]
+    compiles = any(library.needs_cache for library in found)
+    suffix = _digest(*_compiled_for()) if compiles else "any"
     return CacheKey(path=str(cache_folder()), key=prefix + suffix, prefix=prefix)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ciguard.config import SETTINGS
+from ciguard.config import LEVEL_SETTINGS, OWN_LEVELS, SETTINGS
 from ciguard.domain import visible
 from ciguard.errors import CiguardError, suggestion
 from ciguard.targets import DEVICE_PATTERN
@@ -73,6 +73,12 @@ def _setting(name: str, key: str = "") -> Input:
     return Input(name=name, setting=key or name)
 
 
+def _of_levels() -> list[Input]:
+    """Return the inputs for what ciguard's own levels must be told; `action.yml` knows no other."""
+    declared = [one for name in OWN_LEVELS for one in LEVEL_SETTINGS.get(name).settings]
+    return [_setting(one.key) for one in declared if one.is_input]
+
+
 _JOB = r"[\w.-]{1,200}"
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*=[^\n]*"
 _DEVICES = rf"(?:{DEVICE_PATTERN})(?:[,\s]+(?:{DEVICE_PATTERN}))*,?"
@@ -90,11 +96,7 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             Input(name="base-wheel"),
             _setting("levels"),
             _setting("api"),
-            _setting("functions"),
-            _setting("applications"),
-            _setting("app-labels"),
-            _setting("app-images"),
-            _setting("app-recording"),
+            *_of_levels(),
             _setting("budget"),
             Input(name="config"),
             _setting("baseline"),

@@ -13,8 +13,8 @@ from packaging.utils import canonicalize_name
 from ciguard.domain import PlanMode, visible
 from ciguard.errors import ConfigurationError
 from ciguard.files import read_text
+from ciguard.libraries import LIBRARIES
 from ciguard.project import ask_git
-from ciguard.targets import LIBRARIES
 
 if TYPE_CHECKING:
     from pathlib import Path

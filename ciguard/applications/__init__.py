@@ -1,10 +1,9 @@
 """Applications around cognitive services: who calls them, and what branches make of the answers.
 
-`providers` say what services offer, as data; `finding` reads an application's text, runs nothing of
+`providers` has one folder for each provider; `finding` reads an application's text, runs nothing of
 it, and tells which functions call them and which branches depend on what they answer; `judging`
 tells which of their conditions no answer can change; `exploring` calls them with one made answer
-after the other, in a process where `in_target` stands between the application and its clients;
-`solving` proposes answers for what plain ones leave open.
+after the other, in a process where `in_target` stands between the application and its clients.
 `inverting` makes inputs in which people recognise something, `answering` answers in the place of a
 service, `emulating` as a service of its own, `assessing` runs functions with both and judges them,
 `repairing` suggests what to change.
@@ -40,20 +39,19 @@ from ciguard.applications.finding.conditions import Branch, Goal, LiteralTest
 from ciguard.applications.finding.findings import Decided, Found, Given, Reach, find
 from ciguard.applications.finding.values import Answer
 from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.judging import can_prove, contradictory_conditions
 from ciguard.applications.judging.dead_code import Cause, Dead, dead_conditions
 from ciguard.applications.judging.vocabulary import Vocabulary, read_vocabulary
 from ciguard.applications.providers.description import (
     Field,
     Operation,
-    Provider,
     Task,
-    known_providers,
     read_provider,
 )
+from ciguard.applications.providers.registered import known_providers, outside_hooks
 from ciguard.applications.repairing.combining import combined_patches
 from ciguard.applications.repairing.dead_conditions import nearest_in, repairs
 from ciguard.applications.repairing.suggestions import Suggestion
-from ciguard.applications.solving import can_solve, contradictory_conditions
 
 __all__ = [
     "CALL_LIMIT_S",
@@ -81,7 +79,6 @@ __all__ = [
     "Input",
     "LiteralTest",
     "Operation",
-    "Provider",
     "Reach",
     "Robustness",
     "Silent",
@@ -96,7 +93,7 @@ __all__ = [
     "Wanted",
     "arguments_for",
     "assess",
-    "can_solve",
+    "can_prove",
     "combined_patches",
     "confinement_of",
     "contradictory_conditions",
@@ -107,6 +104,7 @@ __all__ = [
     "host_of",
     "known_providers",
     "nearest_in",
+    "outside_hooks",
     "plain_contents",
     "providers_of",
     "read_application",

@@ -18,9 +18,9 @@ from ciguard.domain import PairKind, Rejected, Stage, case_id
 from ciguard.errors import ConfigurationError, ProvisioningError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.files import read_text, replace_file
+from ciguard.libraries import LIBRARIES
 from ciguard.oracles import encode, judge
 from ciguard.targets import (
-    LIBRARIES,
     at_version,
     cache_folder,
     parse_target,
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.config import Config
     from ciguard.domain import Bucket, Finding, Outcome
-    from ciguard.targets import Environment, Library, Target
+    from ciguard.libraries import Library
+    from ciguard.targets import Environment, Target
 
 log = logging.getLogger(__name__)
 

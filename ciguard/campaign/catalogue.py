@@ -1,7 +1,7 @@
 """The catalogue of a target's public API, and what is known of it.
 
-It comes from the first of these that holds: the constraints shipped with ciguard for the exact
-version, the file kept in the target's environment, a description by the target itself.
+It comes from the file kept in the target's environment, where that holds, else from a description
+by the target itself, which is kept.
 """
 
 from __future__ import annotations
@@ -13,30 +13,25 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.shipped import (
-    holds_for,
-    pinned_requirement,
-    public_version,
-    shipped_file,
-)
+from ciguard.campaign.provenance import provenance_of
 from ciguard.domain import Skipped, record_from_json
 from ciguard.errors import ConstraintsFileError
 from ciguard.files import replace_file
 from ciguard.knowledge import (
     KnownApis,
-    Provenance,
     constraint_lines,
     known_of,
     read_constraints,
     read_provenance,
 )
-from ciguard.targets import description_version
+from ciguard.libraries import description_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from ciguard.execution import Dispatcher
+    from ciguard.knowledge import Provenance
     from ciguard.targets import Environment
 
 log = logging.getLogger(__name__)
@@ -45,8 +40,6 @@ log = logging.getLogger(__name__)
 class Origin(StrEnum):
     """Where a catalogue comes from."""
 
-    SHIPPED = "shipped"
-    """With ciguard, for the exact version of the library."""
     KEPT = "kept"
     """In the environment, where an earlier command left it."""
     DESCRIBED = "described"
@@ -90,19 +83,15 @@ def catalogue(
 
 
 def _stored(name: str, environment: Environment, notices: list[str]) -> Catalogue | None:
-    shipped = shipped_file(environment.target, environment.library)
-    for path, origin in ((shipped, Origin.SHIPPED), (_kept_file(environment), Origin.KEPT)):
-        if path is None or not path.is_file():
-            continue
-        holds = holds_for if origin is Origin.SHIPPED else _is_kept
-        try:
-            known = read_file(path, only_if=partial(holds, environment=environment))
-        except ConstraintsFileError as error:
-            notices.append(f"{name}: {error} Until then the library is described again.")
-            continue
-        if known is not None:
-            return Catalogue(known=known, origin=origin, notices=tuple(notices))
-    return None
+    path = _kept_file(environment)
+    if path is None or not path.is_file():
+        return None
+    try:
+        known = read_file(path, only_if=partial(_is_kept, environment=environment))
+    except ConstraintsFileError as error:
+        notices.append(f"{name}: {error} Until then the library is described again.")
+        return None
+    return None if known is None else Catalogue(known=known, origin=Origin.KEPT)
 
 
 def read_file(
@@ -130,17 +119,10 @@ def read_file(
 
 def _described(name: str, environment: Environment, dispatcher: Dispatcher) -> KnownApis:
     lines = list(dispatcher.errands(name).describe())
-    library = environment.library
     return known_of(
         [record_from_json(line) for line in lines if "skipped" not in line],
         [Skipped(name=x["skipped"], reason=x["reason"]) for x in lines if "skipped" in x],
-        Provenance(
-            library=library.name,
-            version=public_version(environment.version),
-            requirement=pinned_requirement(environment.target, library),
-            device=environment.target.device_class,
-            adapter=description_version(library),
-        ),
+        provenance_of(environment),
     )
 
 
@@ -151,7 +133,7 @@ def _kept_file(environment: Environment) -> Path | None:
     """
     if environment.target.is_current:
         return None
-    return environment.root / f"constraints-{environment.library.name}.jsonl"
+    return environment.root / f"records-{environment.library.name}.jsonl"
 
 
 def _is_kept(provenance: Provenance, environment: Environment) -> bool:

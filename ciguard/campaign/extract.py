@@ -25,7 +25,7 @@ def extract(
 
     Args:
         target_text: e.g. `torch==2.13.0`.
-        anew: ask the library, whatever is shipped or kept.
+        anew: ask the library, whatever is kept.
         on_step: told what is happening, one line each, when something takes time.
 
     Raises:

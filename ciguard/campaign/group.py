@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiRecord, Intent, PairKind, Tally
-from ciguard.oracles import Identity, Law, Subject, laws_of
+from ciguard.oracles import Identity, Law, Subject, is_of_values, laws_of
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
@@ -167,8 +167,7 @@ class Group:
 
     def note(self, finding: Finding) -> None:
         """Remember that an API disagrees with itself, when a flaky finding shows that."""
-        defect = {"differential": finding.kind, "metamorphic": finding.detail}
-        if defect.get(finding.oracle) in {"values", "nan"}:
+        if is_of_values(finding):
             self.unstable.add(finding.api)
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain import Case, Event, Finding, Json, Outcome
     from ciguard.execution import Dispatcher, Probe, Result
-    from ciguard.targets import Environment, Library
+    from ciguard.libraries import Library
+    from ciguard.targets import Environment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

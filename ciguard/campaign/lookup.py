@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.catalogue import read_file
 from ciguard.campaign.experience import ExperienceStore
 from ciguard.campaign.extract import extract
-from ciguard.campaign.shipped import shipped_file, shipped_files
+from ciguard.campaign.shipped import shipped_files
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
 from ciguard.knowledge import refinements
-from ciguard.targets import LIBRARIES, libraries_of, parse_target, provision
+from ciguard.libraries import LIBRARIES
+from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,7 @@ def knowledge_for(
 
     Args:
         api: its qualified name.
-        target: library and version; None means the newest version that is shipped.
+        target: library and version, to be asked; None means the newest version that is shipped.
         file: of constraints, to look into instead.
         on_step: told what is happening, one line each, when something takes time.
 
@@ -44,7 +45,7 @@ def knowledge_for(
     elif target is None:
         known = _newest(api)
     else:
-        known = _of_target(target, on_step)
+        known = extract(target, on_step=on_step).known
     listed = known.find(api)
     if not listed:
         origin = f"{known.provenance.library} {visible(known.provenance.version)}"
@@ -93,15 +94,6 @@ def _newest(api: str) -> KnownApis:
         "a target, e.g. --target torch==2.12.0."
     )
     raise ConfigurationError(msg)
-
-
-def _of_target(text: str, on_step: Callable[[str], None]) -> KnownApis:
-    target = parse_target(text)
-    if not target.is_current:
-        path = shipped_file(target, libraries_of(target)[0])
-        if path is not None:
-            return _whole(path)
-    return extract(text, on_step=on_step).known
 
 
 def _no_such_api(api: str, known: KnownApis, origin: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,25 +13,27 @@ from ciguard.errors import OutputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ciguard.config import Setting
+
 _OF_THIS_COMMAND = frozenset({"out", "resume"})
 
 
 def parameters_of(config: Config) -> dict[str, Any]:
     """Return the settings as plain JSON values."""
     plain: dict[str, Any] = {"ciguard": __version__}
-    for item in fields(Config):
-        value = getattr(config, item.name)
+    for setting in SETTINGS.values():
+        value, name = config[setting], setting.field
         match value:
             case Path() | GitBranch():
-                plain[item.name] = location_text(value)
+                plain[name] = location_text(value)
             case Shard():
-                plain[item.name] = str(value)
+                plain[name] = str(value)
             case Severity():
-                plain[item.name] = value.label
+                plain[name] = value.label
             case tuple():
-                plain[item.name] = [str(one) for one in value]
+                plain[name] = [str(one) for one in value]
             case _:
-                plain[item.name] = value
+                plain[name] = value
     return plain
 
 
@@ -48,20 +49,42 @@ def resumed(config: Config, parameters: Mapping[str, Any]) -> Config:
             "Resume with the version that started it, or start anew without --resume."
         )
         raise OutputError(msg)
-    restored: dict[str, Any] = {}
-    for item in fields(Config):
-        if item.name in _OF_THIS_COMMAND or item.name not in parameters:
+    restored = config
+    for setting in SETTINGS.values():
+        name = setting.field
+        if name in _OF_THIS_COMMAND or name not in parameters:
             continue
         try:
-            read = _rules if item.name == "rules" else _restored
-            restored[item.name] = read(parameters[item.name], getattr(config, item.name))
+            restored = having_stored(restored, setting, parameters[name])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             msg = (
-                f"{config.out}: its journal gives {item.name} = {parameters[item.name]!r:.100}, "
+                f"{config.out}: its journal gives {name} = {parameters[name]!r:.100}, "
                 "which no ciguard wrote. Start anew without --resume."
             )
             raise OutputError(msg) from error
-    return replace(config, **restored)
+    return restored
+
+
+def having_stored(config: Config, setting: Setting[Any], stored: Any) -> Config:
+    """Return settings with one of them as `parameters_of` wrote it.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: if it did not write that.
+    """
+    read = _rules if setting.field == "rules" else _restored
+    return config.having(setting, read(stored, config[setting]))
+
+
+def having_shared(config: Config, campaign: Mapping[str, Any]) -> Config:
+    """Return settings with those that parts of one campaign have in common; see `campaign_of`.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: if no part holds such values.
+    """
+    for setting in SETTINGS.values():
+        if setting.field in campaign:
+            config = having_stored(config, setting, campaign[setting.field])
+    return config
 
 
 def _rules(stored: Any, _current: object) -> Any:

@@ -130,7 +130,7 @@ class Rater:
         Its class is wrong then, and no more. A failed assertion, and a mistake in Python code, may
         name an argument too.
         """
-        if finding.oracle != "internal-error" or not isinstance(finding.case, ApiCall):
+        if not traits_of(finding.oracle).may_be_refusal or not isinstance(finding.case, ApiCall):
             return False
         message = telling_line(finding.outcomes[finding.targets[0]])
         if _SLIP.search(message):
@@ -148,7 +148,8 @@ class Rater:
         """Return whether a death may be for want of memory, of a library that does not check."""
         group = self._groups[finding.library]
         checks = all(m.environment.library.checks_allocations for m in group.members.values())
-        return finding.oracle == "crash" and not checks and _has_huge_number(finding.case)
+        is_death = traits_of(finding.oracle).is_death
+        return is_death and not checks and _has_huge_number(finding.case)
 
     def _undefined(self, finding: Finding) -> list[str]:
         """Return the arguments that are None where an operator needs a tensor."""
@@ -174,7 +175,7 @@ def _is_oddity(finding: Finding) -> bool:
     call is refused now which no plain program makes, for a check was missing, as a rule; or which
     asks for a device that is not there.
     """
-    if finding.oracle != "differential":
+    if not traits_of(finding.oracle).holds_targets_apart:
         return False
     if is_raw(finding.api) or (finding.kind == "values" and _has_huge_number(finding.case)):
         return True

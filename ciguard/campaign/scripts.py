@@ -23,11 +23,11 @@ from ciguard.domain import (
     status,
 )
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
-from ciguard.oracles import ACCEPTED, is_measured, traits_of
+from ciguard.libraries import LIBRARIES
+from ciguard.oracles import is_measured, traits_of
 from ciguard.targets import (
     EAGER,
     FULL_PRECISION,
-    LIBRARIES,
     Active,
     backend_choice,
     libraries_of,
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Member
     from ciguard.domain import Bucket, Event, Finding, TargetSummary
     from ciguard.execution import Dispatcher, ScriptResult
-    from ciguard.targets import Library, Target
+    from ciguard.libraries import Library
+    from ciguard.targets import Target
 
 FOLDER = "reproducers"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
-_SHOWS_ACCEPTANCE = "ACCEPTED"
 _RUNS_ON_REFERENCE = frozenset(
     {PairKind.SAME, PairKind.VERSION, PairKind.DEVICE, PairKind.BACKEND, PairKind.ENVIRONMENT}
 )
@@ -273,8 +273,7 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     shows = level.shows(finding, result)
     if shows is not None:
         return shows
-    by_kind = _SHOWS_ACCEPTANCE if finding.kind == ACCEPTED else ""
-    mark = level.mark(finding) or traits_of(finding.oracle).mark or by_kind
+    mark = level.mark(finding) or traits_of(finding.oracle).mark
     if mark:
         return result.exit_code == 1 and mark in result.log
     return _matches(finding.outcomes[finding.targets[-1]], result)

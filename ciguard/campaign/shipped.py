@@ -1,24 +1,18 @@
-"""The constraints that come with ciguard, and when they hold for an environment."""
+"""The constraints that come with ciguard: what is known of a library without having it.
+
+They refer to documentation and do not quote it, so a campaign asks its target, which has the words.
+"""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from ciguard.project import seeds_folder
-from ciguard.targets import Published, description_version
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from ciguard.knowledge import Provenance
-    from ciguard.targets import Environment, Library, Target
-
-_LOCAL = re.compile(r"\+(?:cpu|cu\d+|rocm[\d.]+|xpu)$")
-"""Of a published build: which device it is for. Any other local version is somebody's own build."""
 
 
 def shipped_folder() -> Path:
@@ -35,42 +29,3 @@ def shipped_files(library: str, folder: Path | None = None) -> list[Path]:
         except InvalidVersion:
             continue  # of a library whose name begins like this one's
     return [path for _, path in sorted(found, reverse=True)]
-
-
-def shipped_file(target: Target, library: Library, folder: Path | None = None) -> Path | None:
-    """Return the shipped file that may hold for a target: that of the exact version it asks for."""
-    pinned = pinned_requirement(target, library)
-    if not pinned:
-        return None
-    path = (folder or shipped_folder()) / f"{library.name}-{pinned.partition('==')[2]}.jsonl"
-    return path if path.is_file() else None
-
-
-def public_version(version: str) -> str:
-    """Return a library's version without the device that its build is for."""
-    return _LOCAL.sub("", version)
-
-
-def pinned_requirement(target: Target, library: Library) -> str:
-    """Return the exact published version of the library that a target asks for; empty if none.
-
-    A nightly, a wheel of a pull request or the active environment may call themselves the same
-    version and be another library.
-    """
-    for package in target.packages:
-        if isinstance(package, Published) and library.provides(package.distribution):
-            version = package.version
-            return f"{canonicalize_name(package.distribution)}=={version}" if version else ""
-    return ""
-
-
-def holds_for(provenance: Provenance, environment: Environment) -> bool:
-    """Return whether shipped records say what describing the environment would say."""
-    target, library = environment.target, environment.library
-    return (
-        provenance.library == library.name
-        and provenance.requirement == pinned_requirement(target, library) != ""
-        and provenance.version == public_version(environment.version)
-        and provenance.device == target.device_class
-        and provenance.adapter == description_version(library)
-    )

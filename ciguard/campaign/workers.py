@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.levels import levels_in
 from ciguard.config import CONFINE_NEVER
 from ciguard.execution import Limits, WorkerSpec
-from ciguard.targets import ForkPolicy, worker_device
+from ciguard.libraries import ForkPolicy
+from ciguard.targets import worker_device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

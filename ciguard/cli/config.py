@@ -37,7 +37,7 @@ def config(settings: Effective, *, as_json: bool) -> None:
 def _plain(settings: Effective) -> dict[str, object]:
     values: dict[str, object] = {}
     for key, text, source in settings.shown():
-        value = getattr(settings.config, SETTINGS[key].field)
+        value = settings.config[SETTINGS[key]]
         # A severity is a number in Python only; a path and a rule are no JSON types.
         plain = value if type(value) in {bool, int, float} else text
         if isinstance(value, tuple):

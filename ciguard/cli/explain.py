@@ -16,7 +16,8 @@ from ciguard.errors import ConfigurationError
 @click.option(
     "--target",
     metavar="TARGET",
-    help="Library and version, e.g. torch==2.13.0. [default: the newest that ciguard brings along]",
+    help="Library to ask, e.g. torch==2.13.0; it is installed where it is not yet. "
+    "[default: none; what ciguard brings along on the newest version]",
 )
 @click.option(
     "--file",
@@ -32,7 +33,8 @@ from ciguard.errors import ConfigurationError
 def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -> None:
     """Show the parameters of API, what each accepts, and where that comes from.
 
-    Nothing is installed where the constraints of the library's version come with ciguard.
+    Without --target nothing is installed, and documentation is referred to; with it, its words are
+    shown.
     """
     from ciguard.campaign import knowledge_for, learned_of  # noqa: PLC0415 - not for `--help`
     from ciguard.reports import explain_in  # noqa: PLC0415

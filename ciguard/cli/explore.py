@@ -71,13 +71,13 @@ def explore(  # noqa: PLR0913 - one for each option
     folder of its own, starts no processes and connects to nobody, unless --unconfined allows it.
     Exit code 1 if an answer makes a function fail.
     """
-    from ciguard.applications import Surroundings, can_solve  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications import Surroundings  # noqa: PLC0415 - not for `--help`
     from ciguard.applications import explore as explored_in  # noqa: PLC0415 - likewise
     from ciguard.reports import AppRemarks, explored_lines, unread_lines  # noqa: PLC0415
 
     application, found = functions_in(path, globs)
     remarks = AppRemarks(application)
-    failed, left_open = [], []
+    failed = []
 
     def lines() -> Iterator[str]:
         around = Surroundings(is_confined=not unconfined)
@@ -87,13 +87,8 @@ def explore(  # noqa: PLR0913 - one for each option
             remarks.note_explored(one)
             if one.crashes or one.hangs:
                 failed.append(one)
-            met, of = one.outcomes()
-            if met < of and not one.problem:
-                left_open.append(one)
             yield from explored_lines(one)
         yield from unread_lines(application)
-        if left_open and not can_solve():
-            yield "nothing was solved for, as z3 is not installed: pip install 'ciguard[apps]'"
 
     with interrupts.raised():
         for line in remarks.fenced(lines()) if github else lines():

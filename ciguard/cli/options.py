@@ -35,7 +35,7 @@ def takes_settings(*keys: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def _option(setting: Setting) -> Callable[[Command], Command]:
+def _option(setting: Setting[Any]) -> Callable[[Command], Command]:
     kind = setting.kind
     if not kind.metavar:
         return click.option(

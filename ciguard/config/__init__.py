@@ -1,9 +1,10 @@
 """Every setting of ciguard, described once; file, environment and flags meet here.
 
-`Config` holds the values, `SETTINGS` what is known of each, `load_config` brings
-the sources together. Only `domain` and `errors` may be imported: settings know no room.
+`Config` holds the values, `SETTINGS` what is known of each, `load_config` brings the sources
+together. What belongs to a level its own package declares, in `settings.py`.
 """
 
+from ciguard.config.catalogue import SETTINGS
 from ciguard.config.github_access import (
     API_VARIABLE,
     PUBLIC_API,
@@ -13,6 +14,7 @@ from ciguard.config.github_access import (
     github_token,
     require_encryption,
 )
+from ciguard.config.levels import LEVEL_SETTINGS, OWN_LEVELS, LevelSettings
 from ciguard.config.load import PREFIX, Effective, Flags, Source, SourceKind, load_config
 from ciguard.config.locations import (
     GitBranch,
@@ -21,14 +23,13 @@ from ciguard.config.locations import (
     parse_location,
 )
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
+from ciguard.config.setting import Setting, level_setting
 from ciguard.config.settings import (
     CONFINE_ALWAYS,
     CONFINE_NEVER,
     CONFINE_WHERE_POSSIBLE,
     DEFAULT_TARGETS,
-    SETTINGS,
     Config,
-    Setting,
 )
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "CONFINE_NEVER",
     "CONFINE_WHERE_POSSIBLE",
     "DEFAULT_TARGETS",
+    "LEVEL_SETTINGS",
+    "OWN_LEVELS",
     "PREFIX",
     "PUBLIC_API",
     "PUBLIC_SERVER",
@@ -47,12 +50,14 @@ __all__ = [
     "Effective",
     "Flags",
     "GitBranch",
+    "LevelSettings",
     "Location",
     "Setting",
     "Source",
     "SourceKind",
     "duration_text",
     "github_token",
+    "level_setting",
     "load_config",
     "location_text",
     "parse_duration",

@@ -12,13 +12,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ciguard.config.settings import SETTINGS, Config, Setting
+from ciguard.config.catalogue import SETTINGS
+from ciguard.config.settings import Config
 from ciguard.domain import visible, without_userinfo
 from ciguard.errors import ConfigurationError, suggestion
 from ciguard.project import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ciguard.config.setting import Setting
 
 OWN_FILE = "ciguard.toml"
 SHARED_FILE = "pyproject.toml"
@@ -65,7 +68,7 @@ class Effective:
     def shown(self) -> list[tuple[str, str, Source]]:
         """Return every setting as (key, value as it may be written, source)."""
         return [
-            (key, setting.kind.show(getattr(self.config, setting.field)), self.sources[key])
+            (key, setting.kind.show(self.config[setting]), self.sources[key])
             for key, setting in SETTINGS.items()
         ]
 
@@ -92,8 +95,15 @@ def load_config(flags: Flags, environment: Mapping[str, str], *, folder: Path) -
     overriding = [*_from_environment(environment), *_from_flags(flags)]
     values |= {key: value for key, value, _ in overriding}
     sources |= {key: source for key, _, source in given + overriding}
-    config = Config(**{SETTINGS[key].field: value for key, value in values.items()})
-    return Effective(config=config, sources=sources, file=file)
+    return Effective(config=_config(values), sources=sources, file=file)
+
+
+def _config(values: Mapping[str, Any]) -> Config:
+    """Return the settings that have these values by key."""
+    config = Config()
+    for key, value in values.items():
+        config = config.having(SETTINGS[key], value)
+    return config
 
 
 def find_file(folder: Path) -> Path | None:
@@ -167,7 +177,7 @@ def _from_file(file: Path, source: Source) -> Iterator[tuple[str, Any, Source]]:
         yield key, read, source
 
 
-def _known(key: str, place: str, *, known: Sequence[str]) -> Setting:
+def _known(key: str, place: str, *, known: Sequence[str]) -> Setting[Any]:
     if key in known:
         return SETTINGS[key]
     if key in SETTINGS:
@@ -212,7 +222,7 @@ def _from_flags(flags: Flags) -> Iterator[tuple[str, Any, Source]]:
 
 
 @contextmanager
-def _placed(place: str, setting: Setting) -> Iterator[None]:
+def _placed(place: str, setting: Setting[Any]) -> Iterator[None]:
     """Turn the reason why a value is wrong into an error that says where, and what to write."""
     try:
         yield

@@ -1,12 +1,12 @@
-"""The one description of every setting."""
+"""The settings of a run, each described where its value is."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ciguard.config.kinds import (
     Kind,
@@ -17,7 +17,6 @@ from ciguard.config.kinds import (
     folder,
     label,
     location,
-    name,
     path_or_nothing,
     place,
     policy,
@@ -34,13 +33,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.config.locations import Location
+    from ciguard.config.setting import Setting
 
 _TENSORFLOW = ("tensorflow-cpu==2.20.0", "tensorflow-cpu==2.21.0")
 # TensorFlow has no build for Python 3.14 yet.
 DEFAULT_TARGETS = ("torch==2.13.0", *(_TENSORFLOW if sys.version_info < (3, 14) else ()))
 """Have builds for every Python that ciguard runs on."""
-
-SMALL_MODELS = ("lenet5-*", "lstm-*", "alexnet-cifar10")
 
 TAGS = (
     "files",
@@ -56,32 +54,10 @@ TAGS = (
 
 CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER = "required", "best-effort", "off"
 
+T = TypeVar("T")
 _DAY_S = 86_400.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What is known of one setting."""
-
-    field: str
-    """Its name in `Config`."""
-    key: str
-    """Its name in files."""
-    kind: Kind
-    help: str
-    """One or two sentences; also what `ciguard run --help` says."""
-    flag: str
-    """Its flag, e.g. `--target`."""
-    default: Any
-    in_files: bool = True
-    """False for what concerns one run only."""
-    not_in_files: tuple[object, ...] = ()
-    """Values that a file must not hold: a pull request changes files."""
-
-    @property
-    def variable(self) -> str:
-        """Its environment variable."""
-        return "CIGUARD_" + self.key.upper().replace("-", "_")
+LEVELS_THERE_ARE = "{levels}"
+"""Stands for the levels that there are."""
 
 
 def _described(kind: Kind, text: str, **names: object) -> Mapping[str, object]:
@@ -115,10 +91,7 @@ class Config:
         default=("api",),
         metadata=_described(
             texts("LEVEL", required=True),
-            "What is tested: api (calls), model (mutants of layer graphs, on targets of Keras 3), "
-            "code (programs, on targets of torch, tensorflow and jittor), function (annotated "
-            "functions of yours, with --functions), app (applications of yours that ask cognitive "
-            "services, with --application).",
+            f"What is tested: {LEVELS_THERE_ARE}.",
             flag="--level",
         ),
     )
@@ -133,95 +106,9 @@ class Config:
         default=(),
         metadata=_described(texts("GLOB"), "Glob over API names that are left out."),
     )
-    models: tuple[str, ...] = field(
-        default=SMALL_MODELS,
-        metadata=_described(
-            texts("MODEL", required=True),
-            "Seed model of level model: a glob over the names of those that come with ciguard, "
-            "file.keras, file.py:function or pretrained:ResNet50. The default are the small ones; "
-            "deep ones take minutes on backends that compile.",
-            flag="--model",
-        ),
-    )
-    model_width: int = field(
-        default=25,
-        metadata=_described(
-            whole(1, 400),
-            "Width of models that a function builds, in per cent of what was published: channels "
-            "and units, never the layers.",
-        ),
-    )
-    programs: tuple[str, ...] = field(
-        default=("*",),
-        metadata=_described(
-            texts("PROGRAM", required=True),
-            "Seed program of level code: a glob over the names of those that come with ciguard, or "
-            "a Python file of yours that builds, trains and evaluates one model.",
-            flag="--program",
-        ),
-    )
-    mutations: int = field(
-        default=4,
-        metadata=_described(
-            whole(1, 64), "How often each block of a program is mutated, at level code."
-        ),
-    )
-    breadth: int = field(
-        default=8,
-        metadata=_described(
-            whole(1, 500), "Programs of one generation that have children, at level code."
-        ),
-    )
-    encoder: str = field(
-        default="tf-idf",
-        metadata=_described(
-            name(),
-            "How level code tells whether APIs do alike, by what is said of them: tf-idf or "
-            "sentence-embeddings (of the extra ciguard[embeddings]).",
-        ),
-    )
-    functions: tuple[str, ...] = field(
-        default=(),
-        metadata=_described(
-            texts("FILE"),
-            "Python file of yours whose annotated functions level function calls, or a glob over "
-            "files such as 'src/**/*.py'. Annotations may stand in a NAME.annotations.py beside "
-            "it. Paths begin at the current folder.",
-        ),
-    )
-    applications: tuple[str, ...] = field(
-        default=(),
-        metadata=_described(
-            texts("PATH"),
-            "Folder or file of an application of yours whose calls of cognitive services level app "
-            "answers. Paths begin at the current folder.",
-            flag="--application",
-        ),
-    )
-    app_labels: str = field(
-        default="",
-        metadata=_described(
-            path_or_nothing(),
-            "Labels that the services of applications can answer: one in each line, or last in the "
-            "lines of a CSV file.",
-        ),
-    )
-    app_images: str = field(
-        default="",
-        metadata=_described(
-            path_or_nothing(),
-            "Folder with images, or texts of a topic, in a folder for each label: inputs that "
-            "applications are tried on.",
-        ),
-    )
-    app_recording: str = field(
-        default="",
-        metadata=_described(
-            path_or_nothing(),
-            "Recording of what services have answered, from `ciguard accuracy --record`: what "
-            "applications make of their inputs counts only with one.",
-        ),
-    )
+    of_levels: Mapping[str, Any] = field(default_factory=dict)
+    """What levels declare, by the name of the setting; what is not there has its default.
+    Read by `config[SETTING]`."""
     focus: tuple[str, ...] = field(
         default=(),
         metadata=_described(
@@ -423,6 +310,21 @@ class Config:
         ),
     )
 
+    def __getitem__(self, setting: Setting[T]) -> T:
+        """Return the value of a setting, of a level's as of any other."""
+        if setting.is_of_level:
+            return cast("T", self.of_levels.get(setting.field, setting.default))
+        return cast("T", getattr(self, setting.field))
+
+    def having(self, setting: Setting[T], value: T) -> Config:
+        """Return these settings with another value of one."""
+        if not setting.is_of_level:
+            changed: dict[str, Any] = {setting.field: value}
+            return replace(self, **changed)
+        others = {name: one for name, one in self.of_levels.items() if name != setting.field}
+        given = {} if value == setting.default else {setting.field: value}
+        return replace(self, of_levels=others | given)
+
     @property
     def policy(self) -> Policy:
         """What is done about a finding."""
@@ -437,16 +339,3 @@ class Config:
     def is_part(self) -> bool:
         """Whether another command judges this run together with others."""
         return self.part or not self.shard.is_all
-
-
-def _setting(described: Field[Any]) -> Setting:
-    names = dict(described.metadata)
-    key = str(names.pop("key", described.name.replace("_", "-")))
-    flag = names.pop("flag", f"--{key}")
-    return Setting(field=described.name, key=key, flag=flag, default=described.default, **names)
-
-
-SETTINGS: Mapping[str, Setting] = MappingProxyType(
-    {setting.key: setting for setting in map(_setting, fields(Config))}
-)
-"""Every setting by its key."""

@@ -38,13 +38,9 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 PART_SCHEMA = 1
-SHARED_NUMBERS = ("seed", "max_cases", "model_width", "mutations", "breadth")
-SHARED_TEXTS = ("encoder",)
-SHARED_LISTS = (
-    *("levels", "api", "exclude", "allow", "relations", "focus"),
-    *("models", "programs", "functions"),
-)
-"""Settings that decide the cases of a campaign, whatever it runs on."""
+SHARED_NUMBERS = ("seed", "max_cases")
+SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations", "focus")
+"""Settings that decide the cases of a campaign, whatever it runs on; levels have more of them."""
 PARTS_FILE = "parts.jsonl"
 """In the folder of every run."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _.+-]{0,79}")
@@ -225,8 +221,21 @@ def _part_from(read: Untrusted) -> Part:
 
 def _campaign(read: Untrusted) -> dict[str, Json]:
     numbers = {key: read.count(key) for key in SHARED_NUMBERS}
-    texts = {key: read.text(key) for key in SHARED_TEXTS}
-    return numbers | texts | {key: list(read.texts(key)) for key in SHARED_LISTS}
+    own: dict[str, Json] = numbers | {key: list(read.texts(key)) for key in SHARED_LISTS}
+    return own | {key: _plain(read, key) for key in read.members() if key not in own}
+
+
+def _plain(read: Untrusted, key: str) -> Json:
+    """Return a setting of a level, whose type its own package knows."""
+    match read.data[key]:
+        case bool() | float() as value:
+            return value
+        case int():
+            return read.count(key)
+        case str():
+            return read.text(key)
+        case _:
+            return list(read.texts(key))
 
 
 def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:

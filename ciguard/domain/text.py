@@ -6,6 +6,7 @@ commands, mentions, HTML. Every reporter and tracker shows such text through the
 
 from __future__ import annotations
 
+import html
 import re
 
 LINE_LIMIT = 300
@@ -13,10 +14,19 @@ LINE_LIMIT = 300
 BLOCK_LIMIT = 8_000
 """Characters of a log or a stack."""
 
-_CODE_SPAN_SAFE = re.compile(r"[ -_a-{}~]+")
-"""Printable ASCII without the backtick and the pipe (which ends a table's cell)."""
-_MARKUP = re.compile(r"[^\w\s.,;?=+\"'%-]|_|(?<=www)\.", re.IGNORECASE)
-"""What can be markup, an element, an address or an emoji; everything else stays readable."""
+_MARKUP = re.compile(
+    r"""
+    [\\`*\[\]<>|~]                        # code, emphasis, links, elements, cells
+    | (?<![^\W_])_ | _(?![^\W_])           # emphasis: not inside of a name
+    | &(?=\#|\w+;)                         # entities
+    | /(?=/) | (?<=www)\.                  # addresses
+    | :(?=(?!\d\d:)[\w+-]+:)              # emoji, but no times of day
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can be markup in the middle of a line; everything else stays readable."""
+_ELEMENT_MARKUP = re.compile(r"[^\w\s.,;?=+\"'%-]|_|(?<=www)\.", re.IGNORECASE)
+"""What can be markup inside of an element, where a cell ends at a pipe that no backslash hides."""
 _USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
 _REFERENCE = re.compile(r"[@#]|\bGH(?=-\d)", re.IGNORECASE)
 """What a mention or a reference to an issue begins with."""
@@ -67,15 +77,17 @@ def markdown_code(text: str, *, limit: int = LINE_LIMIT) -> str:
     shown = visible(text, limit=limit).strip()
     if not shown:
         return "`(empty)`"
-    if _CODE_SPAN_SAFE.fullmatch(shown) and "\\" not in shown:
-        return f"`{shown}`"
-    # A code span has no escapes, so what could end it or its cell goes into an element instead.
-    return html_code(shown, limit=limit)
+    if "|" in shown:
+        # A code span has no escapes, so what would end its cell goes into an element instead.
+        return f"<code>{_ELEMENT_MARKUP.sub(_entity, shown)}</code>"
+    fence = "`" * (_longest_run(shown) + 1)
+    gap = " " if "`" in shown else ""
+    return f"{fence}{gap}{shown}{gap}{fence}"
 
 
 def html_code(text: str, *, limit: int = LINE_LIMIT) -> str:
     """Return `text` as a code element, for where markdown is not read, such as a `<summary>`."""
-    return f"<code>{_entities(visible(text, limit=limit))}</code>"
+    return f"<code>{html.escape(visible(text, limit=limit))}</code>"
 
 
 def markdown_text(text: str, *, limit: int = LINE_LIMIT) -> str:
@@ -83,16 +95,16 @@ def markdown_text(text: str, *, limit: int = LINE_LIMIT) -> str:
 
     For sentences of our own that may hold a name; fuzzed text belongs into `markdown_code`.
     """
-    # Trackers look for mentions and references after entities are decoded, so those are parted.
-    shown = _REFERENCE.sub("\\g<0>\u2060", visible(text, limit=limit))
-    return _entities(shown)
+    # Trackers look for mentions and references in what was rendered, so those are parted.
+    parted = _REFERENCE.sub("\\g<0>\u2060", visible(text, limit=limit))
+    # A backslash does not keep a dollar from beginning a formula.
+    return _MARKUP.sub(r"\\\g<0>", parted).replace("$", "&#36;")
 
 
 def markdown_block(text: str, *, language: str = "text", limit: int = BLOCK_LIMIT) -> str:
     """Return `text` as a fenced block that nothing inside can end."""
     shown = visible_lines(text, limit=limit)
-    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = "`" * max(3, _longest_run(shown) + 1)
     return f"{fence}{language}\n{shown}\n{fence}"
 
 
@@ -109,5 +121,10 @@ def _escaped(text: str) -> str:
     )
 
 
-def _entities(text: str) -> str:
-    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
+def _entity(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};"
+
+
+def _longest_run(text: str) -> int:
+    """Return the length of the longest run of backticks."""
+    return max(map(len, re.findall(r"`+", text)), default=0)

@@ -73,7 +73,7 @@ class Errands:
         """Yield one record per seed model: its graph, or `{"name", "error"}`.
 
         Args:
-            sources: see `ciguard.targets.adapters.keras_seeds`. What they name must be in
+            sources: see `ciguard.libraries.keras.in_target.seeds`. What they name must be in
                 `WorkerSpec.readable`, the `folder` of an application in `WorkerSpec.writable`.
             limit_s: time for one source.
 

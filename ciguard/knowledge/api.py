@@ -24,6 +24,8 @@ class Evidence:
     """The words it was read from."""
     rule: str = ""
     """What read it, where one source has many rules: the pattern or the rule's name."""
+    digest: str = ""
+    """Of the words, where a file refers to them; `text` is empty then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,13 @@
 """Files of constraints: JSON Lines, one API per line in the order of names, made to be compared.
 
-    {"schema": 1, "library": "torch", "version": "2.13.0", …, "knowledge": "5f0c…", "apis": 1915}
+    {"schema": 2, "library": "torch", "version": "2.13.0", …, "knowledge": "5f0c…", "apis": 1915}
     {"api": "torch.abs", "kind": "function", "parameters": [{"name": "input", …,
-     "constraint": {"tensor": …}, "evidence": [["schema", "structures", "Tensor"], …]}]}
+     "constraint": {"tensor": …}, "evidence": [["doc_type", "structures", "9f2c41d0"], …]}]}
     {"skipped": "torch.broken", "reason": "ImportError: …"}
 
-A line holds the record as the library was described, and what was made of it. The constraints of
-another version of the knowledge are made anew from the records when they are asked for.
+A line holds facts: the record without its sentences, and what was made of the whole, with a digest
+in the place of what was read in sentences. A file of records only is what an environment keeps of
+its library: it has the sentences, and its reader makes the constraints.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ciguard.domain import Skipped, record_from_json, record_to_json, visible
 from ciguard.errors import ConstraintsFileError
 from ciguard.knowledge.api import Api, Evidence, Parameter
 from ciguard.knowledge.clues import Source
+from ciguard.knowledge.references import OF_WORDS, referred, without_words
 from ciguard.knowledge.understand import understand
 from ciguard.knowledge.version import knowledge_version
 from ciguard.values import constraint_from_json, constraint_to_json
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import ApiRecord, Json
 
-CONSTRAINTS_SCHEMA = 1
+CONSTRAINTS_SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +114,10 @@ def constraint_lines(known: KnownApis, *, records_only: bool = False) -> Iterato
 
     Args:
         known: what to write.
-        records_only: leave the constraints to whoever reads the file; making them takes longer
-            than reading and writing together.
+        records_only: write what the library says, sentences included, and leave the constraints
+            to whoever reads the file; making them takes longer than reading and writing together.
     """
-    knowledge = "" if records_only else knowledge_version()
+    knowledge = "" if records_only else known.provenance.knowledge or knowledge_version()
     origin = replace(known.provenance, knowledge=knowledge)
     header = {name: getattr(origin, name) for name in Provenance.__slots__}
     yield _line({"schema": CONSTRAINTS_SCHEMA, **header, "apis": len(known.records)})
@@ -130,7 +132,7 @@ def _line(encoded: Json) -> str:
 
 
 def _api_to_json(api: Api) -> Json:
-    encoded = record_to_json(api.record)
+    encoded = record_to_json(without_words(api.record))
     for item, parameter in zip(encoded["parameters"], api.parameters, strict=True):
         item.update(_knowledge_to_json(parameter))
     if api.inputs:
@@ -147,8 +149,9 @@ def _knowledge_to_json(parameter: Parameter) -> dict[str, Json]:
     return said
 
 
-def _evidence_to_json(item: Evidence) -> Json:
-    said = [item.source.name.lower(), item.aspect, item.text]
+def _evidence_to_json(evidence: Evidence) -> Json:
+    item = referred(evidence)
+    said = [item.source.name.lower(), item.aspect, item.digest or item.text]
     return [*said, item.rule] if item.rule else said
 
 
@@ -167,8 +170,8 @@ def read_provenance(line: str, *, name: str) -> Provenance:
 def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
     """Read a file of constraints.
 
-    Constraints are decoded when they are first asked for, or made anew from the record if another
-    version of the knowledge wrote them.
+    Constraints are decoded when they are first asked for, or made from the records if the file
+    holds these only.
 
     Args:
         lines: of the file.
@@ -180,7 +183,6 @@ def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
     numbered = enumerate(lines, start=1)
     number, first = next(numbered, (1, ""))
     provenance, count = _provenance(_object(first, name, number), name)
-    is_current = provenance.knowledge == knowledge_version()
     records: dict[str, ApiRecord] = {}
     skipped: list[Skipped] = []
     encoded: dict[str, _Stored] = {}
@@ -196,7 +198,7 @@ def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
         if record.api in records:
             raise _damaged(name, number, f"{record.api!r} stands there twice")
         records[record.api] = record
-        if is_current:
+        if provenance.knowledge:
             encoded[record.api] = _Stored(said, name, number)
     if len(records) != count:
         raise _damaged(name, 1, f"apis = {count}, but {len(records)} follow")
@@ -260,9 +262,12 @@ def _parameter_from_json(encoded: Json, **passed: Any) -> Parameter:
         name=str(encoded["name"]),
         constraint=constraint_from_json(encoded["constraint"]),
         is_generated=bool(encoded.get("generated", True)),
-        evidence=tuple(
-            Evidence(Source[source.upper()], str(aspect), str(text), *map(str, rule))
-            for source, aspect, text, *rule in encoded.get("evidence", ())
-        ),
+        evidence=tuple(_evidence_from_json(*item) for item in encoded.get("evidence", ())),
         **passed,
     )
+
+
+def _evidence_from_json(source: Json, aspect: Json, words: Json, rule: Json = "") -> Evidence:
+    of = Source[source.upper()]
+    text, digest = ("", str(words)) if of in OF_WORDS else (str(words), "")
+    return Evidence(of, str(aspect), text, str(rule), digest)

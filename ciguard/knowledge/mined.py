@@ -15,9 +15,9 @@ from ciguard.domain import dtypes as element_types
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.mining import Extracted, ParameterText, extract, shipped_rules
 from ciguard.knowledge.mining.concrete import is_form
-from ciguard.knowledge.mining.files import LEARNED, SERVED_BY
 from ciguard.knowledge.shape_texts import shapes_in, without_markup
 from ciguard.knowledge.type_texts import LIST_OF
+from ciguard.libraries import library_of_api
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _Fields: TypeAlias = dict[str, Any]
 _Values: TypeAlias = dict[str, tuple[str, ...]]
 
-HAVE_RULES = frozenset((*LEARNED, *SERVED_BY))
-"""Names of the packages whose documentation can be read."""
 _MAX_REMEMBERED = 50_000
 _MAX_QUOTED = 120
 _FORMULA = re.compile(r":math:`([^`]{0,300})`")
@@ -58,12 +56,12 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     """Read the description and the documented type of a parameter."""
     if not parameter.doc and not parameter.doc_type:
         return []
-    library = record.api.partition(".")[0]
-    if library not in HAVE_RULES:
+    library = library_of_api(record.api)
+    if library is None or not library.documentation:
         return []
     texts = parameter.doc + parameter.doc_type
     named = tuple(p.name for p in record.parameters if p.name in texts)
-    return list(_clues(library, parameter.doc, parameter.doc_type, named))
+    return list(_clues(library.documentation, parameter.doc, parameter.doc_type, named))
 
 
 @lru_cache(maxsize=_MAX_REMEMBERED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from ciguard.config import OWN_LEVELS
 from ciguard.domain import Crashed, Exhausted, Hung
 from ciguard.registry import Registry
 
@@ -121,9 +122,6 @@ LEVELS: Registry[LevelSpec] = Registry(
     "level",
     group="ciguard.levels",
     accepts=lambda item: isinstance(item, LevelSpec),
-    built_in={
-        name: f"ciguard.levels.{name}.spec:LEVEL"
-        for name in ("api", "model", "code", "function", "app")
-    },
+    built_in={name: f"ciguard.levels.{name}.spec:LEVEL" for name in OWN_LEVELS},
 )
 """In the order in which their cases are made."""

@@ -10,46 +10,44 @@ from ciguard.oracles.across_libraries import (
     is_expressible,
     returned_part,
 )
-from ciguard.oracles.app_runs import (
-    ANY_INPUT,
-    APPLICATION,
-    CONTRADICTION,
-    CRASH,
-    UNKNOWN_LABEL,
-    ApplicationOracle,
-    Applied,
-    condition_words,
-    kind_of,
-    of_answers,
-    of_conditions,
-    of_difference,
-    of_inputs,
-)
 from ciguard.oracles.boundary import BoundaryOracle
-from ciguard.oracles.comparison import compare_outputs
-from ciguard.oracles.conditioning import is_rounding, may_be_rounding, nudged, nudged_run
-from ciguard.oracles.contract import ORACLES, Identity, Oracle, Subject, Traits, judge, traits_of
+from ciguard.oracles.comparison import Difference, compare_outputs
+from ciguard.oracles.conditioning import (
+    is_of_values,
+    is_rounding,
+    may_be_rounding,
+    moved_elements,
+    nudged,
+)
+from ciguard.oracles.contract import (
+    ORACLES,
+    UNSTABLE_TAGS,
+    Identity,
+    Oracle,
+    Subject,
+    Traits,
+    headline,
+    judge,
+    traits_of,
+)
 from ciguard.oracles.crash import CrashOracle
-from ciguard.oracles.derivation import ACCEPTED, DERIVATION, FAILED, DerivationOracle
+from ciguard.oracles.differences import differs, evidence_between
+from ciguard.oracles.differential import SEVERITIES as DIFFERENTIAL_SEVERITIES
 from ciguard.oracles.differential import (
     DifferentialOracle,
-    differs,
-    differs_in,
-    has_special_elements,
-    inputs_in,
+    is_backends_own,
     is_unusual_use,
-    leaves,
     pair_kind,
+    severity_between_backends,
 )
 from ciguard.oracles.documentation import documentation_findings
 from ciguard.oracles.equivalents import calls_across, equivalence_of, equivalent
 from ciguard.oracles.exhaustion import ExhaustionOracle
-from ciguard.oracles.function_runs import FUNCTION, MUTATION, FunctionOracle
-from ciguard.oracles.growth import GROWTH, MIN_BYTES, MIN_SECONDS, GrowthOracle
+from ciguard.oracles.given import MUCH, has_special_elements, inputs_given, leaves
 from ciguard.oracles.hang import HANG, SLOW, HangOracle, limit_of, slow
 from ciguard.oracles.internal_error import InternalErrorOracle
 from ciguard.oracles.laws import Law, broken_laws, laws_of, mended, where_written
-from ciguard.oracles.layer_runs import LayerRunOracle, precision_of
+from ciguard.oracles.levels import JudgedLevel, JudgingDefaults, Move, inputs_in, judged
 from ciguard.oracles.metamorphic import MetamorphicOracle
 from ciguard.oracles.performance import (
     KINDS,
@@ -65,7 +63,6 @@ from ciguard.oracles.performance import (
     rounds_for,
     steady_growth,
 )
-from ciguard.oracles.program_runs import program_run
 from ciguard.oracles.relations import (
     RELATIONS,
     Compares,
@@ -78,51 +75,41 @@ from ciguard.oracles.relations import (
     tensors_of,
     with_tensors,
 )
-from ciguard.oracles.tolerance import Inputs, relative_tolerance
+from ciguard.oracles.showing import outcome_shown
+from ciguard.oracles.tolerance import NO_INPUTS, Inputs, relative_tolerance
 from ciguard.oracles.voting import elected
 
 __all__ = [
-    "ACCEPTED",
-    "ANY_INPUT",
-    "APPLICATION",
-    "CONTRADICTION",
-    "CRASH",
-    "DERIVATION",
-    "FAILED",
-    "FUNCTION",
-    "GROWTH",
+    "DIFFERENTIAL_SEVERITIES",
     "HANG",
     "KINDS",
-    "MIN_BYTES",
     "MIN_GROWTH",
     "MIN_PEAK",
     "MIN_RATIO",
-    "MIN_SECONDS",
     "MIN_TIME_NS",
-    "MUTATION",
+    "MUCH",
+    "NO_INPUTS",
     "ORACLES",
     "PERFORMANCE",
     "RELATIONS",
     "SLOW",
-    "UNKNOWN_LABEL",
+    "UNSTABLE_TAGS",
     "AcrossLibrariesOracle",
-    "ApplicationOracle",
-    "Applied",
     "BoundaryOracle",
     "Compares",
     "CrashOracle",
-    "DerivationOracle",
+    "Difference",
     "DifferentialOracle",
     "ExhaustionOracle",
-    "FunctionOracle",
-    "GrowthOracle",
     "HangOracle",
     "Identity",
     "Inputs",
     "InternalErrorOracle",
+    "JudgedLevel",
+    "JudgingDefaults",
     "Law",
-    "LayerRunOracle",
     "MetamorphicOracle",
+    "Move",
     "Observes",
     "Oracle",
     "PerformanceOracle",
@@ -134,44 +121,43 @@ __all__ = [
     "call_on",
     "calls_across",
     "compare_outputs",
-    "condition_words",
     "differs",
-    "differs_in",
     "documentation_findings",
     "elected",
     "encode",
     "encode_on",
     "equivalence_of",
     "equivalent",
+    "evidence_between",
     "has_keyword",
     "has_special_elements",
+    "headline",
+    "inputs_given",
     "inputs_in",
+    "is_backends_own",
     "is_comparable",
     "is_expressible",
     "is_measured",
+    "is_of_values",
     "is_rounding",
     "is_unusual_use",
     "is_whole",
     "judge",
-    "kind_of",
+    "judged",
     "laws_of",
     "leaves",
     "limit_of",
     "may_be_rounding",
     "mended",
+    "moved_elements",
     "nudged",
-    "nudged_run",
-    "of_answers",
-    "of_conditions",
-    "of_difference",
-    "of_inputs",
+    "outcome_shown",
     "pair_kind",
-    "precision_of",
-    "program_run",
     "relations_of",
     "relative_tolerance",
     "returned_part",
     "rounds_for",
+    "severity_between_backends",
     "slow",
     "steady_growth",
     "tensors_of",

@@ -26,8 +26,9 @@ from ciguard.domain import (
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.oracles.comparison import compare_outputs
 from ciguard.oracles.contract import ACROSS_LIBRARIES, UNSTABLE_TAGS, registered
-from ciguard.oracles.differential import has_special_elements, inputs_in
 from ciguard.oracles.equivalents import equivalence_of, equivalent
+from ciguard.oracles.given import has_special_elements
+from ciguard.oracles.levels import inputs_in
 from ciguard.oracles.relations import encode, exemption_of
 from ciguard.oracles.showing import outcomes_side_by_side
 

@@ -10,7 +10,7 @@ import numpy as np
 from ciguard.domain import ArrayValue, Finding, Passed, Severity, TensorValue
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
 from ciguard.oracles.contract import Traits, registered
-from ciguard.oracles.differential import has_special_elements, leaves
+from ciguard.oracles.given import has_special_elements, leaves
 from ciguard.oracles.laws import broken_laws, evidence_of, where_written
 from ciguard.oracles.showing import shown
 
@@ -28,7 +28,11 @@ class BoundaryOracle:
     What one target takes and another refuses is a difference between targets: another oracle's.
     """
 
-    traits: ClassVar[Traits] = Traits(is_shown_by_passing=True, mark="ACCEPTED")
+    traits: ClassVar[Traits] = Traits(
+        is_shown_by_passing=True,
+        claim="a forbidden argument is accepted ({detail}).",
+        mark="ACCEPTED",
+    )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

@@ -17,16 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ciguard.domain import (
-    ApiCall,
     ArrayValue,
     CallValue,
-    Check,
     DictValue,
     Explicit,
-    FunctionCase,
     ListValue,
     LiteralValue,
-    ModelCase,
     Passed,
     TensorValue,
     TupleValue,
@@ -36,11 +32,10 @@ from ciguard.domain import (
 )
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
 from ciguard.execution.worker.fills import elements
-from ciguard.functions import Call
 from ciguard.oracles.comparison import number
-from ciguard.oracles.differential import differs, inputs_in
-from ciguard.oracles.layer_runs import changed_by_saving
-from ciguard.oracles.relations import RELATIONS, observed_in
+from ciguard.oracles.differences import differs
+from ciguard.oracles.levels import inputs_in, judged
+from ciguard.oracles.relations import RELATIONS
 from ciguard.oracles.tolerance import epsilon_of
 
 if TYPE_CHECKING:
@@ -54,17 +49,20 @@ if TYPE_CHECKING:
 
 _NUMERIC = frozenset({"values", "nan"})
 _STEP = 0.01
-_PLACES_APART = 1_000_003
-"""Seeds of two inputs of one run lie so far apart."""
 _MAX_MOVED = 4096
 """Elements of a tensor that are written out one by one; larger ones stay as they are."""
 
 
 def may_be_rounding(finding: Finding) -> bool:
     """Return whether a finding is of a kind that rounding, or a kink, can bring about."""
-    kinds = {"differential": finding.kind, "metamorphic": finding.detail}
     is_of_law = finding.oracle == "metamorphic" and _needs_smoothness(finding.case)
-    return is_of_law or kinds.get(finding.oracle) in _NUMERIC
+    return is_of_law or is_of_values(finding)
+
+
+def is_of_values(finding: Finding) -> bool:
+    """Return whether results, or those of call and twin, differ in their numbers alone."""
+    kinds = {"differential": finding.kind, "metamorphic": finding.detail}
+    return kinds.get(finding.oracle) in _NUMERIC
 
 
 def _needs_smoothness(case: Case) -> bool:
@@ -80,16 +78,13 @@ def nudged(case: Case, seed: int) -> Case:
     a call's numbers are what it computes with; where there are, they are settings and stay.
     """
     case = case.lowered()
-    if isinstance(case, ModelCase):
-        return nudged_run(case, seed)
-    if not isinstance(case, ApiCall | FunctionCase):
-        return case  # its values are nobody's concern
+    level = judged(case)
     shares = count(1)
-    numbers_move = not inputs_in(case).epsilon and not _needs_smoothness(case)
+    numbers_move = not level.inputs(case).epsilon and not _needs_smoothness(case)
 
     def rounded(tensor: ArrayValue | TensorValue) -> Value:
         is_moved = tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MAX_MOVED
-        return replace(tensor, fill=_moved(tensor, seed)) if is_moved else tensor
+        return replace(tensor, fill=moved_elements(tensor, seed)) if is_moved else tensor
 
     def narrowed(tensor: ArrayValue | TensorValue) -> Value:
         if not isinstance(tensor.fill, Uniform):
@@ -112,45 +107,7 @@ def nudged(case: Case, seed: int) -> Case:
     def each(values: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(_nudged(value, moved) for value in values)
 
-    return _with_values(case, each)
-
-
-def _with_values(
-    case: ApiCall | FunctionCase, each: Callable[[Sequence[Value]], tuple[Value, ...]]
-) -> Case:
-    """Return a call with its values changed; of a user's function those of its own arguments."""
-
-    def each_named(pairs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
-        names = [name for name, _ in pairs]
-        return tuple(zip(names, each([value for _, value in pairs]), strict=True))
-
-    if isinstance(case, ApiCall):
-        return replace(
-            case,
-            arguments=each(case.arguments),
-            keywords=each_named(case.keywords),
-            inputs=each(case.inputs),
-        )
-    if not case.call:
-        return case
-    call = Call.from_json(case.call)
-    return replace(case, call=replace(call, arguments=each_named(call.arguments)).to_json())
-
-
-def nudged_run(case: ModelCase, seed: int) -> ModelCase:
-    """Return the run with data and weights moved by one rounding.
-
-    Each input in its own way: what was equal, as where two are merged, is not any more. Where
-    gradients are compared zeros move too, since kinks are mostly there.
-    """
-    of_zero = dtypes.EPSILON["float32"] if case.check is Check.TRAIN else 0.0
-    moved = tuple(
-        replace(data, fill=_moved(data, seed + place * _PLACES_APART, of_zero=of_zero))
-        if isinstance(data, ArrayValue) and data.dtype in dtypes.FLOATING
-        else data
-        for place, data in enumerate(case.data)
-    )
-    return replace(case, data=moved, nudge=seed or 1)
+    return level.nudged(case, seed, each)
 
 
 def _nudged(
@@ -173,7 +130,7 @@ def _nudged(
             return value
 
 
-def _moved(value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0) -> Explicit:
+def moved_elements(value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0) -> Explicit:
     """Return the elements, each moved by one unit of its type's epsilon; a zero by `of_zero`."""
     fill = value_to_json(value)[3]
     given = elements(fill, value.dtype, value.shape).astype(np.float64).ravel()
@@ -200,7 +157,7 @@ def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool
     condition = max(
         (
             _condition(finding.outcomes[name], other, inputs)
-            for name in _witnesses(finding)
+            for name in judged(finding.case).witnesses(finding)
             for other in seen.get(name, ())
         ),
         default=1.0,
@@ -208,15 +165,6 @@ def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool
     if math.isinf(condition):
         return True
     return not _shows(finding, replace(inputs, condition=condition))
-
-
-def _witnesses(finding: Finding) -> tuple[str, ...]:
-    """Return the targets that say what a call makes of rounding.
-
-    Of a layer, whose condition is known from double precision as well, the one that is believed:
-    half precision inside of the other looks like a condition, and is its defect.
-    """
-    return finding.targets[:1] if isinstance(finding.case, ModelCase) else finding.targets
 
 
 def _shows(finding: Finding, inputs: Inputs) -> bool:
@@ -230,11 +178,7 @@ def _shows(finding: Finding, inputs: Inputs) -> bool:
 
 def _breaks(outcome: Outcome, finding: Finding, inputs: Inputs) -> bool:
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
-    if isinstance(finding.case, ModelCase):
-        return output is not None and changed_by_saving(output, inputs) is not None
-    observed = observed_in(output, inputs) if output is not None else None
-    relation = RELATIONS.get(finding.case.relation)
-    return observed is not None and relation.broken(observed) is not None
+    return output is not None and judged(finding.case).is_broken(finding.case, output, inputs)
 
 
 def _condition(outcome: Outcome, other: Outcome, inputs: Inputs) -> float:

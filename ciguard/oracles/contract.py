@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from ciguard.domain import Passed, Rejected
 from ciguard.errors import UnknownNameError
+from ciguard.levels import LEVELS
 from ciguard.registry import Registry
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Finding, Outcome
+    from ciguard.domain import Case, Finding, Outcome, Severity
     from ciguard.oracles.laws import Law
 
 
@@ -70,6 +71,12 @@ class Traits:
     """A worker that runs the case is lost, so the case never shares one."""
     takes_limit: bool = False
     """Each run of the case takes its whole time limit."""
+    holds_targets_apart: bool = False
+    """Targets of one library answer the same call differently."""
+    may_be_refusal: bool = False
+    """What says which argument is wrong is a refusal, of the wrong class of exception."""
+    weight: Severity | None = None
+    """Of what any call may come to, whatever it is given; it weighs less where no program can."""
     compares_results: bool = False
     """Results are compared: a call that disagrees with itself proves nothing."""
     needs_conforming: bool = False
@@ -82,6 +89,15 @@ class Traits:
     """A case that passes on one target shows it."""
     is_judged_alone: bool = False
     """The outcome on one target decides."""
+    claim: str = ""
+    """What a finding shows, as a sentence that may hold `{kind}` and `{detail}`; empty where the
+    outcomes tell."""
+    claims: Mapping[str, str] = field(default_factory=dict)
+    """The same by kind, where each has a sentence of its own."""
+    fails_on_one: bool = False
+    """What it finds between two targets is that the second fails, and the first does not."""
+    ignores_library: bool = False
+    """The library that a target is known by tells nothing: it is no part of a fingerprint."""
     mark: str = ""
     """What a script prints when the defect shows; empty where its end tells."""
 
@@ -100,8 +116,12 @@ class Oracle(Protocol):
 
 
 ORACLES: Registry[Oracle] = Registry(
-    "oracle", group="ciguard.oracles", accepts=lambda item: isinstance(item, Oracle)
+    "oracle",
+    group="ciguard.oracles",
+    accepts=lambda item: isinstance(item, Oracle),
+    first=LEVELS.items,
 )
+"""A level's own oracles are registered beside the level."""
 
 AnyOracle = TypeVar("AnyOracle", bound=type)
 

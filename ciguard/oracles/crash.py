@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class CrashOracle:
     """A Python call must never end the process, whatever its arguments."""
 
-    traits: ClassVar[Traits] = Traits(is_death=True, ends_workers=True)
+    traits: ClassVar[Traits] = Traits(is_death=True, ends_workers=True, weight=Severity.CRITICAL)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

@@ -2,54 +2,27 @@
 
 from __future__ import annotations
 
-import cmath
-import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import (
-    ArrayValue,
-    CallValue,
-    Constant,
-    DictValue,
-    Evidence,
-    Explicit,
-    Finding,
-    Intent,
-    ListValue,
-    LiteralValue,
-    ModelCase,
-    PairKind,
-    Passed,
-    ProgramCase,
-    Rejected,
-    Sample,
-    Severity,
-    Special,
-    Stage,
-    TensorValue,
-    TupleValue,
-    Uniform,
-    dtypes,
-)
-from ciguard.execution import decode_effects, decode_outputs
+from ciguard.domain import Finding, Intent, PairKind, Rejected, Severity, dtypes
 from ciguard.oracles.between_devices import promises, severity_between_devices
-from ciguard.oracles.comparison import Difference, compare_effects, compare_outputs
-from ciguard.oracles.contract import UNSTABLE_TAGS, Traits, headline, registered
-from ciguard.oracles.laws import broken_laws, evidence_of
-from ciguard.oracles.program_runs import compare_programs, programs_side_by_side
+from ciguard.oracles.contract import UNSTABLE_TAGS, Traits, registered
+from ciguard.oracles.differences import evidence_between
+from ciguard.oracles.given import has_special_elements
+from ciguard.oracles.laws import broken_laws
+from ciguard.oracles.levels import judged
 from ciguard.oracles.relations import exemption_of
-from ciguard.oracles.showing import outcomes_side_by_side
-from ciguard.oracles.tolerance import NO_INPUTS, Inputs, inputs_of
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from ciguard.domain import Case, Fill, Outcome, Value
+    from ciguard.domain import Case, Outcome
+    from ciguard.oracles.comparison import Difference
     from ciguard.oracles.contract import Identity, Subject
-    from ciguard.oracles.laws import Law
+    from ciguard.oracles.tolerance import Inputs
 
 SEVERITIES = {
     "values": Severity.HIGH,
@@ -65,13 +38,6 @@ SEVERITIES = {
 }
 _UNDER_A_LAW = {"refused": Severity.INFO, "accepted": Severity.LOW}
 """Where the documentation forbids the argument: to refuse it is right, to accept it is not."""
-_WHERE = {
-    PairKind.SAME: "every time",
-    PairKind.VERSION: "in every version",
-    PairKind.DEVICE: "on every device",
-    PairKind.BACKEND: "on every backend",
-    PairKind.MODE: "in every mode",
-}
 _ONE_WIDTH = (
     frozenset(dtypes.INTEGERS),
     frozenset({"float32", "float64"}),
@@ -114,24 +80,25 @@ class DifferentialOracle:
     """
 
     traits: ClassVar[Traits] = Traits(
-        compares_results=True, needs_conforming=True, mark="DIFFERENT"
+        holds_targets_apart=True, compares_results=True, needs_conforming=True, mark="DIFFERENT"
     )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding per target that deviates from the reference."""
-        if case.relation or isinstance(case, ModelCase):
+        level = judged(case)
+        if case.relation or not level.compares_targets:
             return []  # its outputs hold the twin's too: each target is held against itself
         present = [name for name in subject.targets if name in outcomes]
-        inputs = inputs_in(case)
+        inputs = level.inputs(case)
         findings = []
         for name in present:
             reference = _reference(name, present, subject.targets)
             if reference == name:
                 continue
             pair = pair_kind(subject.targets[reference], subject.targets[name])
-            difference = differs_in(case, outcomes[reference], outcomes[name], inputs)
+            difference = level.compare(case, outcomes[reference], outcomes[name], inputs)
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
             sides = outcomes[reference], outcomes[name]
@@ -139,7 +106,9 @@ class DifferentialOracle:
                 continue
             broken = broken_laws(case, subject.laws.get(case.focus, ()))
             law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
-            severity = _severity(difference, is_forbidden=law is not None or _is_negative(case))
+            severity = _severity(
+                difference, is_forbidden=law is not None or level.is_forbidden(case)
+            )
             if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
                 severity = min(severity, Severity.LOW)  # what lacks is a check of eager execution
             if pair is PairKind.DEVICE:
@@ -148,6 +117,7 @@ class DifferentialOracle:
                 if is_backends_own(difference, case):
                     continue
                 severity = min(severity, severity_between_backends(difference))
+            between = {reference: outcomes[reference], name: outcomes[name]}
             findings.append(
                 Finding(
                     oracle="differential",
@@ -156,50 +126,16 @@ class DifferentialOracle:
                     library=subject.library,
                     api=subject.api,
                     case=case,
-                    outcomes={reference: outcomes[reference], name: outcomes[name]},
+                    outcomes=between,
                     targets=(reference, name),
                     pair=pair,
                     detail=_detail(difference, subject.targets[name], pair),
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
-                    evidence=evidence_between((reference, name), outcomes, pair, law)
-                    if not isinstance(case, ProgramCase)
-                    else _evidence_of_programs((reference, name), outcomes, difference, case),
+                    evidence=level.evidence(case, difference, between)
+                    or evidence_between((reference, name), outcomes, pair, law),
                 )
             )
         return findings
-
-
-def evidence_between(
-    names: tuple[str, str], outcomes: Mapping[str, Outcome], pair: PairKind, law: Law | None
-) -> Evidence:
-    """Return what two targets answered, against the law that they answer alike, or another one."""
-    sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
-    expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
-    if law is not None:
-        return evidence_of(law, expected=expected, observed=observed)
-    where = _WHERE.get(pair, "everywhere")
-    says = f"The same call comes to the same {where}"
-    return Evidence(expected=expected, observed=observed, law=says)
-
-
-def _evidence_of_programs(
-    names: tuple[str, str],
-    outcomes: Mapping[str, Outcome],
-    difference: Difference,
-    case: ProgramCase,
-) -> Evidence:
-    """Return how one program ended on two targets, or what it computed there."""
-    sides = programs_side_by_side(outcomes[names[0]], outcomes[names[1]], difference)
-    expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
-    says = "The same program ends alike everywhere, and computes the same shapes and types"
-    sentence = case.ancestry.path[-1].sentence if _is_negative(case) and case.ancestry.path else ""
-    source = f"the documentation: “{sentence}”" if sentence else ""
-    return Evidence(expected=expected, observed=observed, law=says, source=source)
-
-
-def _is_negative(case: Case) -> bool:
-    """Return whether a program was derived against the documentation of its library."""
-    return isinstance(case, ProgramCase) and case.intent is Intent.VIOLATING
 
 
 def is_unusual_use(case: Case) -> bool:
@@ -258,48 +194,6 @@ def _is_own_class(difference: Difference) -> bool:
     return any(" of " not in name and name not in _PLAIN_RESULTS for name in results)
 
 
-def differs_in(
-    case: Case, reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS
-) -> Difference | None:
-    """Return how two outcomes of one case differ in what is compared of such a case."""
-    if isinstance(case, ProgramCase):
-        return compare_programs(reference, other)
-    return differs(reference, other, inputs)
-
-
-def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:
-    """Return how two outcomes of one case differ, None when they agree or cannot be compared.
-
-    A death, a hang or an internal error is another oracle's business.
-    """
-    match reference, other:
-        case Passed(mine), Passed(theirs):
-            return _compare_encoded(mine, theirs, inputs)
-        case Passed(), Rejected(exception, message, Stage.CALL):
-            text = f"refused with {exception}: {headline(message)}"
-            return Difference("refused", text, exception)
-        case Rejected(exception, message, Stage.CALL), Passed():
-            text = f"was refused with {exception}: {headline(message)}"
-            return Difference("accepted", text, exception)
-        case Rejected(mine_class, _, Stage.CALL), Rejected(their_class, _, Stage.CALL):
-            if mine_class == their_class:
-                return None
-            text = f"{mine_class} vs {their_class}"
-            return Difference("exception", text, text)
-        case _:
-            return None
-
-
-def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference | None:
-    if mine == theirs:
-        return None
-    reference, other = decode_outputs(mine), decode_outputs(theirs)
-    if reference is None or other is None:
-        return None
-    difference = compare_outputs(reference, other, inputs)
-    return difference or compare_effects(decode_effects(mine), decode_effects(theirs))
-
-
 def _is_promised(
     difference: Difference,
     pair: PairKind,
@@ -339,79 +233,6 @@ def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool
     # What the ends of a type's range turn into is left open by most definitions (a sum that
     # overflows on the way, a cast to an integer), and does change between builds.
     return case.intent is Intent.CONFORMING and not has_special_elements(case)
-
-
-def has_special_elements(case: Case) -> bool:
-    """Return whether NaN, infinities or the ends of a type's range are among the arguments."""
-    return any(map(_is_special_value, leaves(case)))
-
-
-def leaves(case: Case) -> Iterator[Value]:
-    """Yield every part of the arguments that has no parts of its own."""
-    parts = [*case.values]
-    while parts:
-        value = parts.pop()
-        match value:
-            case ListValue(items) | TupleValue(items):
-                parts.extend(items)
-            case DictValue(pairs):
-                parts.extend(item for _, item in pairs)
-            case CallValue(_, arguments, keywords):
-                parts.extend([*arguments, *(item for _, item in keywords)])
-            case _:
-                yield value
-
-
-def _is_special_value(value: Value) -> bool:
-    match value:
-        case ArrayValue() | TensorValue():
-            return _is_special(value.fill)
-        case LiteralValue(float() | complex() as number):
-            return not cmath.isfinite(number)
-        case _:
-            return False
-
-
-def inputs_in(case: Case) -> Inputs:
-    """Return how exact the results of a case can be, from what it is given."""
-    tensors = [leaf for leaf in leaves(case) if isinstance(leaf, (ArrayValue, TensorValue))]
-    ranges = [(tensor.dtype, *_range(tensor.fill)) for tensor in tensors]
-    sizes = [math.prod(tensor.shape) for tensor in tensors]
-    if isinstance(case, ModelCase):
-        ranges += [("float32", 0.0, 1.0) for data in case.data if isinstance(data, Sample)]
-        sizes += [math.prod(node.shape) for node in case.graph.nodes]  # stands for the weights too
-    known = inputs_of(ranges, sizes=sizes)
-    return replace(known, are_finite=False) if has_special_elements(case) else known
-
-
-def _range(fill: Fill) -> tuple[float, float]:
-    """Return the least and the greatest element; integers may be too large for a float."""
-    match fill:
-        case Constant(number):
-            return number, number
-        case Uniform(_, low, high):
-            return low, high
-        case Explicit(data) if not _is_special(fill):
-            return min(data, default=0), max(data, default=0)
-        case Explicit() | Special():
-            return -math.inf, math.inf
-
-
-def _is_special(fill: Fill) -> bool:
-    match fill:
-        case Special():
-            return True
-        case Constant(number):
-            return _is_endless(number)
-        case Explicit(data):
-            return any(map(_is_endless, data))
-        case Uniform():
-            return False
-
-
-def _is_endless(number: float) -> bool:
-    # An integer always ends, also one that is too large for `math.isfinite`.
-    return not isinstance(number, int) and not math.isfinite(number)
 
 
 def pair_kind(reference: Identity, other: Identity) -> PairKind:

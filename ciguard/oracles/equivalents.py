@@ -20,9 +20,12 @@ from ciguard.domain import (
     TupleValue,
     dtypes,
 )
+from ciguard.errors import RegistrationError
+from ciguard.libraries import LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from ciguard.domain import Value
 
@@ -231,7 +234,55 @@ def shipped_equivalences() -> tuple[Equivalence, ...]:
 
 @cache
 def _by_api() -> dict[str, Equivalence]:
-    return {form.api: row for row in shipped_equivalences() for form in row.forms.values()}
+    rows = list(shipped_equivalences())
+    for library in LIBRARIES.items().values():
+        if library.equivalents is not None:
+            rows = joined(rows, _own_rows(library.name, library.equivalents))
+    return {form.api: row for row in rows for form in row.forms.values()}
+
+
+def _own_rows(library: str, path: Path) -> list[Equivalence]:
+    """Return the rows that a library brings.
+
+    Raises:
+        RegistrationError: if the file cannot be read, or a row is none.
+    """
+    try:
+        return equivalences(path.read_text("utf-8"))
+    except (OSError, ValueError, KeyError) as error:
+        msg = f"library {library!r}: {path} holds no rows of equivalent calls: {error}"
+        raise RegistrationError(msg) from error
+
+
+def joined(known: Iterable[Equivalence], added: Iterable[Equivalence]) -> list[Equivalence]:
+    """Return rows with those of one more library, each joined to the row whose call it repeats.
+
+    Raises:
+        RegistrationError: if it writes a library's call otherwise than the row does.
+    """
+    rows = list(known)
+    for row in added:
+        apis = _apis(row)
+        place = next((n for n, other in enumerate(rows) if apis & _apis(other)), None)
+        if place is None:
+            rows.append(row)
+        else:
+            rows[place] = _merged(rows[place], row)
+    return rows
+
+
+def _apis(row: Equivalence) -> set[str]:
+    return {form.api for form in row.forms.values()}
+
+
+def _merged(row: Equivalence, added: Equivalence) -> Equivalence:
+    for library, form in added.forms.items():
+        if row.forms.get(library, form) != form:
+            msg = (
+                f"equivalents: {form.api} of {library!r} is written otherwise in ciguard's own row"
+            )
+            raise RegistrationError(msg)
+    return Equivalence(forms={**row.forms, **added.forms}, dtypes={**added.dtypes, **row.dtypes})
 
 
 def equivalences(text: str) -> list[Equivalence]:

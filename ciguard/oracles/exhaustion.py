@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain import Evidence, Exhausted, Finding, Severity
 from ciguard.oracles.contract import Traits, registered
-from ciguard.oracles.hang import asks_for_much
+from ciguard.oracles.levels import judged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class ExhaustionOracle:
             Finding(
                 oracle="exhaustion",
                 kind=resource,
-                severity=Severity.LOW if asks_for_much(case) else Severity.MEDIUM,
+                severity=Severity.LOW if judged(case).asks_for_much(case) else Severity.MEDIUM,
                 library=subject.library,
                 api=subject.api,
                 case=case,

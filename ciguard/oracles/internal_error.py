@@ -22,7 +22,9 @@ _MAX_KIND = 80
 class InternalErrorOracle:
     """Wrong arguments must be answered by an error about the arguments."""
 
-    traits: ClassVar[Traits] = Traits(needs_conforming=True)
+    traits: ClassVar[Traits] = Traits(
+        needs_conforming=True, may_be_refusal=True, weight=Severity.HIGH
+    )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

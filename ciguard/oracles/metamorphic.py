@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.domain import Evidence, Finding, Passed
 from ciguard.execution import Container, decode_outputs
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits, registered
-from ciguard.oracles.differential import inputs_in
+from ciguard.oracles.levels import inputs_in
 from ciguard.oracles.relations import RELATIONS, Compares, observed_in
 from ciguard.oracles.showing import shown, side_by_side
 
@@ -24,7 +24,11 @@ class MetamorphicOracle:
     """Holds each target's result against that of the twin on the same target."""
 
     traits: ClassVar[Traits] = Traits(
-        compares_results=True, needs_conforming=True, is_judged_alone=True, mark="DIFFERENT"
+        compares_results=True,
+        needs_conforming=True,
+        is_judged_alone=True,
+        claim="the law “{kind}” is broken.",
+        mark="DIFFERENT",
     )
 
     def judge(

@@ -180,7 +180,11 @@ def _slopes(measured: Measured) -> tuple[float, ...]:
 class PerformanceOracle:
     """The first target is the reference; no other may take much more for the same call."""
 
-    traits: ClassVar[Traits] = Traits(is_measured=True, needs_conforming=True)
+    traits: ClassVar[Traits] = Traits(
+        is_measured=True,
+        needs_conforming=True,
+        claim="one target is worse than another ({kind}).",
+    )
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject

@@ -6,8 +6,6 @@
 
 from ciguard.planning.explanation import commands, explanation, run_arguments
 from ciguard.planning.make import PlanRequest, make_plan
-from ciguard.planning.module_uses import syntax_tree
-from ciguard.planning.notebooks import code_of_notebook
 from ciguard.planning.rows import Runners, matrix
 from ciguard.planning.wheels import Wheels
 
@@ -15,11 +13,9 @@ __all__ = [
     "PlanRequest",
     "Runners",
     "Wheels",
-    "code_of_notebook",
     "commands",
     "explanation",
     "make_plan",
     "matrix",
     "run_arguments",
-    "syntax_tree",
 ]

@@ -13,20 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from ciguard.campaign import shipped_files
-from ciguard.targets import LIBRARIES
+from ciguard.libraries import LIBRARIES, library_of_api
 
 _NAME = re.compile(r'^\{"api":"([^"]+)"', re.MULTILINE)
 _ALIASES = re.compile(r'^\{"api":"([^"]+)".*"aliases":(\[[^\]]*\])', re.MULTILINE)
-_SPELLINGS = (
-    ("tensorflow._api.v2.compat.v2.", "tensorflow."),
-    ("tensorflow._api.v2.", "tensorflow."),
-    ("tensorflow.compat.v2.", "tensorflow."),
-    ("keras.api.", "keras."),
-    ("keras.src.", "keras."),
-)
-"""Beginnings of names that lead to the same objects as the public ones."""
-_TENSORS = {"torch": "torch.Tensor.", "jittor": "jittor.Var."}
-"""What the methods of a library's tensors are called."""
 _INTERNAL = frozenset({"modules", "src", "python", "_src", "ops", "layers"})
 """Parts of module paths behind which classes keep the name of their public alias."""
 _MIN_OF_METHOD = 3
@@ -46,6 +36,12 @@ class ApiNames:
             for library in LIBRARIES.items().values()
             if library.has_api
         }
+        self._methods = {
+            library.module: f"{library.tensor_class}."
+            for library in LIBRARIES.items().values()
+            if library.tensor_class
+        }
+        """What the names of tensors' methods begin with, by module."""
 
     def is_library(self, module: str) -> bool:
         """Return whether a top-level module is that of a known library."""
@@ -78,14 +74,15 @@ class ApiNames:
     @staticmethod
     def written(name: str) -> str:
         """Return a name with its beginning as the public one."""
-        for beginning, public in _SPELLINGS:
+        library = library_of_api(name)
+        for beginning, public in library.spellings.items() if library is not None else ():
             if name.startswith(beginning):
                 return public + name.removeprefix(beginning)
         return name
 
     def method(self, module: str, name: str) -> str:
         """Return the API of a tensor's method whose name nothing else answers to; or nothing."""
-        prefix = _TENSORS.get(module, "")
+        prefix = self._methods.get(module, "")
         if not prefix or len(name) < _MIN_OF_METHOD or name in self._usual:
             return ""
         return self._names(module).get(prefix + name, "")
@@ -102,7 +99,7 @@ class ApiNames:
             self._known[module] = names = _shipped(self._modules.get(module, ""))
             tails: dict[str, list[str]] = defaultdict(list)
             for name in dict.fromkeys(names.values()):
-                if not name.startswith(tuple(_TENSORS.values())):
+                if not name.startswith(tuple(self._methods.values())):
                     tails[name.rpartition(".")[2]].append(name)
             self._tails[module] = tails
         return self._known[module]

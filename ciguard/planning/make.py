@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Plan, PlanMode, visible
 from ciguard.errors import PlanError
+from ciguard.libraries import LIBRARIES
 from ciguard.planning.api_names import ApiNames
 from ciguard.planning.checkout import REGISTERING, Checkout, readable, shown_path
 from ciguard.planning.gpu_changes import NAMING_GPUS, gpu_reasons
@@ -33,7 +34,7 @@ from ciguard.planning.upgrades import (
 )
 from ciguard.planning.uses import MAX_APIS, Usage, find_uses, own_sources
 from ciguard.planning.wheels import wheel_groups
-from ciguard.targets import LIBRARIES, Published, newest_release, parse_target
+from ciguard.targets import Published, newest_release, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -286,12 +287,14 @@ class _Planner:
 
     def _focus(self, usage: Usage, touched: list[str], libraries: set[str]) -> tuple[str, ...]:
         """Return what is tried first: what the library changes, then what the sources use."""
-        modules = {LIBRARIES.get(name).module for name in libraries if name}
+        required = [LIBRARIES.get(name) for name in libraries if name]
+        modules = {library.module for library in required}
         used = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
-        if "keras" in modules:
+        for library in required:
             # What is written as tf.keras is the keras that the project requires.
-            inner = [api for api in usage.apis if api.startswith("tensorflow.keras.")]
-            used += [api.removeprefix("tensorflow.") for api in inner]
+            inner = f"{library.brought_as}."
+            brought = [api for api in usage.apis if library.brought_as and api.startswith(inner)]
+            used += [f"{library.module}.{api.removeprefix(inner)}" for api in brought]
         return tuple(dict.fromkeys([*touched[:MAX_APIS], *used]))
 
 

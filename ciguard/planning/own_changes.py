@@ -7,7 +7,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.planning.module_uses import read_module
+from ciguard.sources import UnreadableSourceError, read_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,7 @@ def _defined(change: ChangedFile, text: str, module: str) -> Iterator[str]:
         return
     try:
         definitions = read_module(text).definitions
-    except ValueError:
+    except UnreadableSourceError:
         return  # said where the uses are looked for
     for item in definitions:
         if change.touches(item.line, item.last_line) and not item.name.startswith("_"):

@@ -14,8 +14,9 @@ import tomllib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ciguard.planning.module_uses import syntax_tree
+from ciguard.libraries import LIBRARIES
 from ciguard.planning.pins import Lines, Pin, pin_at, pin_of, pin_within
+from ciguard.sources import UnreadableSourceError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,13 +29,6 @@ _CONDA_LINE = re.compile(
 )
 _CONDA_LOCKED = re.compile(r"\s*-?\s*(?P<key>name|version):\s*[\"']?(?P<value>[^\s\"']+)[\"']?\s*")
 _NAME_KEY = r"^name\s*=\s*[\"']"
-_CONDA_NAMES = {
-    "pytorch": "torch",
-    "pytorch-cpu": "torch",
-    "pytorch-gpu": "torch",
-    "tensorflow-base": "tensorflow",
-}
-"""Packages of conda that hold a library under another name than those of PyPI."""
 
 
 def reader_of(path: str) -> Callable[[str], _Pins] | None:
@@ -61,7 +55,10 @@ def read_pins(path: str, content: bytes) -> list[Pin]:
         return []
     try:
         return [pin for pin in reader(content.decode("utf-8-sig")) if pin is not None]
-    except (ValueError, SyntaxError, configparser.Error, RecursionError, MemoryError) as error:
+    except UnreadableSourceError as error:
+        msg = f"not a file of its kind: {error}"
+        raise ValueError(msg) from error
+    except (ValueError, configparser.Error, RecursionError, MemoryError) as error:
         reason = str(error).partition("\n")[0]
         msg = f"not a file of its kind: {type(error).__name__}: {reason}"
         raise ValueError(msg) from error
@@ -119,7 +116,7 @@ def _setup_cfg(text: str) -> _Pins:
 
 def _setup_py(text: str) -> _Pins:
     """Read the requirements that `setup.py` lists as plain texts, without running it."""
-    for node in ast.walk(syntax_tree(text)):
+    for node in ast.walk(parse(text)):
         if isinstance(node, ast.keyword) and node.arg in {"install_requires", "extras_require"}:
             for item in ast.walk(node.value):
                 if isinstance(item, ast.Constant) and isinstance(item.value, str):
@@ -153,7 +150,7 @@ def _conda(text: str) -> _Pins:
     for number, line in enumerate(text.splitlines(), start=1):
         found = _CONDA_LINE.fullmatch(line[:500])
         if found:
-            name = _CONDA_NAMES.get(found["name"].lower(), found["name"])
+            name = _on_pypi(found["name"])
             yield pin_within(name, (found["version"] or "*").replace(" ", ""), number)
 
 
@@ -164,8 +161,16 @@ def _conda_lock(text: str) -> _Pins:
         if found and found["key"] == "name":
             name, named_at = found["value"], number
         elif found and name:
-            yield pin_at(_CONDA_NAMES.get(name.lower(), name), found["value"], named_at)
+            yield pin_at(_on_pypi(name), found["value"], named_at)
             name = ""
+
+
+def _on_pypi(name: str) -> str:
+    """Return what PyPI calls a package of conda, which may have another name for a library."""
+    for library in LIBRARIES.items().values():
+        if name.lower() in library.conda_names:
+            return library.distributions[0]
+    return name
 
 
 _READERS: dict[str, Callable[[str], _Pins]] = {

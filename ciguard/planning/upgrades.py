@@ -11,16 +11,16 @@ from packaging.version import Version
 
 from ciguard.domain import PackageChange, Place, visible
 from ciguard.errors import ProvisioningError
+from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import shown_path
 from ciguard.planning.pins import Pin, best_of
 from ciguard.planning.requirement_files import read_pins, reader_of
-from ciguard.targets import LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ciguard.libraries import Library
     from ciguard.planning.checkout import ChangedFile, Checkout
-    from ciguard.targets import Library
 
 Newest: TypeAlias = Callable[[str], str]
 """Answers a requirement with the newest version that satisfies it; empty if there is none."""

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ciguard.applications import known_providers
 from ciguard.domain import Place, visible
+from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import ChangedFile, shown_path
-from ciguard.planning.module_uses import ModuleUses, read_module
-from ciguard.planning.notebooks import CodeText, code_of_notebook
+from ciguard.sources import CodeText, ModuleUses, Project, code_of_notebook, read_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ciguard.planning.api_names import ApiNames
-    from ciguard.planning.module_uses import Use
+    from ciguard.sources import Use
 
 MAX_PLACES = 20
 """Of one API; the first ones by path and line, those in changes before others."""
@@ -25,18 +25,13 @@ MAX_APIS = 2_000
 _MAX_NAME_LENGTH = 200
 """What is longer is no name that a library has."""
 _SIDECAR = ".annotations.py"
-_MAX_DEPTH = 50
-"""Modules that a name is followed through."""
 _NOT_OURS = frozenset({"site-packages", "node_modules", "dist-packages"})
 _LIKE_TENSORS = frozenset({"pandas", "polars", "xarray", "dask", "pyspark", "sympy", "cupy"})
 """What has methods by the names of those of tensors."""
 _KERNEL_MODULES = frozenset({"cuda", "cupy", "cutlass", "pycuda", "tilelang", "triton", "warp"})
 """What kernels are written with."""
-_KERNEL_APIS = (
-    *("jax.experimental.mosaic", "jax.experimental.pallas", "numba.cuda"),
-    *("torch.cuda._compile_kernel", "torch.cuda.jiterator", "torch.utils.cpp_extension"),
-)
-"""Likewise, of modules that do other things too."""
+_KERNEL_PARTS = ("numba.cuda",)
+"""Likewise, of packages that do other things too; libraries have such parts as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,13 +106,9 @@ class _Search:
         self._changed = changed
         self._names = names
         self._modules: list[_Module] = []
-        self._by_name: dict[str, _Module] = {}
-        self._packages: set[str] = set()
         self._own_names: set[str] = set()
         self._unparsed: list[str] = []
         self._problems: list[str] = []
-        self._followed: dict[tuple[str, str], str] = {}
-        """Where a name leads, by name and the module that writes it."""
 
     def read(self, path: str, content: bytes) -> None:
         """Read one file; what is no Python is noted."""
@@ -132,14 +123,15 @@ class _Search:
             return
         self._modules.append(module)
         self._own_names |= module.read.own_names
-        if path.endswith("/__init__.py"):
-            self._packages.add(folder)
+
+    @cached_property
+    def _project(self) -> Project:
+        """All that was read."""
+        modules = {module.path: module.read for module in self._modules}
+        return Project(modules, self._names.is_library)
 
     def usage(self) -> Usage:
         """Return what all modules use."""
-        for module in self._modules:
-            for name in self._names_of_module(module.path):
-                self._by_name.setdefault(name, module)
         found: dict[str, dict[Place, int]] = defaultdict(dict)
         for module in self._modules:
             change = self._changed.get(module.path)
@@ -193,11 +185,13 @@ class _Search:
 
     def _kernels(self) -> set[str]:
         """Return the files that write or build kernels, or may do so."""
+        known = [name for one in LIBRARIES.items().values() for name in one.kernel_modules]
+        parts = (*_KERNEL_PARTS, *known)
         found = {
             module.path
             for module in self._modules
             if module.read.imports & _KERNEL_MODULES
-            or any(use.name.startswith(_KERNEL_APIS) for use in module.read.uses)
+            or any(use.name.startswith(parts) for use in module.read.uses)
         }
         return found.union(self._unparsed)
 
@@ -215,7 +209,7 @@ class _Search:
         importers: dict[str, list[str]] = defaultdict(list)
         is_asked_for = self._annotated() or self._asks() or self._kernels()
         for module in self._modules if is_asked_for else ():
-            for path in self._imported_by(module):
+            for path in self._project.imported_by(module.path):
                 importers[path].append(module.path)
         changed = [path.replace(_SIDECAR, ".py") for path in self._changed if path.endswith(".py")]
         near = dict.fromkeys(sorted(changed))
@@ -226,32 +220,15 @@ class _Search:
         paths = {module.path for module in self._modules}
         yield from (path for path in near if path in paths)
 
-    def _imported_by(self, module: _Module) -> set[str]:
-        """Return the files of this repository that a module imports by name."""
-        origins = [*module.read.exports.values(), *module.read.stars]
-        found = [self._own_module(f"{origin}.any", module)[0] for origin in origins]
-        return {one.path for one in found if one is not None and one is not module}
-
-    def _names_of_module(self, path: str) -> Iterator[str]:
-        """Yield how a module may be imported: from the root, and from above its package."""
-        parts = path.removesuffix(".py").split("/")
-        if parts[-1] == "__init__":
-            parts.pop()
-        above = len(parts) - 1
-        while above and "/".join(parts[:above]) in self._packages:
-            above -= 1
-        yield ".".join(parts)
-        yield ".".join(parts[above:])
-
     def _apis(self, module: _Module) -> Iterator[tuple[str, Use]]:
         for use in module.read.uses:
-            name = self._resolved(use.name, module)
+            name = self._project.resolved(use.name, module.path)
             api = self._api(name, is_called=use.is_called) if name else ""
             if api:
                 yield api, use
         for use in module.read.unbound if module.read.stars else ():
             for star in module.read.stars:
-                name = self._resolved(f"{star}.{use.name}", module)
+                name = self._project.resolved(f"{star}.{use.name}", module.path)
                 api = self._names.known(name) if name else ""
                 if api:
                     yield api, use
@@ -275,41 +252,6 @@ class _Search:
         if known or not is_called or is_private or "." not in name or len(name) > _MAX_NAME_LENGTH:
             return known
         return self._names.written(name)
-
-    def _resolved(self, name: str, module: _Module, depth: int = 0) -> str:
-        """Return a name that begins with a library's; empty if it leads to none."""
-        if self._names.is_library(name.partition(".")[0]):
-            return name
-        key = (name, module.path)
-        if key not in self._followed:
-            self._followed[key] = ""  # what leads back here leads nowhere
-            if depth < _MAX_DEPTH:
-                self._followed[key] = self._through(name, module, depth)
-        return self._followed[key]
-
-    def _through(self, name: str, module: _Module, depth: int) -> str:
-        """Follow a name through the module of this repository that it leads into."""
-        found, rest = self._own_module(name, module)
-        first, _, tail = rest.partition(".")
-        if found is None or not first:
-            return ""
-        origins = [found.read.exports[first]] if first in found.read.exports else []
-        for origin in origins or [f"{star}.{first}" for star in found.read.stars]:
-            full = self._resolved(f"{origin}.{tail}".rstrip("."), found, depth + 1)
-            if full:
-                return full
-        return ""
-
-    def _own_module(self, name: str, importer: _Module) -> tuple[_Module | None, str]:
-        """Return the module of this repository that a name leads into, and what is left of it."""
-        beside = re.sub(r"[^/]*$", "", importer.path).replace("/", ".")
-        parts = name.split(".")
-        for length in range(len(parts) - 1, 0, -1):
-            head = ".".join(parts[:length])
-            for candidate in (head, beside + head):
-                if candidate in self._by_name:
-                    return self._by_name[candidate], ".".join(parts[length:])
-        return None, ""
 
 
 def _nearest(places: Mapping[Place, int]) -> tuple[Place, ...]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _TEXT_LIMIT = 160
 _DOC_LIMIT = 400
+_ELSEWHERE = "\nits words stand in the library's own documentation: --target shows them"
 _STARS = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
 _UNKNOWN_WIDTH = 10_000
 """Of what is no terminal: nothing is wrapped, so that lines can be searched."""
@@ -75,6 +76,8 @@ def _blocks(api: Api, origin: str) -> Iterator[RenderableType]:
         yield Text("\nthe object that it makes is called with", style="bold")
         for given in api.inputs:
             yield from _parameter(given, None)
+    if any(item.digest for p in api.parameters for item in p.evidence):
+        yield Text(_ELSEWHERE, style="dim")
 
 
 def _learned(learned: Sequence[Refinement] | None) -> Iterator[RenderableType]:
@@ -127,6 +130,8 @@ def _evidence(parameter: Parameter) -> Table:
 
 def _words(item: Evidence) -> Text:
     said = Text(f"“{visible(item.text, limit=_TEXT_LIMIT)}”" if item.text else "")
+    if item.digest:
+        said.append(f"words {visible(item.digest, limit=_TEXT_LIMIT)}")
     if item.rule:
         said.append(f"  by rule {visible(item.rule, limit=_TEXT_LIMIT)}", style="dim")
     return said

@@ -115,9 +115,10 @@ def explored_lines(explored: Explored) -> Iterator[str]:
         yield from _hangs(explored)
         return
     met, of = explored.outcomes()
+    searched = f" ({explored.searched} searched for)" if explored.searched else ""
     yield (
         f"{place}: {met} of {of} outcomes of sub-conditions met, {explored.runs} answers"
-        f"{f' ({explored.solved} solved for)' if explored.solved else ''}, {explored.seconds:.1f} s"
+        f"{searched}, {explored.seconds:.1f} s"
     )
     for goal, values in explored.met.items():
         for value in sorted({True, False} - values.keys()):

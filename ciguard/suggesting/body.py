@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from ciguard.sources import dotted_name
 from ciguard.suggesting.clues import Bounds, Clue, Fact, Guess, Kind, Limited, MayBe, Source
 from ciguard.suggesting.conditions import kinds_named, values_in
 from ciguard.suggesting.given import Given
-from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,7 +78,7 @@ class _Body:
         self._module = module
         self._roles = roles
         self._is_own = is_own
-        imported = {full.partition(".")[0] for full in module.imports.names.values()}
+        imported = {full.partition(".")[0] for full in module.imports.meanings.values()}
         self._arrays = Kind.TENSOR if "torch" in imported else Kind.ARRAY
         self.clues: list[Clue] = []
         self.passed: list[Passed] = []
@@ -186,7 +186,7 @@ class _Body:
             return
         given: list[tuple[int | str, ast.expr]] = list(enumerate(node.args))
         given += [(item.arg, item.value) for item in node.keywords if item.arg]
-        qualified = self._module.imports.qualified(node.func)
+        qualified = self._module.imports.imported(node.func)
         for place, value in given:
             for name, how in self._arguments_in(value):
                 if qualified:

@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.sources import dotted_name
 from ciguard.suggesting.clues import Clue, Guess, Kind, Made, MayBe, Source
 from ciguard.suggesting.literals import array_of, bound_once, guess_of, looped_over
-from ciguard.syntax import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -135,7 +135,7 @@ def _guesses(value: ast.expr, scope: _Scope, module: Module) -> list[Guess]:
         case ast.Attribute(value=ast.Name(), attr=attr) if attr in scope.options:
             return scope.options[attr]
         case ast.Call():
-            made = array_of(value, module.imports.qualified(value.func), scope.names)
+            made = array_of(value, module.imports.imported(value.func), scope.names)
             return [made] if made else []
         case _:
             guess = guess_of(value, scope.names)

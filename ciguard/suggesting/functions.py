@@ -6,10 +6,11 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ciguard.sources import Function
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CALLED = {"__init__", "__call__", "__getitem__"}
 """Methods with such names that are called on purpose."""
 _APART = {"generator", "exclude"}

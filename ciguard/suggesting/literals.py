@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from ciguard.sources import own_nodes
 from ciguard.suggesting.clues import Bounds, Guess, Kind
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def bound_once(nodes: Iterable[ast.stmt]) -> dict[str, ast.expr]:
     """Return what names stand for that a body, not its functions, binds exactly once."""
     found: dict[str, ast.expr] = {}
     again: set[str] = set()
-    for node in _own(nodes):
+    for node in own_nodes(nodes):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 again |= {name} & found.keys()
@@ -87,19 +88,10 @@ def bound_once(nodes: Iterable[ast.stmt]) -> dict[str, ast.expr]:
 def looped_over(nodes: Iterable[ast.stmt]) -> dict[str, list[Guess]]:
     """Return what the variables of loops stand for: `for k in (1, 3)`, `for k in range(2, 9)`."""
     found: dict[str, list[Guess]] = {}
-    for node in _own(nodes):
+    for node in own_nodes(nodes):
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
             found.setdefault(node.target.id, []).extend(_iterated(node.iter))
     return found
-
-
-def _own(nodes: Iterable[ast.stmt]) -> Iterable[ast.AST]:
-    waiting: list[ast.AST] = list(nodes)
-    while waiting:
-        node = waiting.pop(0)
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            waiting.extend(ast.iter_child_nodes(node))
 
 
 def _iterated(node: ast.expr) -> list[Guess]:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import ast
-import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.files import read_text
-from ciguard.levels.code import Imports, imports_of
-from ciguard.planning import code_of_notebook, syntax_tree
+from ciguard.sources import code_of_notebook, files_below, imports_in, imports_of, parse
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from ciguard.sources import Imports
 
 MAX_BYTES = 1024 * 1024
 """Of a file that is read."""
 MAX_FILES = 2000
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
-_APART = {"site-packages", "node_modules", "build", "dist", "venv", "env", "__pycache__"}
+_APART = ("build", "dist")
 _FENCE = re.compile(r"^```(?:python|py)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -48,14 +48,12 @@ def module_of(source: str, path: Path, shown: str, lines: tuple[int, ...] = ()) 
     """Read a module.
 
     Raises:
-        ValueError: if it is no Python, or nested too deep.
+        UnreadableSourceError: if it is no Python, or nested too deep.
     """
-    try:
-        tree = syntax_tree(source)
-        return Module(path, shown, tree, imports_of(tree), _origins(tree), lines)
-    except (SyntaxError, RecursionError, MemoryError) as error:
-        msg = f"{type(error).__name__}: {error}"
-        raise ValueError(msg) from error
+    tree = parse(source)
+    imports = imports_of(tree).with_aliases(tree)
+    origins = {one.local: one.module.rpartition(".")[2] for one in imports_in(tree)}
+    return Module(path, shown, tree, imports, origins, lines)
 
 
 def others_of(file: Path) -> list[Module]:
@@ -64,7 +62,7 @@ def others_of(file: Path) -> list[Module]:
     Without anything that marks a project's root, these are the files in the same folder.
     """
     root = _root(file)
-    paths = _walked(root) if root else sorted(file.parent.iterdir())
+    paths = files_below(root, _APART) if root else sorted(file.parent.iterdir())
     found: list[Module] = []
     for path in paths:
         if path != file and len(found) < MAX_FILES:
@@ -77,12 +75,6 @@ def _root(file: Path) -> Path | None:
         if any((folder / mark).exists() for mark in _MARKS):
             return folder
     return None
-
-
-def _walked(root: Path) -> Iterator[Path]:
-    for folder, inner, names in os.walk(root):
-        inner[:] = sorted(name for name in inner if name not in _APART and not name.startswith("."))
-        yield from (Path(folder) / name for name in sorted(names))
 
 
 def _read(path: Path, shown: str) -> list[Module]:
@@ -109,14 +101,3 @@ def _examples(text: str, path: Path, shown: str) -> Iterator[Module]:
             yield module_of(block[1].replace(">>> ", ""), path, shown, lines)
         except ValueError:
             continue  # a fragment
-
-
-def _origins(tree: ast.Module) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            last = (node.module or "").rpartition(".")[2]
-            found |= {item.asname or item.name: last for item in node.names}
-        elif isinstance(node, ast.Import):
-            found |= {item.asname or item.name: item.name.rpartition(".")[2] for item in node.names}
-    return found

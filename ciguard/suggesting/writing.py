@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from typing import TYPE_CHECKING
+
+from ciguard.sources import Source, bound_by, diff_of, opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,12 +28,7 @@ def as_diff(source: str, shown: str, suggestions: Sequence[Suggestion]) -> str:
         shown: its path, as the diff names it.
         suggestions: what is proposed.
     """
-    before = source.splitlines(keepends=True)
-    changed = _annotated(source, before, suggestions)
-    lines = difflib.unified_diff(before, changed, f"a/{shown}", f"b/{shown}")
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    return diff_of(shown, source, _annotated(Source(shown, source), suggestions))
 
 
 def explained(suggestions: Iterable[Suggestion]) -> Iterator[str]:
@@ -116,83 +112,43 @@ def _signature(subject: Subject) -> str:
 # --- the change -----------------------------------------------------------------------------------
 
 
-def _annotated(source: str, before: list[str], suggestions: Sequence[Suggestion]) -> list[str]:
-    tree = ast.parse(source)
+def _annotated(source: Source, suggestions: Sequence[Suggestion]) -> str:
     needed = _needed(suggestions)
     if not needed:
-        return before
-    newline = "\r\n" if before and before[0].endswith("\r\n") else "\n"
-    prefix = "annotations." if _clashes(tree, needed) else ""
-    inserted: dict[int, list[str]] = {}
+        return source.text
+    prefix = "annotations." if _clashes(source.tree, needed) else ""
+    at, imported, gone = _with_import(source.tree, needed, prefix)
+    inserted = {at: imported}
     for suggestion in suggestions:
         subject = suggestion.subject
-        indent = before[subject.first_line - 1]
-        indent = indent[: len(indent) - len(indent.lstrip())]
-        lines = [
-            f"{indent}@{_qualified(item.decorator, prefix)}{newline}"
-            for item in suggestion.proposals
-        ]
+        head = source.lines[subject.first_line - 1]
+        indent = head[: len(head) - len(head.lstrip())]
+        lines = [f"{indent}@{_qualified(item.decorator, prefix)}" for item in suggestion.proposals]
         inserted.setdefault(subject.node.lineno, []).extend(lines)
-    return _with_import(tree, before, inserted, (needed, prefix, newline))
+    return source.with_lines(inserted, gone)
 
 
-def _with_import(
-    tree: ast.Module,
-    before: list[str],
-    inserted: dict[int, list[str]],
-    wanted: tuple[set[str], str, str],
-) -> list[str]:
-    needed, prefix, newline = wanted
+def _with_import(tree: ast.Module, needed: set[str], prefix: str) -> tuple[int, list[str], range]:
+    """Return before which line an import goes, its lines, and those that it stands for."""
     old = next((node for node in tree.body if _is_ours(node)), None)
-    gone: range = range(0)
-    if old is not None and isinstance(old, ast.ImportFrom) and not prefix:
-        needed = needed | {item.name for item in old.names}
+    if isinstance(old, ast.ImportFrom) and not prefix:
+        names = needed | {item.name for item in old.names}
         gone = range(old.lineno, (old.end_lineno or old.lineno) + 1)
-    at = old.lineno if old is not None else _place(tree)
-    text = _import(needed, prefix).replace("\n", newline)
-    if old is None or gone:
-        lines = [line + newline for line in text.split(newline)]
-        inserted[at] = [*lines, *inserted.get(at, [])]
-    after: list[str] = []
-    for number, line in enumerate([*before, ""], start=1):
-        after += inserted.get(number, [])
-        if line and number not in gone:
-            after.append(line)
-    return after
+        return old.lineno, _import(names, "").split("\n"), gone
+    at = max((node.end_lineno or 0 for node in tree.body[: opening(tree)]), default=0) + 1
+    return at, [] if old is not None else _import(needed, prefix).split("\n"), range(0)
 
 
-def _place(tree: ast.Module) -> int:
-    """Return the line before which the import goes: after the other imports at the top."""
-    at = 1
-    for number, node in enumerate(tree.body):
-        is_docstring = (
-            number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        )
-        if not is_docstring and not isinstance(node, ast.Import | ast.ImportFrom):
-            break
-        at = (node.end_lineno or node.lineno) + 1
-    return at
-
-
-def _is_ours(node: ast.stmt) -> bool:
+def _is_ours(node: ast.AST) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == _MODULE
 
 
 def _clashes(tree: ast.Module, needed: set[str]) -> bool:
     """Return whether the program has other things of these names."""
-    bound: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                is_other = isinstance(node, ast.Import) or node.module != _MODULE
-                bound |= {item.asname or item.name for item in names if is_other}
-            case ast.Assign(targets=targets) if node in tree.body:
-                bound |= {target.id for target in targets if isinstance(target, ast.Name)}
-            case _:
-                pass
-    return bool(bound & needed)
+    named = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    nodes: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, named)]
+    nodes += [one for node in tree.body if isinstance(node, ast.Assign) for one in node.targets]
+    return any(name in needed for node in nodes if not _is_ours(node) for name in bound_by(node))
 
 
 def _needed(suggestions: Iterable[Suggestion]) -> set[str]:

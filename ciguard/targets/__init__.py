@@ -1,11 +1,9 @@
-"""What a target is, how it is provisioned with uv, and which libraries ciguard can test.
+"""What a target is, and how it is provisioned with uv.
 
-`parse_target("torch==2.13.0")` reads one, `provision` makes its environment. The `adapters` folder
-runs inside the target and is imported from there only.
+`parse_target("torch==2.13.0")` reads one, `provision` makes its environment.
 """
 
 from ciguard.targets.children import child
-from ciguard.targets.description import description_version
 from ciguard.targets.environment import (
     FULL_PRECISION,
     Environment,
@@ -14,14 +12,6 @@ from ciguard.targets.environment import (
     worker_device,
 )
 from ciguard.targets.inspection import inspect
-from ciguard.targets.libraries import (
-    LIBRARIES,
-    Companion,
-    CudaExtra,
-    ForkPolicy,
-    Library,
-    Mode,
-)
 from ciguard.targets.provision import provision, provision_all
 from ciguard.targets.releases import at_version, newest_release, released_versions
 from ciguard.targets.store import (
@@ -49,14 +39,8 @@ __all__ = [
     "DEVICE_PATTERN",
     "EAGER",
     "FULL_PRECISION",
-    "LIBRARIES",
     "Active",
-    "Companion",
-    "CudaExtra",
     "Environment",
-    "ForkPolicy",
-    "Library",
-    "Mode",
     "Package",
     "Published",
     "StoredEnvironment",
@@ -67,7 +51,6 @@ __all__ = [
     "cache_folder",
     "child",
     "cpu_builds",
-    "description_version",
     "inspect",
     "is_secret",
     "libraries_of",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ProvisioningError, suggestion
+from ciguard.libraries import LIBRARIES
 from ciguard.targets.environment import (
     Environment,
     device_folders,
@@ -19,15 +20,14 @@ from ciguard.targets.environment import (
     worker_variables,
 )
 from ciguard.targets.inspection import inspect
-from ciguard.targets.libraries import LIBRARIES
 from ciguard.targets.store import cache_folder
 from ciguard.targets.target import EAGER, libraries_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from ciguard.libraries import Library
     from ciguard.targets.inspection import Inspection
-    from ciguard.targets.libraries import Library
     from ciguard.targets.target import Target
 
 

@@ -12,15 +12,15 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from ciguard.errors import ProvisioningError
+from ciguard.libraries import library_of_distribution
 from ciguard.targets.drivers import oldest_driver
-from ciguard.targets.libraries import library_of_distribution
 from ciguard.targets.target import Published, Wheel, cpu_builds, is_cpu_version, libraries_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ciguard.libraries import CudaExtra
     from ciguard.targets.drivers import Cuda
-    from ciguard.targets.libraries import CudaExtra
     from ciguard.targets.target import Target
 
 _ENDING = frozenset({"<", "<=", "==", "~="})

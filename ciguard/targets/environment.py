@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.libraries import LIBRARIES
 from ciguard.targets.drivers import visible_device
-from ciguard.targets.libraries import LIBRARIES
 from ciguard.targets.target import CPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ciguard.targets.libraries import Library, Mode
+    from ciguard.libraries import Library, Mode
     from ciguard.targets.target import Target
 
 FULL_PRECISION = {"NVIDIA_TF32_OVERRIDE": "0"}

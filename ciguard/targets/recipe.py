@@ -21,8 +21,8 @@ from ciguard.targets.target import Active, Published, Wheel, libraries_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ciguard.libraries import Library
     from ciguard.targets.drivers import Cuda
-    from ciguard.targets.libraries import Library
     from ciguard.targets.target import Target
 
 RECIPE_SCHEMA = 1

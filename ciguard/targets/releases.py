@@ -19,7 +19,7 @@ from ciguard.targets.uv_command import index_arguments, run_uv, uv_environment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.targets.libraries import Library
+    from ciguard.libraries import Library
     from ciguard.targets.target import Package, Target
 
 _NONE_LEFT = "No solution found"

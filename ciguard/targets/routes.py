@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
-from ciguard.targets.libraries import library_of_distribution
+from ciguard.libraries import library_of_distribution
 from ciguard.targets.target import CPU
 
 if TYPE_CHECKING:

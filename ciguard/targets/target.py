@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from ciguard.errors import UnknownLibraryError, suggestion
-from ciguard.targets.libraries import LIBRARIES, Library, library_of_distribution
+from ciguard.libraries import LIBRARIES, Library, library_of_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -20,7 +20,7 @@ from packaging.utils import (
 )
 
 from ciguard.errors import TargetSyntaxError, suggestion
-from ciguard.targets.libraries import LIBRARIES, library_of_distribution
+from ciguard.libraries import LIBRARIES, library_of_distribution
 from ciguard.targets.target import (
     CPU,
     EAGER,
@@ -34,7 +34,7 @@ from ciguard.targets.target import (
 from ciguard.targets.variables import refusal
 
 if TYPE_CHECKING:
-    from ciguard.targets.libraries import Library
+    from ciguard.libraries import Library
 
 OLDEST_PYTHON = (3, 9)
 """The worker's code needs it."""

@@ -22,7 +22,7 @@ from ciguard.domain import (
     shortened,
     visible,
 )
-from ciguard.oracles import FUNCTION
+from ciguard.oracles import traits_of
 from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.footer import footer
 from ciguard.trackers.membership import folded_scripts, introduction, table, title_of
@@ -162,7 +162,7 @@ def _headline(finding: Finding) -> str:
         line = _LOCATION.sub("", telling_line(_bounded(outcome))) if outcome else finding.kind
         return line or finding.message.removeprefix(finding.api).lstrip(": ")
     reference, deviating = (*finding.targets, "", "")[:2]
-    if finding.oracle == FUNCTION:
+    if traits_of(finding.oracle).fails_on_one:
         return f"fails on {deviating}, not on {reference}"
     match finding.kind:
         case "refused":
@@ -229,7 +229,11 @@ def _summary(finding: Finding, context: Context) -> str:
     api = markdown_code(finding.api)
     if finding.pair is not PairKind.NONE:
         sides = " and ".join(map(_target, finding.targets))
-        does = "does not fail alike" if finding.oracle == FUNCTION else "answers differently"
+        does = (
+            "does not fail alike"
+            if traits_of(finding.oracle).fails_on_one
+            else "answers differently"
+        )
         says = f"{api} {does} ({markdown_code(finding.kind)}) on {sides}."
         return f"{again}{says}\n\n{markdown_code(_local(finding.message))}"
     return f"{again}{_claim(api, _shown_outcome(finding), finding)}"

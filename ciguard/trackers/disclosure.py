@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from ciguard.domain import FindingClass, class_of
 from ciguard.errors import OutputError
 from ciguard.files import replace_file
-from ciguard.targets import LIBRARIES
+from ciguard.libraries import LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,13 +26,6 @@ FOLDER = "upstream-report"
 """Of the run's results: one text per crash, to be sent to the library's maintainers."""
 _MAX_NAMED = 5
 _VERSION = re.compile(r"\d[\w.+!-]{0,40}", re.ASCII)
-_POLICIES: Mapping[str, str] = {
-    "torch": "https://github.com/pytorch/pytorch/security/policy",
-    "tensorflow": "https://github.com/tensorflow/tensorflow/security/policy",
-    "keras": "https://github.com/keras-team/keras/security/policy",
-    "jax": "https://github.com/jax-ml/jax/security/policy",
-}
-"""Where the maintainers of a library say how they want to hear of vulnerabilities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +44,12 @@ class SecurityCrash:
         """Name of the library on the package index."""
         known = LIBRARIES.items().get(self.library)
         return known.distributions[0] if known is not None else self.library
+
+    @property
+    def policy(self) -> str:
+        """Where the library's maintainers say how they want to hear of it; empty if unknown."""
+        known = LIBRARIES.items().get(self.library)
+        return known.security_policy if known is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ def write_upstream_reports(out: Path, crashes: Iterable[SecurityCrash]) -> list[
 
 
 def _upstream_text(crash: SecurityCrash) -> str:
-    policy = _POLICIES.get(crash.library, "")
+    policy = crash.policy
     where = f"as <{policy}> asks" if policy else "as the `SECURITY.md` of the library asks"
     body = crash.report.body.partition("\n")[2].strip("\n")  # without the marker
     return (

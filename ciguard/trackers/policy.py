@@ -14,6 +14,7 @@ from ciguard.domain import (
     Policy,
     class_of,
 )
+from ciguard.oracles import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +59,7 @@ class FilingRules:
 def _may_corrupt(bucket: Bucket) -> bool:
     """Return whether a crash is security-relevant, or may be for all that the baseline keeps."""
     finding = bucket.finding
-    if finding.outcomes or finding.oracle != "crash":
+    if finding.outcomes or not traits_of(finding.oracle).is_death:
         return class_of(finding) is FindingClass.SECURITY
     return True  # the baseline keeps no outcomes: on another target it may have corrupted memory
 

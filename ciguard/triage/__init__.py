@@ -29,13 +29,14 @@ from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
 from ciguard.triage.neighbours import neighbours
 from ciguard.triage.normalise import normalise
+from ciguard.triage.origins import LayerOrigin, TreeOrigin, rate_text
 from ciguard.triage.reach import depends_on_reach, is_raw, with_reach
 from ciguard.triage.realism import Realism, is_plain, realism
 from ciguard.triage.reductions import reductions
 from ciguard.triage.reproducer import read_script, script
 from ciguard.triage.scripting.timing import measures_alike
 from ciguard.triage.symptom import FAILED_CHECK, Symptom, symptom_of, telling_line
-from ciguard.triage.text_diff import DiffLine, LineKind, program_diff, source_lines
+from ciguard.triage.text_diff import DiffLine, LineKind, program_diff
 from ciguard.triage.wording import without_local_paths
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "EnvironmentHint",
     "Fingerprint",
     "Grouping",
+    "LayerOrigin",
     "LineKind",
     "Minimiser",
     "PresentableLevel",
@@ -55,6 +57,7 @@ __all__ = [
     "Settled",
     "Simplicity",
     "Symptom",
+    "TreeOrigin",
     "cause_of",
     "depends_on_reach",
     "derivation_diff",
@@ -73,6 +76,7 @@ __all__ = [
     "origin_rows",
     "presentable",
     "program_diff",
+    "rate_text",
     "read_script",
     "realism",
     "recipe_number",
@@ -80,7 +84,6 @@ __all__ = [
     "same_symptom",
     "script",
     "simplicity",
-    "source_lines",
     "symptom_of",
     "telling_line",
     "united",

@@ -29,11 +29,12 @@ from ciguard.domain import Confirmation, Finding, PairKind, Passed
 from ciguard.execution import Job
 from ciguard.oracles import (
     HANG,
+    NO_INPUTS,
     SLOW,
-    differs_in,
     encode_on,
     is_rounding,
     judge,
+    judged,
     limit_of,
     may_be_rounding,
     nudged,
@@ -141,7 +142,8 @@ class Confirmer:
     def propose(self, key: str, finding: Finding) -> None:
         """Queue a finding; the most severe are repeated first, what takes long comes last."""
         self._number += 1
-        urgency = 0 if finding.oracle == HANG else -finding.severity - 1
+        takes_long = traits_of(finding.oracle).takes_limit
+        urgency = 0 if takes_long else -finding.severity - 1
         heapq.heappush(self._queue, (urgency, self._number, _Candidate(key, finding)))
 
     @property
@@ -214,7 +216,7 @@ class Confirmer:
 
     def _limit_s(self, candidate: _Candidate) -> float:
         """Return the time that a candidate's case gets; 0 for the usual."""
-        if candidate.finding.oracle != HANG:
+        if not traits_of(candidate.finding.oracle).takes_limit:
             return 0.0
         if not candidate.met:
             usual_s = limit_of(candidate.finding)
@@ -275,7 +277,7 @@ class Confirmer:
         candidate.seen.append(outcomes)
         found = judge(proposed.case, outcomes, self._subject_of(proposed))
         kinds = {proposed.kind}
-        if proposed.oracle == HANG:
+        if traits_of(proposed.oracle).takes_limit:
             found += filter(None, [slow(proposed, outcomes)])
             kinds = {candidate.met[0].kind} if candidate.met else {HANG, SLOW}
         for finding in found:
@@ -322,8 +324,10 @@ def _agree(case: Case, earlier: list[dict[str, Outcome]], outcomes: dict[str, Ou
     """Return whether every target answers as it did in the first repetition."""
     if not earlier:
         return True
+    level, first = judged(case), earlier[0]
     return all(
-        differs_in(case, earlier[0][name], outcome) is None for name, outcome in outcomes.items()
+        level.compare(case, first[name], outcome, NO_INPUTS) is None
+        for name, outcome in outcomes.items()
     )
 
 

@@ -17,7 +17,8 @@ from ciguard.domain import (
     PairKind,
     Rejected,
 )
-from ciguard.oracles import APPLICATION, traits_of
+from ciguard.libraries import LIBRARIES
+from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import Symptom, symptom_of
 
@@ -96,8 +97,7 @@ def _first_recipe(finding: Finding) -> Grouping:
     return tuple(
         (name, text)
         for name, text in (
-            # An application is the same, whichever client its target is known by.
-            ("library", "" if finding.oracle == APPLICATION else finding.library),
+            ("library", "" if traits_of(finding.oracle).ignores_library else finding.library),
             ("api", finding.api),
             *_of_finding(finding),
         )
@@ -208,7 +208,7 @@ def library_frames(
     Frames of other packages, of the standard library and of wrappers that every call passes
     through are left out; paths begin at the package, wherever it is installed.
     """
-    packages = {library, api.partition(".")[0]} | {"keras"}.intersection(api.split("."))
+    packages = {library, api.partition(".")[0], *_brought(api)}
     telling = []
     for frame in frames:
         file = _within_package(frame.file, packages)
@@ -216,6 +216,12 @@ def library_frames(
         if file and (file.rpartition("/")[2], function) not in _WRAPPERS:
             telling.append((file, function))
     return tuple(dict.fromkeys(telling))
+
+
+def _brought(api: str) -> list[str]:
+    """Return the packages whose API another one brings, as TensorFlow does that of Keras."""
+    known = [library for library in LIBRARIES.items().values() if library.brought_as]
+    return [library.module for library in known if api.startswith(f"{library.brought_as}.")]
 
 
 def _within_package(file: str, packages: set[str]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from ciguard.domain import Case, OpaqueCase
 from ciguard.errors import RegistrationError
-from ciguard.levels import LEVELS, LevelSpec
+from ciguard.levels import LEVELS
+from ciguard.oracles import JudgedLevel, JudgingDefaults
 from ciguard.triage.quoted import texts_in
 
 if TYPE_CHECKING:
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from ciguard.domain import Finding, Outcome
     from ciguard.execution import ScriptResult
     from ciguard.triage.hint import EnvironmentHint
+    from ciguard.triage.origins import LayerOrigin, TreeOrigin
     from ciguard.triage.text_diff import DiffLine
 
 C = TypeVar("C", bound=Case)
 
 
 @runtime_checkable
-class PresentableLevel(LevelSpec, Protocol):
+class PresentableLevel(JudgedLevel, Protocol):
     """A level whose cases people can read and run; see `PresentationDefaults` for plain ones."""
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
@@ -70,6 +72,12 @@ class PresentableLevel(LevelSpec, Protocol):
     def derivation(self, case: Case, *, context: int, most: int) -> list[DiffLine]:
         """Return what the text of a case has otherwise than its parent's; nothing if unknown."""
 
+    def layer_origin(self, case: Case) -> LayerOrigin | None:
+        """Return the layers of the model that led to a case; None if no model did."""
+
+    def tree_origin(self, case: Case) -> TreeOrigin | None:
+        """Return the place of a case in the tree that it was grown in; None if in none."""
+
     def texts_of(self, case: Case) -> tuple[str, ...]:
         """Return every text that messages may quote back."""
 
@@ -80,7 +88,7 @@ class PresentableLevel(LevelSpec, Protocol):
         """Return the case without what nobody has to read."""
 
 
-class PresentationDefaults(Generic[C]):
+class PresentationDefaults(JudgingDefaults[C]):
     """Cases that come from nowhere and have no simpler variants."""
 
     def has_script(self, case: C) -> bool:
@@ -131,6 +139,16 @@ class PresentationDefaults(Generic[C]):
         """Return nothing: the case has no parent."""
         del case, context, most
         return []
+
+    def layer_origin(self, case: C) -> LayerOrigin | None:
+        """Return None: no model led to the case."""
+        del case
+        return None
+
+    def tree_origin(self, case: C) -> TreeOrigin | None:
+        """Return None: the case was grown in no tree."""
+        del case
+        return None
 
     def texts_of(self, case: C) -> tuple[str, ...]:
         """Return every string among the values."""

@@ -21,15 +21,13 @@ from ciguard.domain import (
     TupleValue,
     cause_name,
 )
+from ciguard.libraries import library_of_api
+from ciguard.oracles import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.domain import Bucket, Case, Finding, Value
-
-_WEIGHTS = {"crash": Severity.CRITICAL, "internal-error": Severity.HIGH}
-"""Of the oracles that are asked: what any call may come to, whatever it is given."""
-_RAW = ("tensorflow.raw_ops.", "torch.ops.", "torch._C.")
 
 
 def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
@@ -44,19 +42,20 @@ def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
 
 def depends_on_reach(finding: Finding) -> bool:
     """Return whether a finding weighs less where no program can meet its defect."""
-    return finding.oracle in _WEIGHTS
+    return traits_of(finding.oracle).weight is not None
 
 
 def _weighed(bucket: Bucket, public: str) -> Bucket:
     finding = bucket.finding
-    if not depends_on_reach(finding) or finding.evidence.breach:
+    weight = traits_of(finding.oracle).weight
+    if weight is None or finding.evidence.breach:
         return bucket
     hidden_by = "" if public else _hidden_by(bucket)
     why = f"a raw entry point, given {hidden_by} that public calls do not give it"
     if not hidden_by and not finding.evidence.unreachable:
         return bucket
     evidence = replace(finding.evidence, unreachable=why if hidden_by else "")
-    severity = Severity.LOW if hidden_by else _WEIGHTS[finding.oracle]
+    severity = Severity.LOW if hidden_by else weight
     return replace(bucket, finding=replace(finding, evidence=evidence, severity=severity))
 
 
@@ -74,7 +73,12 @@ def _hidden_by(bucket: Bucket) -> str:
 def is_raw(api: str) -> bool:
     """Return whether public functions are made of an API, and programs need not call it."""
     private = (part for part in api.split(".") if part.startswith("_") and not part.endswith("__"))
-    return api.startswith(_RAW) or any(private)
+    return _is_entry_point(api) or any(private)
+
+
+def _is_entry_point(name: str) -> bool:
+    library = library_of_api(name)
+    return library is not None and name.startswith(library.raw_names)
 
 
 def handle_in(case: Case) -> str:
@@ -82,7 +86,7 @@ def handle_in(case: Case) -> str:
     pending: list[Value] = [*case.values] if isinstance(case, ApiCall) else []
     while pending:
         match pending.pop(0):
-            case CallValue(function) if function.startswith(_RAW):
+            case CallValue(function) if _is_entry_point(function):
                 return function
             case CallValue("builtins.getattr", (CallValue(function), LiteralValue("handle"))):
                 return f"{function}.handle"

@@ -19,16 +19,7 @@ _MAX_COMPARED = 1_000
 _MAX_CHARACTERS = 100_000
 _MAX_WIDE = 160
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _PLACE = re.compile(r"@@ -\S+ \+(\d+)")
-
-
-def source_lines(source: str) -> list[str]:
-    """Return the lines of a program with their ends, as Python counts them.
-
-    `str.splitlines` ends a line at form feeds and other characters too that may stand within one.
-    """
-    return _LINE.findall(source)
 
 
 class LineKind(StrEnum):

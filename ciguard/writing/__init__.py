@@ -14,16 +14,14 @@ from ciguard.writing.arrays import (
 )
 from ciguard.writing.literals import dotted, element, is_name, nested, scalar, shape_text
 from ciguard.writing.source import WIDTH, Source
-from ciguard.writing.writers import PLAIN_DTYPES, WRITERS, Writer, writer_of
+from ciguard.writing.writers import PLAIN_DTYPES, writer_of
 
 __all__ = [
     "MAX_SHOWN",
     "PLAIN_DTYPES",
     "UNIT_FUNCTION",
     "WIDTH",
-    "WRITERS",
     "Source",
-    "Writer",
     "constant_element",
     "content",
     "dotted",

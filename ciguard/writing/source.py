@@ -30,7 +30,7 @@ from ciguard.writing.writers import PLAIN_DTYPES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.writing.writers import Writer
+    from ciguard.libraries import Writer
 
 WIDTH = 92
 _INLINE = 44

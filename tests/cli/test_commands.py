@@ -357,7 +357,7 @@ def test_pages_quote_the_program_as_it_is() -> None:
 
     for page in generator["PAGES"]:
         text = page.read_text("utf-8")
-        assert generator["with_sections"](text) == text, f"{page.name} has drifted: `make readme`"
+        assert generator["with_sections"](text) == text, f"{page.name} has drifted: `make pages`"
 
 
 def test_readme_names_no_setting_that_does_not_exist() -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.cli.main import main
+from ciguard.cli.commands import main
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:

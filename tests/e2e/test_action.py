@@ -153,7 +153,7 @@ def test_a_wrong_input_ends_the_job_with_the_name_of_the_input(runner: Runner) -
     assert (job.conclusion, job.outputs["verdict"]) == ("failure", "not-run")
     assert job.outputs["exit-code"] == "2"
     assert "# ciguard: not-run" in job.summary
-    assert "input &#39;budget&#39;" in job.summary or "input 'budget'" in job.summary
+    assert "input 'budget'" in job.summary
     assert job.step("Fuzz").outcome == "skipped"
 
 

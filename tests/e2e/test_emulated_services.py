@@ -33,14 +33,14 @@ from ciguard_command import command
 from command_server import environment
 from msrest.authentication import CognitiveServicesCredentials
 
-from ciguard.applications.answering.operations import operations
+from ciguard.applications.providers.registered import answered_operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SECRET = "AKIASECRETSECRET"  # noqa: S105 - none that anything accepts
-TEXT = next(one for one in operations() if one.name == "detect_text")
+TEXT = next(one for one in answered_operations() if one.name == "detect_text")
 
 
 def png(text: str = "Hello World") -> bytes:

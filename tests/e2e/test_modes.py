@@ -25,8 +25,9 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.execution import Dispatcher, Job, ServerProcess
+from ciguard.libraries import LIBRARIES
 from ciguard.oracles import differs, encode
-from ciguard.targets import EAGER, LIBRARIES, Environment
+from ciguard.targets import EAGER, Environment
 
 if TYPE_CHECKING:
     from ciguard.domain import Outcome

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from typing import TYPE_CHECKING
 
-from ciguard_command import PLANTED, answer, command, lines_of
+import pytest
+from ciguard_command import PLANTED, Answer, answer, command, lines_of, run_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import TypeAlias
+
+    Ciguard: TypeAlias = Callable[..., Answer]
 
 
 def run(*words: str) -> list[str]:
@@ -70,3 +76,95 @@ def test_level_that_nobody_brings_is_refused_by_its_name(tmp_path: Path) -> None
 
     assert done.returncode == 2
     assert "level 'stesp': no such level. Did you mean 'steps'?" in done.stderr
+
+
+@pytest.fixture
+def with_settings(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Ciguard:
+    """Run commands where a distribution registers the settings of the level.
+
+    The planted one does not: they would be in the help that pages quote.
+    """
+    site = tmp_path_factory.mktemp("site")
+    register(site, "ciguard_planted.settings:SETTINGS")
+
+    def ciguard(*words: str) -> Answer:
+        return answer(command(*words), tmp_path, PYTHONPATH=str(site))
+
+    return ciguard
+
+
+def register(site: Path, settings: str) -> None:
+    registered = site / "steps-1.0.dist-info"
+    registered.mkdir()
+    (registered / "METADATA").write_text("Metadata-Version: 2.1\nName: steps\nVersion: 1.0\n")
+    (registered / "entry_points.txt").write_text(f"[ciguard.settings]\nsteps = {settings}\n")
+
+
+def test_its_setting_is_read_from_file_variable_and_command_line(
+    with_settings: Ciguard, tmp_path: Path
+) -> None:
+    (tmp_path / "ciguard.toml").write_text("steps-largest = 100\n")
+
+    shown = with_settings("config", "--json")
+    overridden = with_settings("config", "--json", "--steps-largest", "10")
+    helped = with_settings("run", "--help")
+
+    assert shown.returncode == 0, shown.stderr
+    assert json.loads(shown.stdout)["settings"]["steps-largest"] == {
+        "value": 100,
+        "source": "file",
+        "name": "ciguard.toml",
+    }
+    assert json.loads(overridden.stdout)["settings"]["steps-largest"]["value"] == 10
+    assert "--steps-largest N" in helped.stdout
+    assert "steps (numbers a step" in " ".join(helped.stdout.split())
+
+
+def test_its_setting_decides_what_is_run(with_settings: Ciguard, tmp_path: Path) -> None:
+    (tmp_path / "ciguard.toml").write_text("steps-largest = 100\n")
+    words = run("--api", "planted.checked")[len(command()) :]
+
+    small = with_settings(*words)
+
+    assert small.returncode == 0, small.stdout + small.stderr
+    assert not lines_of(tmp_path / "out" / "buckets.jsonl")
+    assert run_of(tmp_path / "out")["parameters"]["steps_largest"] == 100
+
+    large = with_settings(*words, "--steps-largest", "1000")
+
+    assert large.returncode == 1, large.stdout + large.stderr
+    assert lines_of(tmp_path / "out" / "buckets.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "steps-larges = 100",
+            "ciguard.toml: steps-larges: no such setting. Did you mean 'steps-largest'?",
+        ),
+        (
+            "steps-largest = 5000",
+            "ciguard.toml: steps-largest = 5000: out of range. Write a whole",
+        ),
+    ],
+)
+def test_what_is_wrong_with_its_setting_is_refused_with_place_and_remedy(
+    with_settings: Ciguard, tmp_path: Path, line: str, message: str
+) -> None:
+    (tmp_path / "ciguard.toml").write_text(f"{line}\n")
+
+    done = with_settings("config")
+
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_settings_that_cannot_be_loaded_are_named_without_a_traceback(tmp_path: Path) -> None:
+    register(tmp_path, "ciguard_planted.settings:NOTHING")
+
+    done = answer(command("version"), tmp_path, PYTHONPATH=str(tmp_path))
+
+    assert done.returncode == 2
+    assert "error: entry point 'steps' of ciguard.settings cannot be loaded" in done.stderr
+    assert "Traceback" not in done.stderr

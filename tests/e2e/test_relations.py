@@ -21,8 +21,7 @@ from ciguard.domain import (
     Value,
 )
 from ciguard.execution import Dispatcher, Job, ServerProcess, decode_outputs
-from ciguard.oracles import RELATIONS, encode
-from ciguard.oracles.differential import inputs_in
+from ciguard.oracles import RELATIONS, encode, inputs_in
 from ciguard.oracles.relations import observed_in
 from ciguard.targets import Environment
 

@@ -23,8 +23,9 @@ from ciguard.domain import (
     Passed,
     Severity,
 )
+from ciguard.libraries import LIBRARIES
 from ciguard.oracles import Identity
-from ciguard.targets import LIBRARIES, Environment, parse_target
+from ciguard.targets import Environment, parse_target
 from ciguard.triage import fingerprint
 
 ONE, TWO = "current[planted]", "current[planted] PLANTED_VERSION=2.0"

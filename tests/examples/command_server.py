@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 Answer = subprocess.CompletedProcess[str]
 
 _PREPARED = (
-    "ciguard.actions", "ciguard.baseline", "ciguard.campaign", "ciguard.cli", "ciguard.planning",
-    "ciguard.reports", "ciguard.suggesting", "ciguard.trackers", "ciguard.triage",
+    "ciguard.actions", "ciguard.baseline", "ciguard.campaign", "ciguard.cli.commands",
+    "ciguard.planning", "ciguard.reports", "ciguard.suggesting", "ciguard.trackers",
+    "ciguard.triage",
 )  # fmt: skip
 _REQUEST_BYTES = 1 << 20
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
@@ -33,3 +34,16 @@ def tokens_of(markdown: str) -> Iterator[Token]:
                 is_code = (is_code or "<code>" in child.content) and "</code>" not in child.content
             if child.type != "text" or not is_code:
                 yield child
+
+
+def live_parts(markdown: str) -> str:
+    """Return what is alive in a text outside of code: its elements, addresses and mentions."""
+    parts = []
+    for token in tokens_of(markdown):
+        if token.type in {"link_open", "image"}:
+            parts.append(str(token.attrs))
+        elif token.type in {"html_inline", "html_block"}:
+            parts.append(re.sub(r"<code>[^<]*</code>", "", token.content))
+        elif token.type == "text":
+            parts += re.findall(r"[@#]\w+|\bGH-\d+", token.content)
+    return "\n".join(parts)

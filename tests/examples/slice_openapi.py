@@ -92,7 +92,7 @@ class Slice:
             return node
         if "$ref" in node:
             return {"$ref": f"#/schemas/{self._kept(node)}"}
-        return _nullable({k: self._member(k, v) for k, v in node.items() if not _is_prose(k, v)})
+        return _nullable({k: self._member(k, v) for k, v in node.items() if not _is_prose(k)})
 
     def _member(self, key: str, value: Any) -> Any:
         if key == "properties":
@@ -107,8 +107,8 @@ class Slice:
         return name
 
 
-def _is_prose(key: str, value: object) -> bool:
-    return key.startswith("x-") or (key in PROSE and not isinstance(value, dict))
+def _is_prose(key: str) -> bool:
+    return key in PROSE or key.startswith("x-")
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _DTYPES = (
 
 
 def open_packages(root: str) -> None:
-    for name in ("ciguard", "ciguard.execution", "ciguard.targets", "ciguard.targets.adapters"):
+    for name in ("ciguard", "ciguard.execution", "ciguard.libraries"):
         package = types.ModuleType(name)
         package.__path__ = [str(Path(root, *name.split(".")))]
         sys.modules[name] = package
@@ -238,7 +238,7 @@ def reply(adapter: Any, question: str) -> Any:
 def main() -> None:
     root, library = sys.argv[1:]
     open_packages(root)
-    adapter = importlib.import_module(f"ciguard.targets.adapters.{library}").ADAPTER()
+    adapter = importlib.import_module(f"ciguard.libraries.{library}.in_target.adapter").ADAPTER()
     adapter.load("cpu")
     while question := sys.stdin.readline():
         # The library is loaded once, and each question finds it untouched.

@@ -27,8 +27,8 @@ import keras  # noqa: E402 - the packages of the repository come first
 import numpy as np  # noqa: E402 - likewise
 from keras import layers  # noqa: E402 - likewise
 
-from ciguard.targets.adapters.keras_configs import made  # noqa: E402 - likewise
-from ciguard.targets.adapters.keras_graphs import INPUT, graph_of  # noqa: E402 - likewise
+from ciguard.libraries.keras.in_target.configs import made  # noqa: E402 - likewise
+from ciguard.libraries.keras.in_target.graphs import INPUT, graph_of  # noqa: E402 - likewise
 
 # --- models that can be written -------------------------------------------------------------------
 

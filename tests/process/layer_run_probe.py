@@ -29,7 +29,7 @@ def main() -> None:
     cases = json.load(sys.stdin)
     from ciguard.execution.worker.loop import Executor
 
-    adapter = importlib.import_module(f"ciguard.targets.adapters.{library}").ADAPTER()
+    adapter = importlib.import_module(f"ciguard.libraries.{library}.in_target.adapter").ADAPTER()
     adapter.load("cpu")
     executor = Executor(adapter)
     with tempfile.TemporaryDirectory() as folder:

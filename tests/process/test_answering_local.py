@@ -16,15 +16,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciguard.applications import Operation, Task, known_providers
-from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.faces import Faces
 from ciguard.applications.answering.feelings import Feelings
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import are_recognised
 from ciguard.applications.answering.sounds import samples
 from ciguard.applications.answering.speech import Speech
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.answering.written_text import WrittenText
+from ciguard.applications.providers.codes import ServiceError
+from ciguard.applications.providers.registered import are_recognised
 
 if TYPE_CHECKING:
     from pathlib import Path

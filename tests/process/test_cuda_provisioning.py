@@ -8,16 +8,8 @@ import pytest
 from tiny_wheels import write_wheel
 
 from ciguard.errors import ProvisioningError
-from ciguard.targets import (
-    LIBRARIES,
-    CudaExtra,
-    Environment,
-    Library,
-    drivers,
-    list_environments,
-    parse_target,
-    provision,
-)
+from ciguard.libraries import LIBRARIES, CudaExtra, Library
+from ciguard.targets import Environment, drivers, list_environments, parse_target, provision
 
 EXTRAS = "\n".join(
     f"Provides-Extra: {extra}\nRequires-Dist: {package}; extra == '{extra}'"

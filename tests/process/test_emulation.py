@@ -37,8 +37,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciguard.applications import Asked, Emulating, Emulation, Silent, Speaking, emulation
-from ciguard.applications.answering.operations import operations
 from ciguard.applications.emulating.remote import EndedError
+from ciguard.applications.providers.registered import answered_operations
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ LONG = {**DOCUMENT, "content": "The orchestra has played in the concert hall. " 
 SPOKEN = {"language_code": "en-US"}
 SERVICES_PAGE = Path(__file__).parents[2] / "docs" / "services.md"
 
-TEXT = next(one for one in operations() if one.name == "text_detection")
+TEXT = next(one for one in answered_operations() if one.name == "text_detection")
 
 
 def png(text: str = "Hello World") -> bytes:

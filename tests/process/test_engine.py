@@ -352,7 +352,7 @@ def test_a_script_that_dies_is_told_from_one_that_raises(dispatcher: Dispatcher)
 def test_a_library_that_cannot_be_imported_is_a_clear_error(tmp_path: Path) -> None:
     broken = tmp_path / "adapter.py"
     broken.write_text(
-        "from ciguard.targets.adapters.contract import Adapter\n"
+        "from ciguard.libraries.in_target.contract import Adapter\n"
         "class ADAPTER(Adapter):\n    module = 'no_such_library'\n"
     )
     with Dispatcher() as running:

@@ -436,52 +436,48 @@ def look(content: bytes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("file", "outcomes", "enumerated_at_most"),
+    ("file", "at_least", "enumerated_at_most"),
     [
-        ("asking_application.py", 96, 71),
-        ("asking_other_clouds.py", 88, 64),
+        ("asking_application.py", 84, 71),
+        ("asking_other_clouds.py", 78, 64),
     ],
 )
-def test_what_plain_answers_leave_open_is_solved_for(
-    monkeypatch: pytest.MonkeyPatch, file: str, outcomes: int, enumerated_at_most: int
+def test_what_plain_answers_leave_open_is_searched_for(
+    monkeypatch: pytest.MonkeyPatch, file: str, at_least: int, enumerated_at_most: int
 ) -> None:
     application = read_application(Path(__file__).parents[1] / "examples" / file)
     found = [one for one in find(application, known_providers()) if one.goals]
-    # What can be solved for is asked here, not how fast a machine is that does other work too.
-    monkeypatch.setattr("ciguard.applications.exploring.explore._SOLVING_S", 30.0)
-    monkeypatch.setattr("ciguard.applications.solving.search._LIMIT_MS", 3_000)
+    # What can be found is asked here, not how fast a machine is that does other work too.
+    monkeypatch.setattr("ciguard.applications.exploring.explore._SEARCHING_S", 60.0)
 
-    def met() -> tuple[int, int]:
+    def met() -> int:
         results = list(explore(application, found, python=sys.executable, budget_s=300.0))
         assert [one.problem for one in results if one.problem] == []
-        pairs = [one.outcomes() for one in results]
-        return sum(met for met, _ in pairs), sum(of for _, of in pairs)
+        return sum(one.outcomes()[0] for one in results)
 
-    solved = met()
-    monkeypatch.setattr("ciguard.applications.exploring.explore.can_solve", lambda: False)
+    searched = met()
+    monkeypatch.setattr("ciguard.applications.exploring.explore._SEARCHING_S", 0.0)
     enumerated = met()
 
-    assert solved == (outcomes, outcomes)
-    assert enumerated[0] <= enumerated_at_most
+    assert searched >= at_least
+    assert enumerated <= enumerated_at_most
 
 
-def test_an_answer_that_was_solved_for_may_make_a_function_fail(tmp_path: Path) -> None:
+def test_an_answer_that_was_searched_for_may_make_a_function_fail(tmp_path: Path) -> None:
     result = explored(
         tmp_path,
         VISION
         + """
-def days(image):
-    texts = client.text_detection(image=image).text_annotations
-    text = texts[0].description if texts else ""
-    if text.startswith("in ") and text.endswith(" days") and text[3:-5].isdigit():
-        return 365 // (int(text[3:-5]) - 12)
+def share(image):
+    labels = client.label_detection(image=image).label_annotations
+    if len(labels) > 5:
+        return 100 // (len(labels) - 7)
     return 0
 """,
-    )["app.days"]
+    )["app.share"]
 
-    assert result.outcomes() == (8, 8)
-    assert result.solved
+    assert result.searched
     assert [crash.error for crash in result.crashes] == [
         "ZeroDivisionError: integer division or modulo by zero"
     ]
-    assert result.crashes[0].titles[0].startswith("text_detection: 'in 12 days'")
+    assert result.crashes[0].titles[0].endswith("; and 4 more")

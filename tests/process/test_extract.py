@@ -14,12 +14,16 @@ from ciguard.campaign import run
 from ciguard.config import Config
 from ciguard.domain import DocumentationChecked, RunFinished, Warned
 from ciguard.knowledge import knowledge_version, read_constraints
+from ciguard.knowledge.references import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 TARGET = "current[planted]"
+DESCRIBED = "planted.odd.unbalanced"
+WORDS = "Same shape as `y`"
+"""What it says of an argument, as a rule reads it."""
 
 
 @pytest.fixture
@@ -100,6 +104,20 @@ def test_an_extracted_file_explains_its_apis(
     assert "planted.tail   function · planted" in answer.stdout
     assert "count  optional, default 1\n    int from 1 to 4\n" in answer.stdout
     assert "structures  annotation  “int”\n" in answer.stdout
+
+
+def test_only_the_library_itself_quotes_its_documentation(
+    extracted: subprocess.CompletedProcess[str],
+    ciguard: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+) -> None:
+    assert extracted.returncode == 0
+    refers = ciguard("explain", DESCRIBED, "--file", "planted.jsonl")
+    quotes = ciguard("explain", DESCRIBED, "--target", TARGET)
+
+    assert WORDS not in (tmp_path / "planted.jsonl").read_text("utf-8")
+    assert f"words {digest_of(WORDS)}" in refers.stdout
+    assert f"“{WORDS}”" in quotes.stdout
 
 
 def test_an_unknown_api_gets_the_closest_names(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from model_graphs import GRAPHS
 
+from ciguard.campaign import extract
 from ciguard.domain import INPUT, LayerGraph, LayerNode, graph_to_json
-from ciguard.knowledge import read_constraints
 from ciguard.levels.model.kinds import KINDS, OUTSIDE
 from ciguard.levels.model.layers import LayerKind, Place
 from ciguard.levels.model.rules import RULES, RuleName
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     EnvironmentOf = Callable[[str], Environment]
 
 TARGET = "keras==3.15.1 + torch==2.13.0"
-ROOT = Path(__file__).parents[2]
-CONSTRAINTS = ROOT / "seeds" / "constraints" / "keras-3.15.1.jsonl"
 PROBE = Path(__file__).with_name("layer_probe.py")
 SHAPES: dict[int, tuple[Shape, ...]] = {
     1: ((6,), (1,), (16,), (32,)),
@@ -47,8 +45,7 @@ ORDER = 6
 
 @pytest.fixture(scope="module")
 def universe() -> Universe:
-    with CONSTRAINTS.open(encoding="utf-8") as lines:
-        return Universe.of(read_constraints(lines, name=CONSTRAINTS.name).records.values())
+    return Universe.of(extract(TARGET).known.records.values())
 
 
 def asked(environment: Environment, graphs: list[LayerGraph], folder: Path) -> dict[str, Any]:

@@ -14,10 +14,9 @@ import pytest
 from tiny_wheels import write_wheel
 
 from ciguard.errors import ProvisioningError
+from ciguard.libraries import LIBRARIES, Library
 from ciguard.targets import (
-    LIBRARIES,
     Environment,
-    Library,
     list_environments,
     newest_release,
     parse_target,
@@ -37,7 +36,8 @@ SYNC = """
 import signal
 import sys
 from pathlib import Path
-from ciguard.targets import LIBRARIES, Library, parse_target, provision
+from ciguard.libraries import LIBRARIES, Library
+from ciguard.targets import parse_target, provision
 
 LIBRARIES.register(
     "tiny",

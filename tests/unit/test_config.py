@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -52,9 +54,8 @@ def test_without_any_source_every_setting_has_its_default(tmp_path: Path) -> Non
 
 
 def test_every_field_of_the_configuration_is_described_as_a_setting() -> None:
-    assert [setting.field for setting in SETTINGS.values()] == [
-        item.name for item in fields(Config)
-    ]
+    of_run = [setting.field for setting in SETTINGS.values() if not setting.is_of_level]
+    assert of_run == [item.name for item in fields(Config) if item.name != "of_levels"]
     assert all(setting.help.endswith(".") for setting in SETTINGS.values())
 
 
@@ -317,3 +318,21 @@ def test_what_is_no_way_to_disclose_is_refused(text: str) -> None:
 def test_what_is_no_label_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a label"):
         SETTINGS["issue-marker"].kind.from_text(text)
+
+
+@pytest.mark.parametrize("key", ["seed", "targets", "mutations", "budget-s"])
+def test_a_level_must_not_declare_a_setting_that_there_is(key: str) -> None:
+    script = f"""
+from ciguard.config import LEVEL_SETTINGS, SETTINGS, LevelSettings, level_setting
+from ciguard.config.kinds import whole
+
+taken = level_setting({key!r}, whole(0, 9), 0, "Taken.")
+LEVEL_SETTINGS.register("mine", LevelSettings(summary="mine", settings=(taken,)))
+list(SETTINGS)
+"""
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=False
+    )
+
+    assert f"level 'mine' declares the setting {key!r} (--{key}), which" in done.stderr

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from ciguard.config import LevelSettings, Setting, level_setting
+from ciguard.config.kinds import whole
 from ciguard.domain import BucketOpened, Event, RunFinished, Verdict
 from ciguard.reports import Destination, Reporter, dispatch
 
@@ -37,9 +39,14 @@ def test_a_checkout_of_a_recipe_leaves_no_token_to_what_runs_after_it(page: Path
     assert keeping == []
 
 
-def test_the_reporter_in_the_documentation_runs(tmp_path: Path) -> None:
+def examples() -> list[str]:
+    """Return the code of the page on extending."""
     text = (ROOT / "docs" / "extending.md").read_text("utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+
+
+def test_the_reporter_in_the_documentation_runs(tmp_path: Path) -> None:
+    _, code = examples()
     names: dict[str, Any] = {
         "Destination": Destination,
         "Event": Event,
@@ -58,3 +65,18 @@ def test_the_reporter_in_the_documentation_runs(tmp_path: Path) -> None:
 
     assert (ended.exit_code, ended.failures) == (0, ())
     assert (tmp_path / "count.txt").read_text("utf-8") == "0\n"
+
+
+def test_the_settings_in_the_documentation_are_those_of_a_level() -> None:
+    code, _ = examples()
+    names: dict[str, Any] = {
+        "Setting": Setting,
+        "level_setting": level_setting,
+        "LevelSettings": LevelSettings,
+        "whole": whole,
+    }
+
+    exec(code, names)  # noqa: S102 - the point of the test
+
+    assert names["SETTINGS"].settings == (names["LARGEST"],)
+    assert names["LARGEST"].kind.from_text("100") == 100

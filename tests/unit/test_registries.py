@@ -39,3 +39,15 @@ def test_built_in_item_that_cannot_be_imported_is_named(value: str) -> None:
 def test_unknown_name_is_refused_with_built_in_names_known() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'dumps'"):
         registry(dumps="json:dumps").get("dump")
+
+
+def test_what_registers_items_of_its_own_is_loaded_before_items_are_listed() -> None:
+    things: Registry[object] = Registry(
+        "thing",
+        group="ciguard.nothing",
+        accepts=callable,
+        first=lambda: things.register("of a level", print),
+    )
+
+    assert things.get("of a level") is print
+    assert [*things.items()] == ["of a level"]

@@ -5,5 +5,5 @@
 `relations` says of labels. `recording` asks a service once and answers from a file from then on;
 `habits` says what a simulated one confuses; `faults` says what goes wrong on purpose, and `faulty`
 puts it before an engine; `choosing` composes. `validation` refuses what services refuse, `pictures`
-and `sounds` read what may be damaged, `messages` writes answers.
+and `sounds` read what may be damaged. The messages are written by the provider.
 """

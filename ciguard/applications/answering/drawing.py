@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.misreading import misheard, misread
-from ciguard.applications.answering.recognised import (
+from ciguard.applications.inverting.inputs import Feeling
+from ciguard.applications.providers.recognised import (
     EMOTIONS,
     ENTITY_KINDS,
     Box,
@@ -18,7 +19,6 @@ from ciguard.applications.answering.recognised import (
     Word,
     sentences,
 )
-from ciguard.applications.inverting.inputs import Feeling
 
 if TYPE_CHECKING:
     import random

@@ -10,21 +10,6 @@ if TYPE_CHECKING:
     from ciguard.domain import Json
 
 
-class ServiceError(Exception):
-    """The service refuses or fails."""
-
-    def __init__(self, code: str, message: str) -> None:
-        """Make it.
-
-        Args:
-            code: of gRPC, such as `RESOURCE_EXHAUSTED`.
-            message: as the service says it.
-        """
-        super().__init__(f"{code}: {message}")
-        self.code = code
-        self.message = message
-
-
 class Engine(Protocol):
     """Recognises something, or pretends to."""
 

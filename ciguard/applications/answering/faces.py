@@ -13,10 +13,10 @@ import numpy as np
 
 from ciguard.applications.answering import pictures
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import are_recognised, face_messages_of
-from ciguard.applications.answering.recognised import Box, Face
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.recognised import Box, Face
+from ciguard.applications.providers.registered import are_recognised, face_messages_of
 
 if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation

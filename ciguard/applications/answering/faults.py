@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.operations import operations
+from ciguard.applications.providers.codes import Code
+from ciguard.applications.providers.registered import answered_operations
 from ciguard.errors import ConfigurationError, suggestion
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def read_faults(file: Path) -> tuple[Fault, ...]:
     if raw or not isinstance(tables, list) or not tables:
         msg = f"{file}: is to hold one table [[fault]] or several, and nothing else."
         raise ConfigurationError(msg)
-    known = {one.name for one in operations()}
+    known = {one.name for one in answered_operations()}
     return tuple(_Reader(file, at, table).fault(known) for at, table in enumerate(tables, 1))
 
 

@@ -10,29 +10,24 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import Passing, ServiceError
+from ciguard.applications.answering.engine import Passing
 from ciguard.applications.answering.faults import Oddity
-from ciguard.applications.answering.messages import empty_answer
 from ciguard.applications.inverting.inputs import digest_of
+from ciguard.applications.providers.codes import Code, ServiceError
+from ciguard.applications.providers.registered import PROVIDERS, empty_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ciguard.applications.answering.engine import Engine
     from ciguard.applications.answering.faults import Fault
+    from ciguard.applications.providers.contract import Provider
     from ciguard.applications.providers.description import Operation
     from ciguard.domain import Json
 
 _MANY = 100
 _MIN_SURE, _MAX_SURE = 0.02, 0.2
 """What scores are multiplied with where nothing is sure."""
-_SCORES = frozenset({
-    "score", "confidence", "detection_confidence", "topicality", "salience", "magnitude",
-    "Score", "Confidence", "confidence_score",
-})  # fmt: skip
-_SHARES = frozenset({"SentimentScore", "confidence_scores", "emotion"})
-"""Which are of one whole."""
 _MESSAGES = {
     Code.INVALID_ARGUMENT: "Request contains an invalid argument.",
     Code.DEADLINE_EXCEEDED: "Deadline Exceeded",
@@ -123,7 +118,8 @@ def _odd(oddity: Oddity, answer: Json, operation: Operation, rng: random.Random)
         case Oddity.NOTHING:
             return empty_answer(operation)
         case Oddity.UNSURE:
-            return _scaled(answer, rng.uniform(_MIN_SURE, _MAX_SURE))
+            provider = PROVIDERS.get(operation.provider)
+            return _scaled(answer, rng.uniform(_MIN_SURE, _MAX_SURE), provider)
         case Oddity.MANY:
             return _repeated(answer, operation.way if operation.records else ("sentences",))
 
@@ -142,18 +138,18 @@ def _repeated(content: Json, path: Sequence[str]) -> Json:
     return {**content, first: _repeated(content[first], rest)}
 
 
-def _scaled(content: Json, share: float) -> Json:
-    """Return an answer with a share of each score in it."""
+def _scaled(content: Json, share: float, provider: Provider) -> Json:
+    """Return an answer of a provider with a share of each score in it."""
     if isinstance(content, list):
-        return [_scaled(one, share) for one in content]
+        return [_scaled(one, share, provider) for one in content]
     if not isinstance(content, dict):
         return content
     return {
         key: value * share
-        if key in _SCORES and isinstance(value, int | float)
+        if key in provider.scores and isinstance(value, int | float)
         else _levelled(value, share)
-        if key in _SHARES and isinstance(value, dict)
-        else _scaled(value, share)
+        if key in provider.shares and isinstance(value, dict)
+        else _scaled(value, share, provider)
         for key, value in content.items()
     }
 

@@ -9,10 +9,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import are_recognised, messages_of
-from ciguard.applications.answering.recognised import Felt, sentences
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.recognised import Felt, sentences
+from ciguard.applications.providers.registered import are_recognised, messages_of
 
 if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation

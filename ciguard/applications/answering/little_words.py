@@ -7,15 +7,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import are_written, messages_of
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.registered import are_written, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.applications.answering.recognised import Scored
     from ciguard.applications.providers.description import Operation
+    from ciguard.applications.providers.recognised import Scored
     from ciguard.domain import Json
 
 _OF_LANGUAGES = {

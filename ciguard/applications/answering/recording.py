@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.engine import Passing, ServiceError
+from ciguard.applications.answering.engine import Passing
 from ciguard.applications.answering.records import Key, Record, append_line, read_records
 from ciguard.applications.inverting.inputs import digest_of
+from ciguard.applications.providers.codes import ServiceError
 from ciguard.applications.providers.description import Field
+from ciguard.applications.providers.registered import PROVIDERS
 from ciguard.errors import CiguardError, ConfigurationError
 
 if TYPE_CHECKING:
@@ -99,14 +101,14 @@ class Recorded:
 
 
 def _are_results(operation: Operation, answer: Json) -> bool:
-    """Return whether an answer is a list where it should be, and results are such, of AWS.
+    """Return whether an answer is a list where it should be, and results are such.
 
-    Descriptions name those as the service does. Other clients read answers whole, and say
-    themselves what does not fit.
+    The results are looked at where descriptions name them as the service does. Other clients read
+    answers whole, and say themselves what does not fit.
     """
     if isinstance(answer, list) is not bool(operation.records and not operation.way):
         return False
-    if operation.provider != "aws":
+    if not PROVIDERS.get(operation.provider).is_described_as_sent:
         return True
     found = answer.get(operation.records, [])
     score = (operation.fields or {}).get(Field.SCORE, "")

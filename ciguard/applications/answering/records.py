@@ -2,8 +2,8 @@
 
 One JSON object in each line, in the order of asking; the last one of a question counts:
 
-    {"schema": 1, "provider": "google", "operation": "label_detection", "content": "9f86…",
-     "engine": "Google", "simulated": false, "answer": {…}}
+    {"schema": 1, "provider": "acme", "operation": "label_detection", "content": "9f86…",
+     "engine": "the service", "simulated": false, "answer": {…}}
     {"schema": 1, …, "error": {"code": "INVALID_ARGUMENT", "message": "Bad image data."}}
 
 Of what was asked about, only the digest is kept; an answer may repeat parts of a text, though.
@@ -16,10 +16,11 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.providers.codes import Code, ServiceError
+from ciguard.applications.providers.registered import PROVIDERS
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -33,12 +34,7 @@ _MAX_MESSAGE_LENGTH = 500
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _CODE = re.compile(rf"{'|'.join(Code)}|[A-Z][a-z]\w{{,98}}|\d{{3}}")
 """Of gRPC; a provider's own, `ThrottlingException`, or one of HTTP."""
-_SECRET = re.compile(
-    r"AIza[\w-]{10,}|ya29\.[\w.-]+|[\w.+-]+@[\w-]+\.[\w.]+|(?<=project[ :=])[\w:.-]+"
-    r"|(?<=projects/)[\w:.-]+|(?<=consumer ')[^']+|arn:aws[\w:/.-]+|\bA[KS]IA\w{8,}",
-    re.IGNORECASE,
-)
-"""Keys, tokens, accounts and projects, as error messages of services repeat them."""
+_ADDRESS = r"[\w.+-]+@[\w-]+\.[\w.]+"
 Key: TypeAlias = tuple[str, str, str]
 """Provider, operation, digest of the content."""
 
@@ -72,10 +68,17 @@ class Record:
             "simulated": self.is_simulated,
         }
         if isinstance(self.outcome, ServiceError):
-            message = _SECRET.sub("***", self.outcome.message)[:_MAX_MESSAGE_LENGTH]
+            message = _secret().sub("***", self.outcome.message)[:_MAX_MESSAGE_LENGTH]
             code = self.outcome.code if _CODE.fullmatch(self.outcome.code) else Code.UNKNOWN
             return {**record, "error": {"code": str(code), "message": message}}
         return {**record, "answer": self.outcome}
+
+
+@cache
+def _secret() -> re.Pattern[str]:
+    """Return what finds accounts and keys, as error messages of services repeat them."""
+    own = (provider.secrets for provider in PROVIDERS.items().values())
+    return re.compile("|".join(filter(None, (_ADDRESS, *own))), re.IGNORECASE)
 
 
 def _record(encoded: Json) -> Record:

@@ -14,25 +14,25 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.drawing import Draw
-from ciguard.applications.answering.messages import (
+from ciguard.applications.answering.relations import Relations, relations_of, topics_of
+from ciguard.applications.answering.validation import refuse
+from ciguard.applications.inverting.inputs import Wanted, digest_of
+from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.registered import (
     are_recognised,
     face_messages_of,
     messages_of,
     speech_messages_of,
 )
-from ciguard.applications.answering.relations import Relations, relations_of, topics_of
-from ciguard.applications.answering.validation import refuse
-from ciguard.applications.inverting.inputs import Wanted, digest_of
-from ciguard.applications.providers.description import Task
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.applications.answering.habits import Habits
-    from ciguard.applications.answering.recognised import Scored
     from ciguard.applications.judging.vocabulary import Vocabulary
     from ciguard.applications.providers.description import Operation
+    from ciguard.applications.providers.recognised import Scored
     from ciguard.domain import Json
 
 _LABELLED = frozenset({Task.LABELS, Task.OBJECTS})

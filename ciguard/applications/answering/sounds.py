@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import wave
 
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import ServiceError
+from ciguard.applications.providers.codes import Code, ServiceError
 
 RATE_HZ = 16_000
 _BYTES = 2

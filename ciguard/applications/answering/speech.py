@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering import sounds
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import are_recognised, speech_messages_of
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.registered import are_recognised, speech_messages_of
 
 if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation

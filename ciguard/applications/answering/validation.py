@@ -4,32 +4,12 @@ from __future__ import annotations
 
 import re
 
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import ServiceError
-from ciguard.applications.answering.messages import messages_of
-from ciguard.applications.inverting.inputs import Kind, kind_of
-from ciguard.applications.providers.description import Operation, Task
+from ciguard.applications.providers.codes import Code, ServiceError
+from ciguard.applications.providers.description import Kind, Operation, Task, kind_of
+from ciguard.applications.providers.registered import PROVIDERS, messages_of
 
 _MIN_TOKENS = 20
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_IMAGES = (
-    b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
-    b"\0\0\1\0", b"RIFF",
-)  # fmt: skip
-"""What files that Google reads images from begin with; AWS reads the first two kinds."""
-_NOTHING = {
-    "google": (
-        "Request must specify image and features.",
-        "One of content, or gcs_content_uri must be set.",
-    ),
-    "aws": (
-        "Request has invalid parameters: there is no image.",
-        "Value at 'text' failed to satisfy constraint: Member must have length of 1 or more",
-    ),
-    "azure": ("Input data is not a valid image.", "Document text is empty."),
-}
-"""What a provider says where there is no image, or no text."""
-
 _PLACES = (b"gs://", b"http://", b"https://")
 """What a request that names a place, instead of a content, begins with."""
 
@@ -55,14 +35,14 @@ def refuse(operation: Operation, about: bytes) -> None:
 
 
 def _refuse_image(operation: Operation, about: bytes) -> None:
-    known = _IMAGES[:2] if operation.provider == "aws" else _IMAGES
+    limits = PROVIDERS.get(operation.provider).limits
     if not about:
-        raise ServiceError(Code.INVALID_ARGUMENT, _NOTHING[operation.provider][0])
+        raise ServiceError(Code.INVALID_ARGUMENT, limits.no_image)
     if about.startswith(_PLACES):
         msg = "We can not access the URL currently. Please download the content and pass it in."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)
     is_sound = about[:4] == b"RIFF" and about[8:12] != b"WEBP"
-    if is_sound or not about.startswith(known):
+    if is_sound or not about.startswith(limits.images):
         raise bad_image(operation)
 
 
@@ -80,7 +60,7 @@ def _refuse_text(operation: Operation, about: bytes) -> None:
         # A client cannot even send it.
         raise ServiceError(Code.INVALID_ARGUMENT, "Document content is not valid UTF-8.") from error
     if not text:
-        raise ServiceError(Code.INVALID_ARGUMENT, _NOTHING[operation.provider][1])
+        raise ServiceError(Code.INVALID_ARGUMENT, PROVIDERS.get(operation.provider).limits.no_text)
     if operation.task is Task.CATEGORIES and len(_TOKEN.findall(text)) < _MIN_TOKENS:
         msg = "Invalid text content: too few tokens (words) to process."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)

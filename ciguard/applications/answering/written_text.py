@@ -9,13 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering import pictures
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.installed import are_installed
-from ciguard.applications.answering.messages import are_recognised, messages_of
-from ciguard.applications.answering.recognised import Box, Word
 from ciguard.applications.answering.validation import refuse
+from ciguard.applications.providers.codes import Code, ServiceError
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.recognised import Box, Word
+from ciguard.applications.providers.registered import are_recognised, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import messages_of
 from ciguard.applications.finding.values import EACH, Answer
 from ciguard.applications.inverting.inputs import Feeling, Wanted
 from ciguard.applications.judging.dead_code import is_place, spellings
 from ciguard.applications.providers.description import NOT_MADE, Field, Task
+from ciguard.applications.providers.registered import messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
     """
     for decided in explored.found.goals:
         answers = explored.met.get(decided.goal, {}).get(True)
-        if answers is None or any(one.is_solved for one in answers):
+        if answers is None or any(one.is_searched for one in answers):
             continue
         for answered in answers:
             if answered.operation.task in NOT_MADE:
@@ -97,7 +97,8 @@ def brought_about(explored: Explored) -> tuple[Wanted, ...]:
         for outcomes in explored.met.values()
         for answers in outcomes.values()
         for answered in answers
-        if not answered.is_refusal and (not answered.is_solved or answered.operation.task in _SAID)
+        if not answered.is_refusal
+        and (not answered.is_searched or answered.operation.task in _SAID)
     )
     return tuple(dict.fromkeys(one for each in every for one in _recognised(each)))
 

@@ -19,8 +19,8 @@ from ciguard.applications.assessing.verifying import exercised_with
 from ciguard.applications.exploring.arguments import asked_about, takes_contents
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.exploring.explore import crash_of
-from ciguard.applications.inverting.inputs import Feeling, Wanted, kind_of
-from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.inverting.inputs import Feeling, Wanted
+from ciguard.applications.providers.description import Field, Task, kind_of
 from ciguard.applications.repairing.labels import (
     Extension,
     Observation,
@@ -38,7 +38,6 @@ from ciguard.applications.repairing.measures import (
     measured,
 )
 from ciguard.applications.repairing.patches import add_labels, replace_threshold
-from ciguard.applications.repairing.source import read_source
 from ciguard.applications.repairing.suggestions import (
     Suggestion,
     more_labels,
@@ -53,6 +52,7 @@ from ciguard.applications.repairing.thresholds import (
     shares,
 )
 from ciguard.errors import ConfigurationError
+from ciguard.sources import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

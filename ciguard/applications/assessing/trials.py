@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.chosen import Chosen
-from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.recording import NotRecordedError, Recording
 from ciguard.applications.exploring.arguments import arguments_for
 from ciguard.applications.exploring.calling import Ended, Endless, Impossible
 from ciguard.applications.exploring.contents import plain_contents
 from ciguard.applications.inverting.inputs import digest_of
+from ciguard.applications.providers.codes import ServiceError
 from ciguard.applications.providers.description import Field, Task
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.finding.application import read_application
 from ciguard.applications.finding.findings import find
-from ciguard.applications.providers.description import known_providers
+from ciguard.applications.providers.registered import known_providers
 from ciguard.programs import run_program
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.applications.emulating.reading import invalid
+from ciguard.applications.providers.reading import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

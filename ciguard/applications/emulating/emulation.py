@@ -14,7 +14,6 @@ from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.faults import read_faults
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.habits import read_habits
-from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.recording import Recorded, kept_in
 from ciguard.applications.emulating.emulator import Emulator
 from ciguard.applications.emulating.remote import GrpcSide, reachable
@@ -22,6 +21,7 @@ from ciguard.applications.emulating.rest import RestServer
 from ciguard.applications.inverting.folder import LabelledFolder
 from ciguard.applications.judging.vocabulary import read_vocabulary
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.registered import PROVIDERS, answered_operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ciguard.applications.emulating.remote import Silent, Speaking
     from ciguard.applications.emulating.rest import Asked
     from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.providers.contract import Grpc
     from ciguard.applications.providers.description import Operation
 
 _CHECKED_EVERY_S = 1.0
@@ -46,7 +47,7 @@ class Emulating:
     grpc_port: int = 0
     """Likewise."""
     python: str = sys.executable
-    """Interpreter that has client libraries of Google, and so the messages of gRPC."""
+    """Interpreter that has client libraries with the messages of gRPC."""
     images: Path | None = None
     """Folder with images in a folder for each label, which made-up answers recognise."""
     labels: Path | None = None
@@ -90,7 +91,7 @@ class Emulation:
 
     def answering(self) -> Mapping[Operation, Engine | None]:
         """Return what answers each operation; None where nothing does."""
-        return {one: self.engines.engine_for(one) for one in operations()}
+        return {one: self.engines.engine_for(one) for one in answered_operations()}
 
 
 @contextlib.contextmanager
@@ -112,11 +113,16 @@ def emulation(emulating: Emulating, telling: Callable[[Asked], None]) -> Iterato
     with server, contextlib.ExitStack() as opened:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         opened.callback(server.shutdown)
-        side = GrpcSide(emulating.python, emulating.host, emulating.grpc_port, server.port)
+        side = GrpcSide(_grpc(), emulating.python, emulating.host, emulating.grpc_port, server.port)
         opened.callback(side.close)
         yield Emulation(emulating.host, server.port, side.start(), engines, side)
     for defect in server.defects:
         raise defect
+
+
+def _grpc() -> Grpc:
+    """Return what is served by gRPC: that of the first provider that speaks it."""
+    return next(one.grpc for one in PROVIDERS.items().values() if one.grpc is not None)
 
 
 def _engines(emulating: Emulating) -> Chosen:

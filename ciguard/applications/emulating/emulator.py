@@ -6,19 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.chosen import NoEngineError
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import ServiceError
-from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.recording import NotRecordedError
-from ciguard.applications.emulating.aws import AwsServices
-from ciguard.applications.emulating.azure import AzureServices
-from ciguard.applications.emulating.google import GoogleServices
 from ciguard.applications.in_target.asking import UnknownOperationError
+from ciguard.applications.providers.codes import Code, ServiceError
+from ciguard.applications.providers.registered import PROVIDERS, answered_operations
 from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:
     from ciguard.applications.answering.chosen import Chosen
-    from ciguard.applications.emulating.request import Reply, Request, Services
+    from ciguard.applications.providers.request import Reply, Request, Services
     from ciguard.domain import Json
 
 
@@ -32,8 +28,9 @@ class Emulator:
             engines: answer.
         """
         self._engines = engines
-        self._operations = {(one.provider, one.name): one for one in operations()}
-        self._services: tuple[Services, ...] = (AwsServices(), AzureServices(), GoogleServices())
+        self._operations = {(one.provider, one.name): one for one in answered_operations()}
+        fallback, *others = (one.services() for one in PROVIDERS.items().values())
+        self._services: tuple[Services, ...] = (*others, fallback)
 
     def reply(self, request: Request) -> Reply:
         """Answer a request, or refuse it."""
@@ -56,6 +53,10 @@ class Emulator:
     def refusal(self, request: Request, error: ServiceError) -> Reply:
         """Return how a request is refused that did not come as far as to be answered."""
         return self._asked_by(request).refusal(request, error)
+
+    def title(self, request: Request) -> str:
+        """Return how a log calls a request."""
+        return self._asked_by(request).title(request)
 
     def _asked_by(self, request: Request) -> Services:
         return next(one for one in self._services if one.are_asked(request))

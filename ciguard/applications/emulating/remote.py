@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.applications.emulating.bodies import MAX_BYTES
-from ciguard.applications.emulating.google_routes import VERSIONS
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.execution import Answered, Died, Host, HostSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ciguard.applications.providers.contract import Grpc
     from ciguard.domain import Json
 
-_ENTRY = "ciguard.applications.in_target.grpc_service"
 _START_S = 120.0
 _LIMIT_S = 10.0
 _MAX_BYTES = MAX_BYTES // 4 * 3 - (1 << 16)
@@ -53,11 +52,12 @@ def reachable(host: str) -> str:
 class GrpcSide:
     """Starts the process, and hears whether it is there still."""
 
-    def __init__(self, python: str, host: str, port: int, rest_port: int) -> None:
+    def __init__(self, grpc: Grpc, python: str, host: str, port: int, rest_port: int) -> None:
         """Prepare it; `start` starts it.
 
         Args:
-            python: interpreter that has client libraries of Google.
+            grpc: what is served.
+            python: interpreter that has the provider's client libraries.
             host: to listen on.
             port: likewise; 0 for any that is free.
             rest_port: that requests are handed on to.
@@ -73,10 +73,10 @@ class GrpcSide:
             "host": host,
             "port": port,
             "rest": [reachable(host), rest_port],
-            "versions": {service: list(several) for service, several in VERSIONS.items()},
+            "versions": {service: list(several) for service, several in grpc.versions.items()},
             "most_bytes": _MAX_BYTES,
         }
-        self._process = Host(HostSettings(python=python, entry=_ENTRY, details=details))
+        self._process = Host(HostSettings(python=python, entry=grpc.entry, details=details))
 
     def start(self) -> Speaking | Silent:
         """Start it. From a thread that lives on: it ends with that.

@@ -14,17 +14,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import AF_INET, AF_INET6
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from ciguard.applications.answering.codes import Code
-from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.emulating.bodies import read_body
-from ciguard.applications.emulating.request import Request
+from ciguard.applications.providers.codes import Code, ServiceError
+from ciguard.applications.providers.request import Request
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ciguard.applications.emulating.emulator import Emulator
-    from ciguard.applications.emulating.request import Reply
+    from ciguard.applications.providers.request import Reply
 
 _IDLE_S = 60.0
 """That a connection may stay without a request, or with half of one."""
@@ -36,7 +35,7 @@ class Asked:
     """One request, and what came of it."""
 
     path: str
-    """Without its query; of AWS, what it names in a header instead."""
+    """Without its query; or what it names instead, of a provider that asks in a header."""
     operations: tuple[str, ...]
     code: str
     """As the provider calls it; `OK` if it was answered."""
@@ -167,7 +166,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, request: Request, reply: Reply, seconds: float) -> None:
         content = json.dumps(reply.content).encode()
         # First, so that who has an answer finds it in the log.
-        asked = Asked(request.title, reply.asked, reply.code, reply.message, seconds)
+        asked = Asked(
+            self._listener.emulator.title(request), reply.asked, reply.code, reply.message, seconds
+        )
         self._listener.tell(asked)
         self.send_response(reply.status)
         for name, value in reply.headers.items():

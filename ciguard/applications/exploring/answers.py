@@ -6,20 +6,20 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.applications.answering.messages import (
+from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.recognised import Box, Entity, Face, Word
+from ciguard.applications.providers.registered import (
     face_messages_of,
     messages_of,
     speech_messages_of,
 )
-from ciguard.applications.answering.recognised import Box, Entity, Face, Word
-from ciguard.applications.providers.description import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ciguard.applications.answering.recognised import Scored
     from ciguard.applications.finding.findings import Decided
     from ciguard.applications.providers.description import Operation
+    from ciguard.applications.providers.recognised import Scored
     from ciguard.domain import Json
 
 _USUAL = {
@@ -58,8 +58,8 @@ class Answered:
     """That it refuses; empty where it may refuse any."""
     is_under_way: bool = False
     """Whether what was begun a moment ago is not done yet when it is first asked for."""
-    is_solved: bool = False
-    """Whether a solver made it up: it may be such as no service gives."""
+    is_searched: bool = False
+    """Whether it was drawn at random: what people would recognise as it, nobody knows."""
 
     @property
     def is_refusal(self) -> bool:
@@ -159,6 +159,11 @@ def content_of(operation: Operation, found: Scored, kinds: Sequence[str] = ()) -
     return written[operation.task]()
 
 
+def usual_for(operation: Operation) -> str:
+    """Return a result that nothing is compared with, as far as known."""
+    return _USUAL.get(operation.task, "Thing")
+
+
 def most_of(operation: Operation) -> float:
     """Return what an operation's scores go up to."""
     return operation.between[1] if operation.between else 1.0
@@ -226,7 +231,7 @@ def _of_kind(operation: Operation, kind: str, score: float) -> Answered:
 def _listed(
     operation: Operation, texts: Sequence[str], numbers: Sequence[float]
 ) -> Iterator[Answered]:
-    usual = _USUAL.get(operation.task, "Thing")
+    usual = usual_for(operation)
     if operation.task is not Task.LANGUAGE:  # a text is in some language always
         yield Answered(operation, "nothing recognised", content_of(operation, []))
     spelled = list(dict.fromkeys(form for text in texts for form in _forms(text)))

@@ -14,7 +14,7 @@ from ciguard.applications.exploring.requests import Sent, events, web_requests
 from ciguard.applications.finding.application import MAIN
 from ciguard.applications.finding.requested import EVENT, PASSED
 from ciguard.applications.finding.values import EACH
-from ciguard.applications.inverting.inputs import Kind, kind_of
+from ciguard.applications.providers.description import Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,18 +5,18 @@ from __future__ import annotations
 import base64
 import itertools
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.applications.exploring.by_name import made_up
 from ciguard.applications.exploring.surroundings import Surroundings
 from ciguard.applications.finding.summaries import Placed
-from ciguard.applications.providers.description import known_providers
+from ciguard.applications.providers.registered import hook_of, known_providers
 from ciguard.execution import Answered as Replied
 from ciguard.execution import Died, Host, HostSettings, Overdue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from ciguard.applications.finding.application import Application, Module, Routine
     from ciguard.applications.finding.conditions import Branch, Goal
@@ -100,12 +100,15 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
     root = application.root.resolve()
     goals = {goal for one in found for goal in conditions(one)}
     asked = {call.answer.operation.provider for one in found for call in one.calls}
+    read = [inputs] if inputs else []
+    hooks = {one: hook_of(one) for one in providers_of(application)}
+    read += [Path(hook["file"]) for hook in hooks.values()]
     details = {
         "files": {str((root / one.file).resolve()): one.file for one in application.modules},
         "places": sorted({*map(_place, goals), *(_whole(goal.branch) for goal in goals)}),
         "root": str(root),
         "real": is_real,
-        "providers": {one: one in asked for one in providers_of(application)},
+        "providers": {one: {**hook, "is_asked": one in asked} for one, hook in hooks.items()},
         "texts": dict(texts or {}),
         "variables": {} if is_real else _variables(application),
     }
@@ -119,7 +122,7 @@ def host_of(  # noqa: PLR0913 - whose process, and how it is
             entry=_ENTRY,
             details=details,
             environment=around.environment(),
-            held=around.held(python, root, [inputs] if inputs else []),
+            held=around.held(python, root, read),
         )
     )
 

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ciguard.applications.inverting.inputs import Kind
+from ciguard.applications.providers.description import Kind
 
 Contents: TypeAlias = Mapping[Kind, bytes]
 """An image, a text and a sound, whichever of them are needed."""

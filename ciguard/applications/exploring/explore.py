@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.answering.messages import are_written
 from ciguard.applications.exploring.answers import Answered, answers_to, refusals_of
 from ciguard.applications.exploring.arguments import CannotCallError, arguments_for
 from ciguard.applications.exploring.calling import (
@@ -23,10 +22,13 @@ from ciguard.applications.exploring.calling import (
     routines_of,
 )
 from ciguard.applications.exploring.contents import plain_contents
-from ciguard.applications.exploring.solved import solved_answer
+from ciguard.applications.exploring.hints import hints_of
+from ciguard.applications.exploring.searched import answer_of
+from ciguard.applications.exploring.searching import Search
 from ciguard.applications.providers.description import Field, Task
-from ciguard.applications.solving import can_solve
+from ciguard.applications.providers.registered import are_written
 from ciguard.errors import ConfigurationError
+from ciguard.sources import UnreadableSourceError, parse_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,11 +39,14 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.providers.description import Operation
-    from ciguard.applications.solving.search import Proposal
     from ciguard.domain import Json
 
 _MAX_RUNS = 400
-_SOLVING_S = 10.0
+_SEARCHING_S = 10.0
+_MAX_IN_VAIN = 600
+"""Answers that are searched for, one after the other, and turn nothing."""
+_MAX_AFTER = 150
+"""The same, when only exceptions are looked for."""
 _LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 """What an application ends itself with."""
 
@@ -122,8 +127,8 @@ class Explored:
     problem: str = ""
     """Why it could not be explored; empty if it could."""
     runs: int = 0
-    solved: int = 0
-    """Answers among those that were solved for."""
+    searched: int = 0
+    """Answers among those that were searched for."""
     seconds: float = 0.0
     met: dict[Goal, dict[bool, Answers]] = field(default_factory=dict)
     """How each sub-condition turned out, and by which answers first, the plainest ones."""
@@ -184,8 +189,8 @@ def explore(
 def _raises(file: Path, line: int) -> bool:
     """Return whether a line raises, as an application means to: by `raise` or `assert`."""
     try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
+        tree = parse_file(file)
+    except (OSError, UnreadableSourceError):
         return False
     around = [
         node
@@ -198,13 +203,6 @@ def _raises(file: Path, line: int) -> bool:
 
 def _is_felt(operation: Operation) -> bool:
     return operation.task is Task.SENTIMENT
-
-
-def _proposed(plain: Answered, proposal: Proposal) -> Answered:
-    """Return what an operation is to answer; what is not solved for stays plain."""
-    if plain.operation not in proposal:
-        return plain
-    return solved_answer(plain.operation, proposal[plain.operation])
 
 
 class _Exploring:
@@ -263,7 +261,7 @@ class _Exploring:
             result.seconds = time.monotonic() - began
             if result.seconds > budget_s:
                 break
-        self._solve()
+        self._search()
         self._judge()
         if not result.problem:
             self._refuse()
@@ -315,7 +313,8 @@ class _Exploring:
         self._asked += isinstance(call, Ended) and bool(call.asked)
         return call
 
-    def _run(self, answers: Answers) -> None:
+    def _run(self, answers: Answers) -> frozenset[tuple[Goal, bool]]:
+        """Call the function, note what comes of it, and return how sub-conditions turned out."""
         result = self._result
         call = self._called(self._arguments, answers)
         result.runs += 1
@@ -334,21 +333,28 @@ class _Exploring:
                     self._fine = answers
                 else:
                     self._note(raised, answers)
+                return frozenset(seen)
+        return frozenset()
 
-    def _solve(self) -> None:
-        """Solve for answers that bring about what none has, exceptions too, while there is time."""
+    def _search(self) -> None:
+        """Search for answers that bring about what none did, exceptions too."""
         result = self._result
-        if not self._fine or not can_solve():
+        if not self._fine:
             return
-        from ciguard.applications.solving.search import Search  # noqa: PLC0415 - an extra
-
-        raised = [(name, line) for name, _, line in self._raised]
-        search = Search(self._application, self._found, self._unmet, raised)
-        for proposal in search.proposals(min(_SOLVING_S, self._deadline - time.monotonic())):
+        search = Search(self._operations(), hints_of(self._application, self._found))
+        # What was found takes time to be made again, and refusals are tried after that.
+        now = time.monotonic()
+        until = now + min(_SEARCHING_S, (self._deadline - now) / 2)
+        left, in_vain = len(self._unmet()), 0
+        while in_vain < (_MAX_IN_VAIN if left else _MAX_AFTER) and time.monotonic() < until:
+            guess = search.guess()
+            seen = self._run(tuple(answer_of(one, results) for one, results in guess.items()))
+            result.searched += 1
             if result.problem:
                 return
-            self._run(tuple(_proposed(one, proposal) for one in self._fine))
-            result.solved += 1
+            search.note(guess, seen)
+            before, left = left, len(self._unmet())
+            in_vain = 0 if left < before else in_vain + 1
 
     def _unmet(self) -> set[tuple[Goal, bool]]:
         """Return the outcomes of sub-conditions that no answer has brought about."""

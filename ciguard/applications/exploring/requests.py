@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.requested import ARGUMENTS, BODY, EVENT, JSON, PASSED, RAW
-from ciguard.applications.inverting.inputs import Kind
+from ciguard.applications.providers.description import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,7 @@
 """Finds the functions of an application that call cognitive services, from its text alone.
 
-`application` reads its files, `naming` says what names mean, `conditions` takes branches apart,
-`values` is what may be known of an expression, `summaries` what is known of each function, `scope`
-what is known while one is read; `calls`, `expressions` and `reading` read it, `reaching` says what
-functions reach through others, `findings` is what comes out.
+`application` reads its files, `conditions` takes branches apart, `values` is what may be known of
+an expression, `summaries` what is known of each function, `scope` what is known while one is read;
+`calls`, `expressions` and `reading` read it, `reaching` says what functions reach through others,
+`findings` is what comes out.
 """

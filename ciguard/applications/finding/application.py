@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import ast
-import os
-import tokenize
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.applications.finding.conditions import literals_of
 from ciguard.applications.finding.constructing import annotated_fields, constructor_of
-from ciguard.applications.finding.naming import Names, names_of
 from ciguard.applications.finding.requested import read_of_event, requested
 from ciguard.errors import ConfigurationError
+from ciguard.sources import (
+    Imports,
+    UnreadableSourceError,
+    files_below,
+    import_root,
+    imports_of,
+    may_change,
+    module_name,
+    parse_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from ciguard.applications.finding.conditions import Literal
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-_MAX_BYTES = 4_000_000
-_NOT_ITS_OWN = frozenset({
-    "site-packages", "dist-packages", "node_modules", "__pycache__", "venv", "env", "virtualenv",
-})  # fmt: skip
 _MAX_DEPTH = 120
-_OF_AN_ENVIRONMENT = "pyvenv.cfg"
 MAIN = "<module>"
 """Names what a file does when it is run or imported."""
 
@@ -114,7 +116,7 @@ class Module:
     """By which others import it."""
     file: str
     """Below the application's folder, with slashes."""
-    names: Names
+    names: Imports
     routines: tuple[Routine, ...]
     classes: dict[str, tuple[str, ...]]
     """Name within the module → qualified names of its bases."""
@@ -153,7 +155,7 @@ def read_application(path: Path) -> Application:
         msg = f"{path}: no such file or folder. Name an application's folder, or its one file."
         raise ConfigurationError(msg)
     path = path.resolve()
-    root = _root_of(path if path.is_dir() else path.parent)
+    root = import_root(path if path.is_dir() else path.parent)
     modules: list[Module] = []
     unread: list[Unread] = []
     seen: set[Path] = set()
@@ -173,13 +175,6 @@ def read_application(path: Path) -> Application:
     return Application(root, tuple(modules), tuple(unread))
 
 
-def _root_of(folder: Path) -> Path:
-    """Return the folder that modules are imported from: above the outermost package."""
-    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
-        folder = folder.parent
-    return folder
-
-
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
@@ -191,40 +186,29 @@ def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
-    for folder, folders, files in os.walk(path):
-        here = Path(folder)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name not in _NOT_ITS_OWN
-            and not (here / name / _OF_AN_ENVIRONMENT).exists()
-        )
-        own = (here / name for name in sorted(files) if name.endswith(".py"))
+    for file in files_below(path):
         # A pipe would be waited for; a link to nothing is told of.
-        yield from (file for file in own if file.is_file() or not file.exists())
+        if file.suffix == ".py" and (file.is_file() or not file.exists()):
+            yield file
 
 
 def _module(file: Path, name: str) -> Module | Unread:
     try:
-        if file.stat().st_size > _MAX_BYTES:
-            return Unread(name, f"larger than {_MAX_BYTES:,} bytes")
-        with tokenize.open(file) as text:
-            tree = ast.parse(text.read())
-    except SyntaxError as error:
-        line = f"line {error.lineno}: " if error.lineno else ""
-        return Unread(name, f"is no Python 3 as this interpreter reads it: {line}{error.msg}")
-    except (OSError, ValueError, LookupError, RecursionError, MemoryError) as error:
-        return Unread(name, f"cannot be read: {str(error) or type(error).__name__}")
+        tree = parse_file(file)
+    except UnreadableSourceError as error:
+        if not error.line:
+            return Unread(name, f"cannot be read: {error.reason}")
+        what = "is no Python 3 as this interpreter reads it"
+        return Unread(name, f"{what}: line {error.line}: {error.reason}")
+    except OSError as error:
+        return Unread(name, f"cannot be read: {error}")
     if _depth(tree) > _MAX_DEPTH:
         return Unread(name, "nested too deeply to be followed")
-    parts = name.removesuffix(".py").split("/")
-    dotted = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    package = dotted if parts[-1] == "__init__" else ".".join(parts[:-1])
-    names = names_of(tree, package, _beside(file.parent) if package else ())
+    package = name.rpartition("/")[0].replace("/", ".")
+    names = imports_of(tree, package, _beside(file.parent) if package else ())
     definitions = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
     return Module(
-        name=dotted,
+        name=module_name(name),
         file=name,
         names=names,
         routines=tuple(_routines(tree, names)),
@@ -260,27 +244,8 @@ def _depth(tree: ast.AST) -> int:
     return depth
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds, in whatever scope, or may change in place."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.arg(arg=name) | ast.Attribute(value=ast.Name(id=name)):
-            yield name
-        case ast.alias(name=name, asname=local):
-            yield local or name.partition(".")[0]
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-            yield name
-        case ast.Global(names=names):
-            yield from names
-        case _:
-            pass
-
-
 def _constants(tree: ast.Module) -> dict[str, tuple[Literal, ...]]:
-    stored = Counter(name for one in ast.walk(tree) for name in _bound(one))
+    stored = Counter(name for one in ast.walk(tree) for name in may_change(one))
     found = {}
     for name, value in _variables(tree):
         literals = literals_of(value)
@@ -333,7 +298,7 @@ def _texts(tree: ast.Module) -> tuple[str, ...]:
     return tuple(dict.fromkeys(short))[:_MAX_TEXTS]
 
 
-def _routines(tree: ast.Module, names: Names) -> Iterator[Routine]:
+def _routines(tree: ast.Module, names: Imports) -> Iterator[Routine]:
     yield Routine(MAIN, tree.body, 1)
     classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
     constructors = {name: constructor_of(one, classes) for name, one in classes.items()}

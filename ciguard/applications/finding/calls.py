@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.values import Value
-from ciguard.syntax import dotted_name
+from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

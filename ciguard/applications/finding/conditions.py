@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ciguard.sources import Place
+
 Literal: TypeAlias = str | int | float
 OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-
-
-Place: TypeAlias = tuple[int, int, int, int]
-"""Line and column where an expression begins and where it ends, as `ast` counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +79,6 @@ def texts_of(part: ast.expr, test: LiteralTest | None) -> tuple[str, ...]:
         return tuple(one for one in test.literals if isinstance(one, str))
     constants = (node.value for node in ast.walk(part) if isinstance(node, ast.Constant))
     return tuple(dict.fromkeys(one for one in constants if isinstance(one, str)))
-
-
-def place_of(node: ast.expr) -> Place:
-    """Return where an expression stands in its file."""
-    return (
-        node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0,
-    )  # fmt: skip
 
 
 def parts(condition: ast.expr) -> Iterator[ast.expr]:

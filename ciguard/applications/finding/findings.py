@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.conditions import Branch, Goal
     from ciguard.applications.finding.summaries import Placed
     from ciguard.applications.finding.values import Flow
-    from ciguard.applications.providers.description import Provider
+    from ciguard.applications.providers.description import ProviderDescription
 
 _ROUNDS = 12
 """After so many, what recursion still brings is left out."""
@@ -85,7 +85,7 @@ class Found:
         return found
 
 
-def find(application: Application, providers: Sequence[Provider]) -> tuple[Found, ...]:
+def find(application: Application, providers: Sequence[ProviderDescription]) -> tuple[Found, ...]:
     """Return the functions that call services, in the order of the text.
 
     Args:

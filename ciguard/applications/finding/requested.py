@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications.finding.naming import Names
+    from ciguard.sources import Imports
 
 PASSED = "request"
 """The parameter of a cloud function that gets the request."""
@@ -49,7 +49,7 @@ _CALLED = {"get_json": "json", "get_data": RAW}
 
 
 def requested(
-    body: Sequence[ast.stmt], arguments: ast.arguments, names: Names
+    body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
 ) -> dict[str, tuple[str, ...]]:
     """Return the parts of a request that a function reads, and which fields of each.
 
@@ -71,7 +71,7 @@ def requested(
 
 
 def read_of_event(
-    body: Sequence[ast.stmt], arguments: ast.arguments, names: Names
+    body: Sequence[ast.stmt], arguments: ast.arguments, names: Imports
 ) -> dict[str, tuple[str, ...]]:
     """Return likewise what a function reads of an event: fields, and those of a web request in it.
 
@@ -93,7 +93,7 @@ def _written(annotation: ast.expr | None) -> str:
     return "" if annotation is None else ast.unparse(annotation).strip("'\"")
 
 
-def _is_of_flask(annotation: ast.expr | None, names: Names) -> bool:
+def _is_of_flask(annotation: ast.expr | None, names: Imports) -> bool:
     """Return whether a request may be Flask's by its annotation, and by what the file imports."""
     if annotation is not None:
         return names.qualified(annotation) in {"flask.Request", "flask.wrappers.Request"}
@@ -129,7 +129,7 @@ def _parts_read(body: Sequence[ast.stmt], reading: _Reading) -> dict[str, tuple[
 class _Reading:
     """Of one function."""
 
-    def __init__(self, names: Names, *, is_passed: bool = False) -> None:
+    def __init__(self, names: Imports, *, is_passed: bool = False) -> None:
         self._names = names
         self._is_passed = is_passed
         self._held: dict[str, str] = {}

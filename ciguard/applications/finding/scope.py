@@ -11,17 +11,16 @@ from ciguard.applications.finding.conditions import (
     Branch,
     Goal,
     parts,
-    place_of,
     test_of,
     texts_of,
     written,
 )
-from ciguard.applications.finding.naming import named_in
 from ciguard.applications.finding.summaries import Summary
 from ciguard.applications.finding.values import NOTHING, Flow, Parameter, Value
+from ciguard.sources import dotted_name, parse_expression, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import TypeVar
 
     from ciguard.applications.finding.application import Module
@@ -65,7 +64,7 @@ class Scope:
     def annotated(self, annotation: ast.expr) -> Value:
         """Return the client, or the application's object, that an annotation says is there."""
         found = NOTHING
-        for one in named_in(annotation):
+        for one in _named_in(annotation):
             name = self.module.names.qualified(one)
             own = next(filter(self.world.is_class, (f"{self.module.name}.{name}", name)), "")
             clients = frozenset(self.world.makers(name))
@@ -81,7 +80,7 @@ class Scope:
         for owner in (*owners, f"{module}.{MAIN}"):
             if (owner, name) in self.world.variables:
                 return self.world.variables[owner, name]
-        home, _, there = self.module.names.imported.get(name, "").rpartition(".")
+        home, _, there = self.module.names.meanings.get(name, "").rpartition(".")
         return self.world.variables.get((f"{home}.{MAIN}", there), NOTHING)
 
     def set(self, name: str, value: Value, *, replaces: bool) -> None:
@@ -147,3 +146,25 @@ class Scope:
 def _add(known: dict[_Key, frozenset[Flow]], more: Mapping[_Key, frozenset[Flow]]) -> None:
     for key, flows in more.items():
         known[key] = (Value(known.get(key, frozenset())) | Value(flows)).flows
+
+
+def _named_in(annotation: ast.expr) -> Iterator[ast.expr]:
+    """Yield the names that an annotation says a value is of: `a.B` of `"a.B | None"` and the like.
+
+    Nothing of what is in a list or another collection.
+    """
+    match annotation:
+        case ast.Constant(value=str(text)):
+            try:
+                yield from _named_in(parse_expression(text))
+            except (SyntaxError, ValueError):  # words
+                return
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            yield from _named_in(left)
+            yield from _named_in(right)
+        case ast.Subscript(value=held, slice=inner) if dotted_name(held).endswith("Optional"):
+            yield from _named_in(inner)
+        case ast.Name() | ast.Attribute():
+            yield annotation
+        case _:
+            return

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.finding.application import Application, Module, Routine
     from ciguard.applications.finding.conditions import Goal
-    from ciguard.applications.providers.description import Client, Operation, Provider
+    from ciguard.applications.providers.description import Client, Operation, ProviderDescription
 
     _Key = TypeVar("_Key", Goal, Answer)
 
@@ -59,7 +59,7 @@ class Placed:
 class World:
     """What is known of all functions by now."""
 
-    def __init__(self, application: Application, providers: Sequence[Provider]) -> None:
+    def __init__(self, application: Application, providers: Sequence[ProviderDescription]) -> None:
         self.providers = tuple(providers)
         self.placed = {
             placed.qualified: placed

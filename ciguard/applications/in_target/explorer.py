@@ -16,7 +16,6 @@ import itertools
 import json
 import os
 import random
-import re
 import runpy
 import signal
 import socket
@@ -25,10 +24,9 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, List, Set, Tuple  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target import aws_storage
+from ciguard.applications.in_target import hooks, stored
 from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.applications.in_target.given import (
-    CLIENTS,
     EVENT,
     ITS_CALLERS,
     Arguments,
@@ -50,11 +48,6 @@ PROGRAM = "<module>"
 _MAX_LENGTH = 300
 _MAX_ITEMS = 1000
 _MAX_QUESTIONS = 200
-_OF_OLD_CLIENTS = re.compile(
-    r"cannot import name '(?:types|enums)' from 'google\.cloud\.(?P<imported>[a-z]+)"
-    r"|No module named 'google\.cloud\.(?P<sought>[a-z]+)\w*\.(?:types|enums)'"
-    r"|module 'google\.cloud\.(?P<read>[a-z]+)\w*' has no attribute '(?:types|enums)'"
-)
 _OF_CONFINEMENT = " (ciguard confines applications, see docs/levels/app.md)"
 _OF_VARIABLES = ([os.__file__], ["<frozen os>"])
 """Where `os.environ` raises."""
@@ -104,8 +97,9 @@ class _Explorer:
 
     def serve(self) -> None:
         """Answer until there is nobody to ask."""
-        for provider, is_asked in self._providers.items():
-            self._stand_between(provider, is_asked)
+        for provider, settings in self._providers.items():
+            hook = hooks.load(provider, settings["hook"], settings["file"])
+            self._stand_between(provider, hook, is_asked=settings["is_asked"])
         if not self._is_real:  # a service itself takes its time
             shorten()
         self._probes.install()
@@ -121,13 +115,12 @@ class _Explorer:
                 self._is_called = False
                 self._say(answer)
 
-    def _stand_between(self, provider: str, is_asked: bool) -> None:  # noqa: FBT001
-        clients = CLIENTS[provider]
+    def _stand_between(self, provider: str, hook: hooks.Hook, *, is_asked: bool) -> None:
         try:
             if self._is_real:
-                clients.observe(self._heard)
+                hook.observe(self._heard)
             else:
-                clients.intercept(self._answer_of)
+                hook.intercept(self._answer_of)
         except ImportError as error:  # nothing is called then: a client might ask the service
             if is_asked:
                 self._problem = f"the clients of {provider} cannot be answered: {error}"
@@ -193,7 +186,7 @@ class _Explorer:
     def _prepared(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:  # noqa: UP006
         """Return what is called, and its arguments without and with names."""
         given = request["arguments"]
-        aws_storage.forget()
+        stored.forget()
         self._guesses = set(guesses(list(given.values())))
         sys.argv = Arguments([request["file"]])
         function = self._function(request)
@@ -267,7 +260,7 @@ class _Explorer:
 
     def _told(self, error: BaseException) -> str:
         """Return an exception in words, and where in the application it is raised."""
-        if isinstance(error, ModuleNotFoundError) and not _OF_OLD_CLIENTS.search(str(error)):
+        if isinstance(error, ModuleNotFoundError) and not hooks.advice(str(error)):
             return f"{self._words(error)} in the interpreter of --python"
         frames = self._raised(error)["frames"]
         where = f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
@@ -298,11 +291,8 @@ def _message(error: BaseException) -> str:
         message = str(error)[:_MAX_LENGTH]
     except Exception:  # noqa: BLE001 - the application's, whatever it is
         return "its message cannot be had"
-    old = _OF_OLD_CLIENTS.search(message)
-    if old is None:
-        return message
-    package = next(filter(None, old.groups()))
-    return f"{message}. It is written for clients of before 2020, such as google-cloud-{package}<2"
+    advice = hooks.advice(message)
+    return f"{message}. {advice}" if advice else message
 
 
 def _is_of_surroundings(error: BaseException) -> bool:

@@ -16,12 +16,10 @@ import pathlib
 import sys
 from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.applications.in_target import aws_clients, azure_clients, google_clients
-from ciguard.applications.in_target.aws_storage import stored
+from ciguard.applications.in_target.hooks import CLIENTS
+from ciguard.applications.in_target.stored import stored
 
 Json = Any
-CLIENTS = {"google": google_clients, "aws": aws_clients, "azure": azure_clients}
-"""By provider, what stands between the application and its clients."""
 EVENT = "event"
 """The parameter of a cloud function that gets an event."""
 ITS_CALLERS = frozenset({"client", "made_up", "stored"})

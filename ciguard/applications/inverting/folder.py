@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ciguard.applications.inverting.inputs import Input, Kind, Wanted, kind_of
+from ciguard.applications.inverting.inputs import Input, Wanted
 from ciguard.applications.inverting.sources import Source, read_sources
 from ciguard.applications.inverting.variants import alike, different, rng_for
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import Kind, Task, kind_of
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -7,38 +7,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import Kind, Task, kind_of
 from ciguard.domain import TriedInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Kind(StrEnum):
-    """What a service is asked about."""
-
-    IMAGE = "image"
-    """PNG or JPEG."""
-    TEXT = "text"
-    """UTF-8."""
-    SOUND = "sound"
-    """WAV, 16 kHz, one channel, 16 bits."""
-
-
-_OF_TEXT = frozenset({
-    Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES, Task.PHRASES, Task.LANGUAGE,
-})  # fmt: skip
 _MEDIA = {
     ".png": "image/png", ".jpg": "image/jpeg", ".wav": "audio/wav", ".txt": "text/plain",
 }  # fmt: skip
 _SUFFIXES = {Kind.IMAGE: ".png", Kind.TEXT: ".txt", Kind.SOUND: ".wav"}
-
-
-def kind_of(task: Task) -> Kind:
-    """Return what a service for a task is asked about."""
-    if task is Task.SPEECH:
-        return Kind.SOUND
-    return Kind.TEXT if task in _OF_TEXT else Kind.IMAGE
 
 
 class Feeling(StrEnum):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import partial
 from itertools import count, zip_longest
 from typing import TYPE_CHECKING
 
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image, ImageDraw
 
 from ciguard.applications.inverting.fonts import Font, installed_fonts
 from ciguard.applications.inverting.inputs import Input
-from ciguard.applications.inverting.pictures import WHITE, gradient, noise, opened, png
+from ciguard.applications.inverting.pictures import WHITE, gradient, noise, png
 
 if TYPE_CHECKING:
     import random
@@ -54,53 +53,30 @@ def fonts_for(text: str) -> Iterator[Font]:
         yield from (font for font in installed_fonts() if font.shows("\n".join(lines)))
 
 
-def pictures_of(
-    wanted: Wanted, rng: random.Random, backgrounds: Sequence[Input]
-) -> Iterator[Input]:
+def pictures_of(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
     """Yield pictures of the text `wanted.key` without an end; nothing where no font shows it.
 
     Args:
         wanted: what they are made for.
         rng: where sizes, angles, colours and the order of fonts are from.
-        backgrounds: pictures to write on; those that cannot be opened are left out.
     """
-    grounds = _grounds(backgrounds)
     fonts = _in_turn(list(fonts_for(wanted.key)), rng)
     for at in count() if fonts else ():
-        font, ground, size = fonts[at % len(fonts)], grounds[at % len(grounds)], rng.choice(_SIZES)
+        font, size = fonts[at % len(fonts)], rng.choice(_SIZES)
+        on, ground = _GROUNDS[at % len(_GROUNDS)]
         angle = round(rng.uniform(-_STEEPEST, _STEEPEST), 1) if at else 0.0
         picture = _written(
-            lines_of(wanted.key), font.of_size(size), angle, partial(ground.of, rng), _ink(rng)
+            lines_of(wanted.key), font.of_size(size), angle, partial(ground, rng), _ink(rng)
         )
-        origin = f"printed with {font.name}, {size} pixels, turned by {angle}°, on {ground.name}"
-        yield Input(wanted, png(picture), origin, ground.licence)
+        origin = f"printed with {font.name}, {size} pixels, turned by {angle}°, on {on}"
+        yield Input(wanted, png(picture), origin)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ground:
-    name: str
-    of: Callable[[random.Random, tuple[int, int]], Image.Image]
-    licence: str = ""
-
-
-_PLAIN = (
-    _Ground("a blank image", lambda _, size: Image.new("RGB", size, WHITE)),
-    _Ground("noise", lambda rng, size: noise(rng, size, 4, _LIGHT)),
-    _Ground("a gradient", lambda rng, size: gradient(rng, size, _LIGHT)),
+_GROUNDS: tuple[tuple[str, Callable[[random.Random, tuple[int, int]], Image.Image]], ...] = (
+    ("a blank image", lambda _, size: Image.new("RGB", size, WHITE)),
+    ("noise", lambda rng, size: noise(rng, size, 4, _LIGHT)),
+    ("a gradient", lambda rng, size: gradient(rng, size, _LIGHT)),
 )
-
-
-def _grounds(backgrounds: Sequence[Input]) -> Sequence[_Ground]:
-    found = [
-        _Ground(f"{one.origin} ({one.digest[:8]})", partial(_covering, picture), one.licence)
-        for one in backgrounds
-        if (picture := opened(one.content))
-    ]
-    return found or _PLAIN
-
-
-def _covering(picture: Image.Image, _: random.Random, size: tuple[int, int]) -> Image.Image:
-    return ImageOps.fit(picture, size)
 
 
 def _in_turn(fonts: list[Font], rng: random.Random) -> list[Font]:

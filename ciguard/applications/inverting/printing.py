@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -20,17 +19,12 @@ def draws() -> bool:
     return find_spec("PIL") is not None
 
 
-@dataclass(frozen=True, slots=True)
 class PrintedText:
     """Writes the wanted text on images, in the fonts of this machine (Keeper, 3.2.2, Figure 6).
 
     Printed fonts and such as look like handwriting take turns, in several sizes, turned a little,
     on blank, noisy and shaded backgrounds. An empty text makes a blank image and noise.
     """
-
-    backgrounds: Sequence[Input] = ()
-    """Images made for another call on the same image: the text is written on them instead, and for
-    an empty one they are left as they are."""
 
     def serves(self, wanted: Wanted) -> bool:
         """Return whether a font shows that, and Pillow is installed.
@@ -58,6 +52,5 @@ class PrintedText:
 
         rng = rng_for(wanted, seed)
         if wanted.key:
-            return different(pictures_of(wanted, rng, self.backgrounds), count)
-        without = (replace(one, wanted=wanted) for one in self.backgrounds)
-        return different(without if self.backgrounds else nothing(wanted, rng), count)
+            return different(pictures_of(wanted, rng), count)
+        return different(nothing(wanted, rng), count)

@@ -1,1 +1,33 @@
 """What is wrong with conditions by their text alone: sub-conditions that nothing can change."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.applications.finding.application import Application
+    from ciguard.applications.finding.findings import Found
+    from ciguard.applications.judging.dead_code import Dead
+
+
+def can_prove() -> bool:
+    """Return whether z3 is installed."""
+    return find_spec("z3") is not None
+
+
+def contradictory_conditions(application: Application, found: Found) -> Iterator[Dead]:
+    """Yield sub-conditions that nothing can turn, together with others; none without z3.
+
+    Args:
+        application: as read.
+        found: a function of it.
+    """
+    if can_prove():
+        from ciguard.applications.judging.contradictions import (  # noqa: PLC0415 - an extra
+            contradictions,
+        )
+
+        yield from contradictions(application, found)

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.values import Answer
 from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.registered import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.finding.conditions import Branch, Goal, Literal, Place
+    from ciguard.applications.finding.conditions import Branch, Goal, Literal
     from ciguard.applications.finding.findings import Decided, Found
     from ciguard.applications.finding.values import Flow
     from ciguard.applications.judging.vocabulary import Vocabulary
+    from ciguard.sources import Place
 
 _CASES: Mapping[str, Callable[[str], str]] = {
     ".lower()": str.lower, ".upper()": str.upper, ".title()": str.title, ".strip()": str.strip,
@@ -127,7 +129,7 @@ def _is_sought(decided: Decided) -> bool:
 
 
 def _enumeration(decided: Decided) -> Iterator[Dead]:
-    """Yield comparisons of a text with what is a number with a name in Google's messages."""
+    """Yield comparisons of a text with what is a number with a name in a service's messages."""
     goal, test = decided.goal, decided.goal.test
     if test is None or test.operator not in {"==", "in"} or len(goal.texts) != len(test.literals):
         return
@@ -142,8 +144,13 @@ def _records(answer: Answer) -> str:
     return answer.operation.records
 
 
+def _has_enumerations(answer: Answer) -> bool:
+    provider = PROVIDERS.items().get(answer.operation.provider)
+    return provider is not None and provider.has_enumerations
+
+
 def _is_enumerated(flow: Flow) -> bool:
-    if not isinstance(flow.source, Answer) or flow.source.operation.provider != "google":
+    if not isinstance(flow.source, Answer) or not _has_enumerations(flow.source):
         return False
     kind = (flow.source.operation.fields or {}).get(Field.KIND, "")
     field = flow.steps[-2] if len(flow.steps) > 1 else ""

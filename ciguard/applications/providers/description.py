@@ -1,4 +1,4 @@
-"""A provider of cognitive services: its clients, what they can be asked, what they answer.
+"""What a provider of cognitive services offers: its clients, what they can be asked and answer.
 
 One TOML file for each. A user names a file of their own for a provider that ciguard does not know.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-_SHIPPED = ("google", "aws", "azure")
+_FILE = "services.toml"
+
+
+class Kind(StrEnum):
+    """What a service is asked about."""
+
+    IMAGE = "image"
+    """PNG or JPEG."""
+    TEXT = "text"
+    """UTF-8."""
+    SOUND = "sound"
+    """WAV, 16 kHz, one channel, 16 bits."""
 
 
 class Task(StrEnum):
@@ -46,6 +56,16 @@ class Task(StrEnum):
 
 NOT_MADE = frozenset({Task.PHRASES, Task.LANGUAGE, Task.OTHER})
 """Tasks that no inputs are made for."""
+_OF_TEXT = frozenset({
+    Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES, Task.PHRASES, Task.LANGUAGE,
+})  # fmt: skip
+
+
+def kind_of(task: Task) -> Kind:
+    """Return what a service for a task is asked about."""
+    if task is Task.SPEECH:
+        return Kind.SOUND
+    return Kind.TEXT if task in _OF_TEXT else Kind.IMAGE
 
 
 class Field(StrEnum):
@@ -115,8 +135,8 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
-    """One provider."""
+class ProviderDescription:
+    """What one provider offers."""
 
     name: str
     packages: tuple[str, ...]
@@ -130,17 +150,17 @@ class Provider:
                 yield client.operations[name]
 
 
-@cache
-def known_providers() -> tuple[Provider, ...]:
-    """Return the providers that ciguard describes."""
-    folder = files(__package__)
-    return tuple(
-        _provider(tomllib.loads((folder / f"{name}.toml").read_text("utf-8")), f"{name}.toml")
-        for name in _SHIPPED
-    )
+def read_description(package: str) -> ProviderDescription:
+    """Return what a provider offers, as `services.toml` in its package says.
+
+    Raises:
+        ConfigurationError: if that says something else than it should.
+    """
+    text = (files(package) / _FILE).read_text("utf-8")
+    return _provider(tomllib.loads(text), f"{_FILE} of {package}")
 
 
-def read_provider(file: Path) -> Provider:
+def read_provider(file: Path) -> ProviderDescription:
     """Read the description of a provider.
 
     Raises:
@@ -153,7 +173,7 @@ def read_provider(file: Path) -> Provider:
         raise ConfigurationError(msg) from error
 
 
-def _provider(raw: dict[str, Any], file: str) -> Provider:
+def _provider(raw: dict[str, Any], file: str) -> ProviderDescription:
     reader = _Reader(file)
     name = reader.text(raw, "name")
     reader.only(raw, {"name", "packages", "clients"}, "")
@@ -161,7 +181,7 @@ def _provider(raw: dict[str, Any], file: str) -> Provider:
         _client(reader, one, name, f"clients[{at}]")
         for at, one in enumerate(reader.tables(raw, "clients", ""))
     )
-    return Provider(name, reader.texts(raw, "packages", ""), clients)
+    return ProviderDescription(name, reader.texts(raw, "packages", ""), clients)
 
 
 def _client(reader: _Reader, raw: dict[str, Any], provider: str, where: str) -> Client:

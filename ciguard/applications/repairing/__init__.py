@@ -2,7 +2,6 @@
 
 `measures` says how good a branch is, `labels` and `thresholds` find what would make it better,
 `relatedness` which labels mean something alike, `non_existing` what may be meant by labels that no
-service knows. `source` reads a file of the application, `patches` changes single sub-conditions of
-it, `suggestions` puts all in words, `dead_conditions` repairs those that are always the same,
-`combining` makes one patch of several.
+service knows. `patches` changes single sub-conditions of a file, `suggestions` puts all in words,
+`dead_conditions` repairs those that are always the same, `combining` makes one patch of several.
 """

@@ -7,7 +7,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.repairing.source import (
+from ciguard.sources import (
     diff_of,
     git_lines,
     has_meaning,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ciguard.applications.finding.application import Application
-    from ciguard.applications.repairing.source import Source
+    from ciguard.sources import Source
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? ")
 _WORD = re.compile(r"\w+|\W")

@@ -15,7 +15,6 @@ from ciguard.applications.repairing.patches import (
     replace_number,
 )
 from ciguard.applications.repairing.relatedness import Words, known_relations
-from ciguard.applications.repairing.source import read_source
 from ciguard.applications.repairing.suggestions import (
     Suggestion,
     a_comparison,
@@ -24,6 +23,7 @@ from ciguard.applications.repairing.suggestions import (
     other_letters,
     other_scale,
 )
+from ciguard.sources import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.application import Application
     from ciguard.applications.judging.dead_code import Dead
     from ciguard.applications.judging.vocabulary import Vocabulary
-    from ciguard.applications.repairing.source import Source
+    from ciguard.sources import Source
 
 
 def nearest_in(vocabulary: Vocabulary) -> Callable[[str], tuple[str, ...]]:

@@ -59,12 +59,6 @@ def lowered(matches: Matches) -> Matches:
     return lambda labels, recognised: matches(labels, tuple(one.lower() for one in recognised))
 
 
-def in_any_case(matches: Matches) -> Matches:
-    """Return how an application matches that makes its labels lower-case as well."""
-    inner = lowered(matches)
-    return lambda labels, recognised: inner(frozenset(map(str.lower, labels)), recognised)
-
-
 def extended(
     labels: Collection[str],
     observations: Sequence[Observation],

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.applications.finding.conditions import literals_of, parts, written
+from ciguard.sources import imports_in, may_change
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ciguard.applications.finding.conditions import Branch, Place
-    from ciguard.applications.repairing.source import Source
+    from ciguard.applications.finding.conditions import Branch
     from ciguard.applications.repairing.thresholds import Line
+    from ciguard.sources import Place, Source
 
 _Several: TypeAlias = ast.List | ast.Tuple | ast.Set
 _PURE = frozenset({
@@ -105,17 +106,10 @@ def compare_name(source: Source, place: Place) -> str | None:
 
 def _is_of_old_clients(source: Source) -> bool:
     """Return whether a file uses what Google's clients had before 2020."""
-    old = {"enums", "types"}
-    return any(
-        (isinstance(one, ast.Attribute) and one.attr in old)
-        or (isinstance(one, ast.ImportFrom) and (one.module or "").startswith("google.cloud")
-            and not old.isdisjoint((*(each.name for each in one.names), *_parts(one.module))))
-        for one in source.nodes
-    )  # fmt: skip
-
-
-def _parts(module: str | None) -> list[str]:
-    return (module or "").split(".")
+    imported = (one.meaning.split(".") for one in imports_in(source.tree))
+    ours = (parts for parts in imported if parts[:2] == ["google", "cloud"])
+    read = ([one.attr] for one in source.nodes if isinstance(one, ast.Attribute))
+    return any(not {"enums", "types"}.isdisjoint(words) for words in (*ours, *read))
 
 
 def compare_constant(source: Source, branch: Branch, text: str) -> str | None:
@@ -291,30 +285,8 @@ def _sets(statement: ast.Assign | ast.AnnAssign) -> str:
 
 def _bound_otherwise(source: Source) -> set[str]:
     """Return names that are bound by more than assignments, or may be changed in place."""
-    found = set[str]()
-    for one in source.nodes:
-        match one:
-            case ast.arg(arg=name) | ast.Attribute(value=ast.Name(id=name)):
-                found.add(name)
-            case ast.alias(name=name, asname=local):
-                found.add(local or name.partition(".")[0])
-            case (
-                ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.ClassDef(name=name)
-            ):
-                found.add(name)
-            case (
-                ast.ExceptHandler(name=str(name))
-                | ast.MatchAs(name=str(name))
-                | ast.MatchStar(name=str(name))
-            ):
-                found.add(name)
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                found.update(names)
-            case _:
-                pass
-    return found
+    others = (one for one in source.nodes if not isinstance(one, ast.Name))
+    return {name for one in others for name in may_change(one)}
 
 
 def _added(source: Source, test: _Test, added: Sequence[str]) -> Mapping[ast.expr, str] | None:

@@ -91,15 +91,12 @@ def _is_kind_of(word: str, other: str) -> bool:
 class Taxonomy:
     """A graph of labels; capital letters and spaces more or less make no difference."""
 
-    def __init__(self, edges: Iterable[tuple[str, str]], *, shares_neighbour: bool = True) -> None:
+    def __init__(self, edges: Iterable[tuple[str, str]]) -> None:
         """Begin.
 
         Args:
             edges: labels that stand beside each other, such as a kind of thing and the thing.
-            shares_neighbour: whether those that have a neighbour in common are related too, as in
-                the paper; else only neighbours are.
         """
-        self._shares_neighbour = shares_neighbour
         self._beside: dict[str, set[str]] = {}
         for one, other in edges:
             mine, theirs = _plain(one), _plain(other)
@@ -113,9 +110,7 @@ class Taxonomy:
         """
         mine, theirs = _plain(one), _plain(other)
         beside = self._beside.get(mine, {mine})
-        if theirs in beside:
-            return True
-        return self._shares_neighbour and not beside.isdisjoint(self._beside.get(theirs, ()))
+        return theirs in beside or not beside.isdisjoint(self._beside.get(theirs, ()))
 
 
 def _plain(label: str) -> str:
@@ -123,24 +118,19 @@ def _plain(label: str) -> str:
 
 
 @cache
-def known_relations(*, shares_neighbour: bool = True) -> Taxonomy:
-    """Return the relations of everyday labels that come with ciguard.
-
-    Args:
-        shares_neighbour: as of `Taxonomy`.
-    """
+def known_relations() -> Taxonomy:
+    """Return the relations of everyday labels that come with ciguard."""
     with as_file(files(__package__) / _SHIPPED) as file:
-        return read_taxonomy(file, shares_neighbour=shares_neighbour)
+        return read_taxonomy(file)
 
 
-def read_taxonomy(file: Path, *, shares_neighbour: bool = True) -> Taxonomy:
+def read_taxonomy(file: Path) -> Taxonomy:
     """Read relations: in each line a label, a tab and one above it; or a CSV file with two columns.
 
     Empty lines are passed over, and those that begin with `#`.
 
     Args:
         file: with `.csv` at the end of its name if it is a CSV file.
-        shares_neighbour: as of `Taxonomy`.
 
     Raises:
         ConfigurationError: if the file cannot be read, a line has no two labels, or there is none.
@@ -158,7 +148,7 @@ def read_taxonomy(file: Path, *, shares_neighbour: bool = True) -> Taxonomy:
             f"{file}: no relation in it. Write a label, a tab and the label above it in each line."
         )
         raise ConfigurationError(msg)
-    return Taxonomy(edges, shares_neighbour=shares_neighbour)
+    return Taxonomy(edges)
 
 
 def _edges(file: Path) -> Iterator[tuple[str, str]]:

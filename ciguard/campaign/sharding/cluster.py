@@ -109,7 +109,7 @@ def _settings(settings: Effective) -> tuple[dict[str, str], str]:
     for key, setting in SETTINGS.items():
         if key in _OWN or key.startswith("issue"):
             continue
-        value = getattr(settings.config, setting.field)
+        value = settings.config[setting]
         if isinstance(value, Path) or (value and setting.kind.metavar == "FILE"):
             value = Path(value).absolute()  # each shard has a folder of its own
         items = value if setting.kind.is_list else [setting.kind.show(value)]

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ciguard.baseline import histories
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, conclude, load_memory
 from ciguard.campaign.experience import note_used
-from ciguard.campaign.parameters import parameters_of
+from ciguard.campaign.parameters import having_shared, parameters_of
 from ciguard.campaign.scripts import site_elsewhere
 from ciguard.campaign.sharding import unite
 from ciguard.campaign.sharding.parts_file import Folder, read_folder
 from ciguard.campaign.standing import standing_of
 from ciguard.domain import (
-    SHARED_LISTS,
     BucketFlaky,
     BucketOpened,
     Confirmation,
@@ -71,11 +70,9 @@ def gather(folders: Sequence[Path], config: Config, plan: Plan | None = None) ->
     whole = unite.whole_of(read, plan)
     base = dict.fromkeys(name for part in whole.parts for name in part.base)
     asked = dict.fromkeys(name for part in whole.parts for name in part.targets)
-    shared: dict[str, Any] = dict(whole.parts[0].campaign) if whole.parts else {}
-    shared |= {name: tuple(shared[name]) for name in SHARED_LISTS if name in shared}
+    config = having_shared(config, whole.parts[0].campaign if whole.parts else {})
     config = replace(
         config,
-        **shared,
         base=tuple(base) or config.base,
         targets=tuple(asked) or config.targets,
         budget_s=sum(part.budget_s for part in whole.parts) or config.budget_s,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
 from ciguard.campaign.parameters import parameters_of
-from ciguard.domain import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, SHARED_TEXTS, Part, bare
+from ciguard.config import SETTINGS
+from ciguard.domain import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Part, bare
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def forget_part(folder: Path) -> None:
 def campaign_of(config: Config) -> dict[str, Any]:
     """Return what all parts of one campaign have in common."""
     parameters = parameters_of(config)
-    return {name: parameters[name] for name in (*SHARED_NUMBERS, *SHARED_TEXTS, *SHARED_LISTS)}
+    of_levels = [setting.field for setting in SETTINGS.values() if setting.decides_cases]
+    return {name: parameters[name] for name in (*SHARED_NUMBERS, *SHARED_LISTS, *of_levels)}
 
 
 def part_of(

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.experience import Snapshot, snapshot_of, used_file
+from ciguard.campaign.parameters import having_shared
 from ciguard.campaign.scripts import has_script, site_elsewhere, text_of
+from ciguard.config import Config
 from ciguard.domain import PARTS_FILE, Gap, Part, line_from_json, visible
 from ciguard.errors import ConstraintsFileError
 from ciguard.files import parse_json, read_lines, read_text
@@ -94,6 +96,7 @@ def _read(line: str) -> Part | Gap:
         part = line_from_json(parse_json(line))
         if isinstance(part, Gap):
             return part
+        having_shared(Config(), part.campaign)
         sites = {target.name: site_elsewhere(target) for target in part.ran}
         for bucket in part.buckets:
             # What later steps do with it: an object of odd types shows itself here.

@@ -29,8 +29,8 @@ from ciguard.campaign.stages.screening import (
 from ciguard.campaign.stages.suspects import Candidate, comparable
 from ciguard.domain import Confirmation, Finding, Outcome, Passed, as_call
 from ciguard.execution import Job, Measured, Quantity, decode_measured
+from ciguard.libraries import ForkPolicy
 from ciguard.oracles import KINDS, PerformanceOracle, rounds_for, traits_of
-from ciguard.targets import ForkPolicy
 from ciguard.triage import Settled, fingerprint
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain import Attribution, Outcome, PairKind
 from ciguard.execution import Job
-from ciguard.oracles import HANG, encode_on, judge, limit_of, traits_of
+from ciguard.oracles import encode_on, judge, limit_of, traits_of
 from ciguard.triage import fingerprint, neighbours, same_symptom
 
 if TYPE_CHECKING:
@@ -247,6 +247,6 @@ def _matching(
         other
         for other in found
         if fingerprint(other).key == suspect.key
-        or finding.oracle == other.oracle == HANG
+        or (finding.oracle == other.oracle and traits_of(finding.oracle).takes_limit)
         or (not is_exact and same_symptom(finding, other))
     ]

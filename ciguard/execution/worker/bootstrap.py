@@ -5,7 +5,7 @@ Settings that name a `case` file run that one case under a debugger instead, wit
 Settings that name an `entry` hand over to that module, which may belong to another room; those
 that say with `held` what it may reach confine it first.
 
-Makes `ciguard.execution.worker` and `ciguard.targets.adapters` importable without running any
+Makes `ciguard.execution.worker` and `ciguard.libraries` importable without running any
 package's door, because the doors import what a target does not have.
 """
 
@@ -21,7 +21,7 @@ import sys
 import types
 from typing import Any, NoReturn
 
-_ROOMS = ("execution", "targets", "domain", "functions", "applications")
+_ROOMS = ("execution", "libraries", "domain", "functions", "applications")
 _DEBUGGED = "case.py"
 _DOORLESS = ("ciguard", *(f"ciguard.{room}" for room in _ROOMS))
 

@@ -26,7 +26,7 @@ from ciguard.execution.worker.messages import (
 )
 from ciguard.execution.worker.programs import ProgramError, ProgramRunner
 from ciguard.execution.worker.summarise import COMPACT, Summariser
-from ciguard.targets.adapters import contract, device_errors
+from ciguard.libraries.in_target import contract, device_errors
 
 if TYPE_CHECKING:
     import socket
@@ -44,7 +44,7 @@ _MAX_MESSAGE = 2000
 _MAX_FRAMES = 12
 _OWN_FILES = (
     os.path.dirname(os.path.abspath(__file__)),
-    os.path.dirname(os.path.abspath(contract.__file__)),
+    os.path.dirname(os.path.dirname(os.path.abspath(contract.__file__))),
 )
 
 

@@ -13,7 +13,7 @@ from ciguard.execution.worker import layer_weights
 from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.samples import sample
 from ciguard.execution.worker.summarise import WHOLE_BYTES, Summariser
-from ciguard.targets.adapters.contract import ModelRun
+from ciguard.libraries.in_target.contract import ModelRun
 
 MAX_NODES = 4096
 """Layers, and gradients, of one model that come back."""

@@ -14,7 +14,7 @@ from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import Executor, encoded_text
-from ciguard.targets.adapters import contract
+from ciguard.libraries.in_target import contract
 
 _FILE = "<a call in a mode>"
 _LITERALS = (bool, int, str, type(None))

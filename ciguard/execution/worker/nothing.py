@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.targets.adapters.contract import Adapter
+from ciguard.libraries.in_target.contract import Adapter
 
 
 class NoLibrary(Adapter):

@@ -23,7 +23,7 @@ from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
 import numpy as np
 
 from ciguard.execution.worker.memory import give_back_freed, private_bytes
-from ciguard.targets.adapters.contract import REJECTED
+from ciguard.libraries.in_target.contract import REJECTED
 
 FILE = "<program>"
 _VIOLATING = "violating"

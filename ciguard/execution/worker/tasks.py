@@ -16,7 +16,7 @@ from ciguard.execution.worker.loop import Worker, redirect_streams, runner_of
 from ciguard.execution.worker.measure import MeasuringExecutor
 from ciguard.execution.worker.messages import end_without_device
 from ciguard.execution.worker.preparing import restrain, start_device
-from ciguard.targets.adapters import contract, device_errors
+from ciguard.libraries.in_target import contract, device_errors
 
 _MAX_DESCRIBED_MIB = 256
 

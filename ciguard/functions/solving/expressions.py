@@ -14,7 +14,7 @@ from math import ceil, floor, prod
 from typing import TYPE_CHECKING, Any
 
 from ciguard.functions.solving.views import OPAQUE, ArrayView, DtypeView, ObjectView, Opaque
-from ciguard.syntax import dotted_name
+from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

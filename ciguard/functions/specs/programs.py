@@ -12,6 +12,18 @@ from typing import TYPE_CHECKING
 
 from ciguard.functions.in_target.describing.sidecar import SUFFIX as SIDECAR_SUFFIX
 from ciguard.functions.in_target.describing.sidecar import target_of
+from ciguard.sources import (
+    EVERYTHING,
+    MAX_BYTES,
+    Function,
+    UnreadableSourceError,
+    chain,
+    import_root,
+    imports_in,
+    module_name,
+    parse,
+    parse_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +35,6 @@ _LANGUAGE = "annotations"
 """Last part of the name of the module that the language is in, ciguard's or a copy of it."""
 _TESTED = frozenset({"arg", "require", "ensure", "raises", "timeout", "cc_example", "module_test"})
 """What a function, or the module, is tested for; the rest of the language serves these."""
-_MAX_BYTES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +53,8 @@ class Program:
     @classmethod
     def at(cls, file: Path) -> Program:
         """Return the program in `file`."""
-        root, parts = file.parent, [] if file.name == "__init__.py" else [file.stem]
-        while (root / "__init__.py").is_file() and root.name.isidentifier():
-            parts.insert(0, root.name)
-            root = root.parent
-        return cls(file, root, ".".join(parts))
+        root = import_root(file.parent)
+        return cls(file, root, module_name(file.relative_to(root).as_posix()))
 
     def with_sidecar(self, sidecar: Path | None) -> Program:
         """Return the program with annotations that stand apart."""
@@ -70,15 +78,15 @@ def is_annotated(file: Path) -> bool:
         source = file.read_bytes()
     except OSError:
         return False
-    if _LANGUAGE.encode() not in source or len(source) > _MAX_BYTES:
+    if _LANGUAGE.encode() not in source or len(source) > MAX_BYTES:
         return False
     try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+        tree = parse(source)
+    except UnreadableSourceError:
         # Python 2, or torn: if its annotations are meant, its import will say what is wrong.
         return b".annotations import" in source
-    names, modules = _imported(tree)
-    return any(_is_of_language(node, names, modules) for node in ast.walk(tree))
+    language = _Language(tree)
+    return any(language.has(node) for node in ast.walk(tree))
 
 
 def sidecar_of(program: Program, folders: Iterable[Path] = ()) -> Path | None:
@@ -120,54 +128,37 @@ def _target(path: Path) -> str:
 def has_plain_tests(file: Path) -> bool:
     """Return whether a program defines tests of its own beside annotated functions."""
     try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError):
+        tree = parse_file(file)
+    except (OSError, UnreadableSourceError):
         return False
-    names, modules = _imported(tree)
-    return any(_is_plain_test(node, names, modules) for node in tree.body)
+    language = _Language(tree)
+    return any(_is_plain_test(node, language) for node in tree.body)
 
 
-def _is_plain_test(node: ast.stmt, names: set[str], modules: set[str]) -> bool:
+def _is_plain_test(node: ast.stmt, language: _Language) -> bool:
     if isinstance(node, ast.ClassDef):
         return node.name.startswith("Test")
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(node, Function):
         return False
-    annotated = any(_is_of_language(d, names, modules) for d in node.decorator_list)
-    return node.name.startswith("test") and not annotated
+    return node.name.startswith("test") and not any(map(language.has, node.decorator_list))
 
 
-def _imported(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """Return the names that words of the language have here, and those of its module."""
-    names: set[str] = set()
-    modules: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module != "__future__":
-            _note_from(node, names, modules)
-        elif isinstance(node, ast.Import):
-            modules |= {a.asname or a.name for a in node.names if _is_language(a.name)}
-    return names, modules
+class _Language:
+    """Words of the language of annotations, as a program imports them."""
 
+    def __init__(self, tree: ast.Module) -> None:
+        imports = [one for one in imports_in(tree) if one.module != "__future__"]
+        self._meanings = {one.local: one.meaning for one in imports}
+        self._has_all = any(one.local == EVERYTHING and _is_language(one.module) for one in imports)
 
-def _note_from(node: ast.ImportFrom, names: set[str], modules: set[str]) -> None:
-    if _is_language(node.module or ""):
-        for alias in node.names:
-            if alias.name == "*":
-                names |= _TESTED
-            elif alias.name in _TESTED:
-                names.add(alias.asname or alias.name)
-    else:
-        modules |= {a.asname or a.name for a in node.names if a.name == _LANGUAGE}
+    def has(self, node: ast.AST) -> bool:
+        """Return whether a node calls or names a word of the language."""
+        root, parts = chain(node.func if isinstance(node, ast.Call) else node)
+        if not parts and self._has_all and root in _TESTED:
+            return True
+        module, _, word = ".".join((self._meanings.get(root, ""), *parts)).rpartition(".")
+        return word in _TESTED and _is_language(module)
 
 
 def _is_language(module: str) -> bool:
     return module.rpartition(".")[2] == _LANGUAGE
-
-
-def _is_of_language(node: ast.AST, names: set[str], modules: set[str]) -> bool:
-    """Return whether a node calls or names a word of the language."""
-    function = node.func if isinstance(node, ast.Call) else node
-    if isinstance(function, ast.Name):
-        return function.id in names and isinstance(node, ast.Call | ast.Name)
-    if isinstance(function, ast.Attribute) and function.attr in _TESTED:
-        return ast.unparse(function.value) in modules
-    return False

@@ -17,6 +17,7 @@ from ciguard.knowledge.mining.learn import learn
 from ciguard.knowledge.mining.rule_lines import RuleSyntaxError, from_lines, to_lines
 from ciguard.knowledge.mining.shared_format import annotated_spans, parameter_texts
 from ciguard.knowledge.mining.training import training_samples
+from ciguard.libraries import LIBRARIES, library_of_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
 
 LEARNED = ("tensorflow", "pytorch", "mxnet")
 """Libraries from whose documentation the rules that come with ciguard were learned."""
-SERVED_BY = {
-    "torch": "pytorch",
-    "jittor": "pytorch",
-    "tensorflow-cpu": "tensorflow",
-    "keras": "tensorflow",
-    "jax": "tensorflow",
-}
-"""Libraries whose documentation is read with the rules of another one."""
 RULES = Path(str(resources.files("ciguard.knowledge.mining") / "rules"))
 MAX_BYTES = 512 * 2**20
 """Of a file that is read whole."""
@@ -48,7 +41,7 @@ def shipped_rules(library: str) -> RuleBook:
     """Return the rules that serve a library's documentation, from the files of the package.
 
     Args:
-        library: one of `LEARNED` or a key of `SERVED_BY`.
+        library: one of `LEARNED`, or a library, or a distribution, that names one of these.
     """
     return _rule_book(library, RULES)
 
@@ -109,11 +102,11 @@ def extract_from_file(docs: Path, out: Path, *, rules: Path | None = None) -> tu
 
 @cache
 def _rule_book(library: str, folder: Path) -> RuleBook:
-    name = _file_name(SERVED_BY.get(library, library))
+    name = _file_name(_rules_of(library))
     path = folder / f"{name}.jsonl"
     if not path.is_file():
         known = [file.stem for file in folder.glob("*.jsonl")]
-        served = [one for one, by in SERVED_BY.items() if by in known]
+        served = [name for name, one in LIBRARIES.items().items() if one.documentation in known]
         hint = suggestion(library, [*known, *served])
         msg = f"library {library!r}: {folder} has no rules for its documentation.{hint}"
         raise KnowledgeFileError(msg)
@@ -122,6 +115,12 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
     except RuleSyntaxError as error:
         msg = f"{path}: {error}. Write it again with `ciguard learn`."
         raise KnowledgeFileError(msg) from error
+
+
+def _rules_of(library: str) -> str:
+    """Return whose rules read the documentation of a library, or of a distribution of it."""
+    known = LIBRARIES.items().get(library) or library_of_distribution(library)
+    return known.documentation if known is not None and known.documentation else library
 
 
 def _file_name(library: str) -> str:

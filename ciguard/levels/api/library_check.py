@@ -12,7 +12,7 @@ from ciguard.writing import Source, element, shape_text, writer_of
 
 if TYPE_CHECKING:
     from ciguard.domain import ApiCall, Finding, Outcome
-    from ciguard.writing import Writer
+    from ciguard.libraries import Writer
 
 _EXACT = "exact"
 _ROUNDED = "rounded"

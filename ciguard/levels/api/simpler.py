@@ -1,4 +1,4 @@
-"""Simpler calls of an API."""
+"""Calls of an API that differ from one in their arguments: simpler, or moved."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ciguard.domain import ApiCall, Value
+    from ciguard.oracles import Move
 
 
 def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
@@ -55,4 +56,18 @@ def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
         arguments=tuple(with_arrays(value, change) for value in case.arguments),
         keywords=tuple((name, with_arrays(value, change)) for name, value in case.keywords),
         inputs=tuple(with_arrays(value, change) for value in case.inputs),
+    )
+
+
+def moved_call(case: ApiCall, move: Move) -> ApiCall:
+    """Return a call with the numbers that it is given moved a little."""
+    names = [name for name, _ in case.keywords]
+    # In this order: each tensor may move by another part.
+    arguments = move(case.arguments)
+    keywords = move([value for _, value in case.keywords])
+    return replace(
+        case,
+        arguments=arguments,
+        keywords=tuple(zip(names, keywords, strict=True)),
+        inputs=move(case.inputs),
     )

@@ -11,7 +11,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.levels import Level, focused, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.script import call_script
-from ciguard.levels.api.simpler import simpler_calls
+from ciguard.levels.api.simpler import moved_call, simpler_calls
 from ciguard.targets import EAGER
 from ciguard.triage import PresentationDefaults
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.campaign import Group, Stream, StreamFactory
     from ciguard.domain import Event, Finding
+    from ciguard.oracles import Move
     from ciguard.triage import EnvironmentHint
 
 LevelFactory: TypeAlias = Callable[[Sequence[ApiRecord], int], Level]
@@ -78,6 +79,11 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
     def variants(self, case: ApiCall) -> Iterator[ApiCall]:
         """Yield calls with fewer or plainer arguments."""
         return simpler_calls(case)
+
+    def nudged(self, case: ApiCall, seed: int, move: Move) -> ApiCall:
+        """Return the call with the numbers in its arguments and inputs moved."""
+        del seed
+        return moved_call(case, move)
 
 
 LEVEL = CallLevel("api", ApiLevel)

@@ -9,11 +9,12 @@ import pprint
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from ciguard.applications import outside_hooks
 from ciguard.domain import Crashed, Hung
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain import AppCase, Json, Outcome
 
@@ -51,6 +52,7 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     statements = [
         f"from ciguard.applications.in_target.explorer import finished, {_getter(call)}",
         f"from ciguard.applications.in_target.given import {', '.join(_needed(written))}",
+        *_loading(providers),
         "",
         "# What the services answer; no service is asked.",
         f"ANSWERS = {answers}",
@@ -71,6 +73,14 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
 def _beside(file: PurePosixPath) -> list[str]:
     """Return the folder that a script in it finds others in, if that is not the application's."""
     return [] if file.parent == PurePosixPath() else [file.parent.as_posix()]
+
+
+def _loading(providers: Sequence[str]) -> list[str]:
+    """Return what loads the hooks of providers that other packages add."""
+    hooks = outside_hooks(providers).items()
+    loading = [f"load({scalar(provider)}, {scalar(hook)})" for provider, hook in hooks]
+    imports = ["from ciguard.applications.in_target.hooks import load", ""]
+    return [*imports, *loading] if loading else []
 
 
 def _getter(call: Json) -> str:

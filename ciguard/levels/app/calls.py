@@ -35,8 +35,9 @@ from ciguard.domain import (
     visible,
 )
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.findings import Applied, condition_words
 from ciguard.levels.app.reading import read_again
-from ciguard.oracles import Applied, condition_words
+from ciguard.levels.app.settings import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -188,7 +189,7 @@ def refuse_read(finding: Finding) -> None:
 
 def _read_again(case: AppCase, config: Config) -> Outcome:
     read = read_again(case.root)
-    labels = read_vocabulary(Path(config.app_labels)) if config.app_labels else None
+    labels = read_vocabulary(Path(config[LABELS])) if config[LABELS] else None
     at = Applied(root=case.root, library="", target="")
     for dead in read.dead(labels):
         written = condition_words(dead.text, dead.branch.condition)

@@ -15,7 +15,7 @@ from ciguard.applications import (
 )
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError
-from ciguard.oracles import Applied
+from ciguard.levels.app.findings import Applied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

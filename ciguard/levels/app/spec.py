@@ -8,10 +8,12 @@ from ciguard.applications import confinement_of
 from ciguard.campaign import LevelDefaults
 from ciguard.domain import AppCase, Aspect, Crashed, Hung, Passed, as_kind, seated, shortened
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
+from ciguard.levels.app.findings import APPLICATION, ApplicationOracle
 from ciguard.levels.app.reading import LEVEL as NAME
 from ciguard.levels.app.script import app_script, stays_away
 from ciguard.levels.app.trying import Applications, check_applications
 from ciguard.levels.function import needs_of
+from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from ciguard.config import Config
     from ciguard.domain import Case, Event, Finding, Outcome
     from ciguard.execution import Probe, ScriptResult
-    from ciguard.targets import Environment, Library
+    from ciguard.libraries import Library
+    from ciguard.targets import Environment
     from ciguard.triage import EnvironmentHint
 
 _MAX_NAME = 80
@@ -108,3 +111,4 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
 
 
 LEVEL = AppSpec()
+ORACLES.register(APPLICATION, ApplicationOracle())

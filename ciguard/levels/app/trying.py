@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ciguard.applications import (
     Trying,
     assess,
-    can_solve,
+    can_prove,
     explore,
     read_vocabulary,
     settings_for,
@@ -33,8 +33,7 @@ from ciguard.domain import (
 )
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.levels.app.calls import GoneError, Recalled, run_again, surroundings_on
-from ciguard.levels.app.reading import LEVEL, read_applications
-from ciguard.oracles import (
+from ciguard.levels.app.findings import (
     ANY_INPUT,
     CONTRADICTION,
     CRASH,
@@ -47,8 +46,10 @@ from ciguard.oracles import (
     of_conditions,
     of_difference,
     of_inputs,
-    pair_kind,
 )
+from ciguard.levels.app.reading import LEVEL, read_applications
+from ciguard.levels.app.settings import APPLICATIONS, IMAGES, LABELS, RECORDING
+from ciguard.oracles import pair_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,23 +76,23 @@ def check_applications(config: Config) -> None:
         ConfigurationError: if none are given, one cannot be read or asks no service, or another
             file that the settings name does not hold what it should.
     """
-    if not config.applications:
+    if not config[APPLICATIONS]:
         msg = (
             f"levels: {LEVEL!r} needs to know which applications to test: give folders or files, "
             "such as --application app."
         )
         raise ConfigurationError(msg)
-    found = [one for read in read_applications(config.applications) for one in read.found]
+    found = [one for read in read_applications(config[APPLICATIONS]) for one in read.found]
     if not found:
-        named = ", ".join(map(visible, config.applications))
+        named = ", ".join(map(visible, config[APPLICATIONS]))
         msg = f"applications: no function in {named} asks a service that ciguard knows."
         raise ConfigurationError(msg)
     if len(found) > _MAX_FUNCTIONS:
         msg = f"applications: {len(found)} functions are more than {_MAX_FUNCTIONS}. Name fewer."
         raise ConfigurationError(msg)
     settings_for(_trying(config, 1.0))
-    if config.app_labels:
-        read_vocabulary(Path(config.app_labels))
+    if config[LABELS]:
+        read_vocabulary(Path(config[LABELS]))
 
 
 @dataclass(slots=True)
@@ -122,7 +123,7 @@ class Applications:
         Raises:
             ConfigurationError: if an application cannot be read any more.
         """
-        several = read_applications(self.config.applications)
+        several = read_applications(self.config[APPLICATIONS])
         members = self._members()
         for read in several:
             yield from self._note(read)
@@ -166,7 +167,7 @@ class Applications:
     def _conditions(self, read: ReadApplication, member: Member) -> Iterator[Finding]:
         if self.config.shard.index != 1:
             return
-        labels = read_vocabulary(Path(self.config.app_labels)) if self.config.app_labels else None
+        labels = read_vocabulary(Path(self.config[LABELS])) if self.config[LABELS] else None
         yield from of_conditions(read.dead(labels).items(), read.on(member))
 
     def _function(
@@ -295,9 +296,9 @@ class Applications:
         kind = record.exhibit.kind
         if not self._is_known(case):
             return False
-        if kind == UNKNOWN_LABEL and not self.config.app_labels:
+        if kind == UNKNOWN_LABEL and not self.config[LABELS]:
             return False
-        if kind == CONTRADICTION and not can_solve():
+        if kind == CONTRADICTION and not can_prove():
             return False
         if case.aspect is Aspect.CONDITION or case.api not in self._present:
             return self.config.shard.index == 1
@@ -370,9 +371,9 @@ def _trying(config: Config, budget_s: float, surroundings: Surroundings | None =
         return Path(text) if text else None
 
     return Trying(
-        images=named(config.app_images),
-        labels=named(config.app_labels),
-        replay=named(config.app_recording),
+        images=named(config[IMAGES]),
+        labels=named(config[LABELS]),
+        replay=named(config[RECORDING]),
         seed=config.seed,
         budget_s=budget_s,
         surroundings=surroundings,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import elements_of
-from ciguard.levels.code.syntax import filled, stores
-from ciguard.syntax import dotted_name
+from ciguard.levels.code.syntax import filled
+from ciguard.sources import bound_in, dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.editing import Draft
@@ -88,5 +88,5 @@ def _rename_reads(draft: Draft, place: Place, to: str) -> None:
             if isinstance(node, ast.Name) and node.id == place.takes:
                 node.id = to
         assert isinstance(statement, ast.stmt)  # noqa: S101 - numbered as one
-        if to in stores(statement):
+        if to in bound_in(statement):
             return

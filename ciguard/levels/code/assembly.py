@@ -177,7 +177,7 @@ class Template:
 
     def _feed(self, draft: Draft, fed: Fed) -> None:
         """Let a symbolic input have the shape that is fed."""
-        if self.dialect.infers_sizes and self.style in {
+        if self.dialect.style.infers_sizes and self.style in {
             Style.SYMBOLIC,
             Style.SEQUENCE,
             Style.ADDED,

@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ciguard.levels.code.blocks import INPUT
+from ciguard.levels.code.dialects import dialect_of_root
 from ciguard.levels.code.running import running
-from ciguard.levels.code.syntax import parse_expression
 from ciguard.levels.code.uses import PLAIN
+from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,9 +56,10 @@ def bare_call(block: Block, place: int, source: str) -> LibraryCall | None:
 
 def bare_program(call: LibraryCall, fed: Fed) -> str:
     """Return a program that runs a layer forwards and backwards on a random input."""
-    library = call.api.partition(".")[0]
+    root = call.api.partition(".")[0]
     given = ", ".join((*call.positional, *(f"{name}={text}" for name, text in call.keywords)))
-    return f"import {library}\nlayer = {call.api}({given}){running(library, 'layer', fed)}"
+    ran = running(dialect_of_root(root).library, "layer", fed)
+    return f"import {root}\nlayer = {call.api}({given}){ran}"
 
 
 @lru_cache(maxsize=32)

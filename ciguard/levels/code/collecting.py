@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ciguard.levels.code.blocks import LibraryCall
 from ciguard.levels.code.dialects import is_layer
 from ciguard.levels.code.programs import method_of
-from ciguard.levels.code.syntax import Function, arguments_of
-from ciguard.syntax import dotted_name
+from ciguard.levels.code.syntax import arguments_of
+from ciguard.sources import Function, dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.models import Model
@@ -96,7 +96,7 @@ class Collector:
         first = name not in self.found.references
         self.found.references.setdefault(name, []).append(call.func)
         if first and node is not self.model.owner:
-            for part in _bodies(node, self.program.dialect.forward):
+            for part in _bodies(node, self.program.dialect.style.forward):
                 self.visit(part, home=name)
 
 
@@ -122,5 +122,5 @@ def _is_operation(api: str) -> bool:
 def library_call(program: Program, node: ast.Call) -> LibraryCall:
     """Return a call as data."""
     positional, keywords = arguments_of(node)
-    api = program.imports.qualified(node.func) or dotted_name(node.func)
+    api = program.imports.qualified(node.func)
     return LibraryCall(api=api, positional=positional, keywords=keywords, makes_layer=is_layer(api))

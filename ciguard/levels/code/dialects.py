@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.errors import UnknownNameError
-from ciguard.levels.code.syntax import parse_expression
+from ciguard.libraries import LIBRARIES
+from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import LibraryCall
+    from ciguard.libraries import ProgramStyle, Way
 
 FLOATS = ("float16", "bfloat16", "float32", "float64", "float")
 
@@ -71,31 +73,19 @@ class Dialect:
     """How models are written with one library."""
 
     library: str
-    roots: tuple[str, ...]
-    """First parts of the qualified names of its API."""
-    forward: str
-    """The method of a model's class that data goes through."""
-    bases: tuple[str, ...]
-    """What a class of a model or a layer derives from: ends of qualified names."""
-    containers: tuple[str, ...] = ("Sequential", "ModuleList", "ModuleDict", "OrderedDict")
-    """Last parts of names: they hold layers, and are none to be exchanged."""
-    infers_sizes: bool = False
-    """Whether layers look themselves at how large their input is."""
-    channels_last: bool = False
-    lists_functions: bool = False
-    """Whether a list of layers takes functions as well."""
+    style: ProgramStyle
 
     def owns(self, api: str) -> bool:
         """Return whether a qualified name is of this library."""
-        return api.partition(".")[0] in self.roots
+        return api.partition(".")[0] in self.style.roots
 
     def is_base(self, api: str) -> bool:
         """Return whether a class that derives from this is a model or a layer."""
-        return self.owns(api) and api.rpartition(".")[2] in self.bases
+        return self.owns(api) and api.rpartition(".")[2] in self.style.bases
 
     def input_sizes(self, call: LibraryCall) -> tuple[SizeParameter, ...]:
         """Return the parameters that say how large the call's inputs are."""
-        return () if self.infers_sizes else _matching(_INPUT_SIZES, call)
+        return () if self.style.infers_sizes else _matching(_INPUT_SIZES, call)
 
     def input_size(self, call: LibraryCall) -> SizeParameter | None:
         """Return the parameter that says how large the call's first input is, if it has one."""
@@ -103,11 +93,11 @@ class Dialect:
 
     def output_size(self, call: LibraryCall) -> SizeParameter | None:
         """Return the parameter that says how large the call's output is, if it has one."""
-        return None if self.infers_sizes else next(iter(_matching(_OUTPUT_SIZES, call)), None)
+        return None if self.style.infers_sizes else next(iter(_matching(_OUTPUT_SIZES, call)), None)
 
     def own_size(self, parameter: str) -> int | None:
         """Return the axis that a parameter of a program's own class speaks of, by its name."""
-        return None if self.infers_sizes else _OWN_SIZES.get(parameter)
+        return None if self.style.infers_sizes else _OWN_SIZES.get(parameter)
 
     # --- adapters ---------------------------------------------------------------------------------
 
@@ -128,26 +118,17 @@ class Dialect:
             return None
         # One number for each sample, as a loss gives, is a vector of one feature.
         before = now[1:] or (1,)
-        sizes = _reshaped(before, rank - 1, channels=-1 if self.channels_last else channels)
-        shape = (now[0], *sizes)
-        is_flat = len(sizes) == 1
-        if self.infers_sizes:
-            layer = "Flatten()" if is_flat else f"Reshape({sizes})"
-            return f"tensorflow.keras.layers.{layer}(x)", shape
-        is_batch = len(now) > 1
-        if is_flat and is_batch:
-            return "x.flatten(1)", shape
-        if self.library == "torch" and not is_batch:
-            return f"x.unflatten(0, {(-1, *sizes)})", shape
-        if self.library == "torch":
-            return f"x.flatten(1).unflatten(1, {sizes})", shape
-        return f"x.reshape({(-1, *sizes)})", shape
+        axis = -1 if self.style.channels_last else channels
+        sizes = _reshaped(before, rank - 1, channels=axis)
+        if self.style.from_numbers and len(now) == 1:
+            template = self.style.from_numbers
+        else:
+            template = self.style.flattened if len(sizes) == 1 else self.style.reshaped
+        return template.format(sizes=sizes, shape=(-1, *sizes)), (now[0], *sizes)
 
     def cast(self) -> str:
         """Return an expression of `x` as 32-bit floating point."""
-        if self.infers_sizes:
-            return "tensorflow.keras.layers.Rescaling(1.0)(x)"
-        return "x.float()" if self.library == "torch" else "x.float32()"
+        return self.style.as_float
 
     def element(self, expression: str) -> list[str] | None:
         """Return the layers that do in a `Sequential` what an expression of `x` does.
@@ -162,13 +143,14 @@ class Dialect:
                     steps.append(ast.unparse(layer))
                     node = inner
                 case ast.Call(func=ast.Attribute(value=inner, attr=method)) if (
-                    method in {"flatten", "unflatten"} and not self.infers_sizes
+                    method in {"flatten", "unflatten"} and self.style.method_layers
                 ):
-                    node.func = parse_expression(f"{self.library}.nn.{method.capitalize()}")
+                    layer_class = f"{self.style.method_layers}.{method.capitalize()}"
+                    node.func = parse_expression(layer_class)
                     steps.append(ast.unparse(node))
                     node = inner
                 case _:
-                    return [f"lambda x: {expression}"] if self.lists_functions else None
+                    return [f"lambda x: {expression}"] if self.style.lists_functions else None
         return steps[::-1]
 
 
@@ -216,31 +198,9 @@ def _most_even(count: int) -> int:
     return next(side for side in range(math.isqrt(count), 0, -1) if count % side == 0)
 
 
-_DIALECTS = {
-    item.library: item
-    for item in (
-        Dialect(library="torch", roots=("torch",), forward="forward", bases=("Module",)),
-        Dialect(
-            library="jittor",
-            roots=("jittor",),
-            forward="execute",
-            bases=("Module", "Model"),
-            lists_functions=True,
-        ),
-        Dialect(
-            library="tensorflow",
-            roots=("tensorflow", "keras"),
-            forward="call",
-            bases=("Model", "Layer"),
-            infers_sizes=True,
-            channels_last=True,
-        ),
-    )
-}
-
-
-LIBRARIES = frozenset(_DIALECTS)
-"""Libraries whose programs can be taken apart."""
+def libraries_with_programs() -> frozenset[str]:
+    """Return the libraries whose programs can be taken apart."""
+    return frozenset(_styles())
 
 
 def dialect_of(library: str) -> Dialect:
@@ -249,7 +209,29 @@ def dialect_of(library: str) -> Dialect:
     Raises:
         UnknownNameError: if this level does not know the library.
     """
-    if library not in _DIALECTS:
+    styles = _styles()
+    if library not in styles:
         kind = "library of level 'code'"
-        raise UnknownNameError(kind, library, known=_DIALECTS)
-    return _DIALECTS[library]
+        raise UnknownNameError(kind, library, known=styles)
+    return Dialect(library=library, style=styles[library])
+
+
+def dialect_of_root(root: str) -> Dialect:
+    """Return how models are written with the library whose qualified names begin with a part.
+
+    Raises:
+        UnknownNameError: if this level does not know the library.
+    """
+    known = (name for name, style in _styles().items() if root in style.roots)
+    return dialect_of(next(known, root))
+
+
+def ways_of(root: str) -> tuple[Way, ...]:
+    """Return how layers are called whose qualified names begin with this part."""
+    styles = (style for style in _styles().values() if root in style.roots)
+    return tuple(way for style in styles for way in style.ways)
+
+
+def _styles() -> dict[str, ProgramStyle]:
+    known = LIBRARIES.items().items()
+    return {name: library.programs for name, library in known if library.programs is not None}

@@ -20,7 +20,7 @@ from ciguard.levels.code.programs import Program, layer_of, method_of
 from ciguard.levels.code.slicing import creation
 from ciguard.levels.code.units import Cutter, Unit
 from ciguard.levels.code.uses import PLAIN, uses_of
-from ciguard.syntax import dotted_name
+from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.levels.code.programs import Program, elements_of, layer_of
-from ciguard.levels.code.syntax import parse_expression, parse_positional
-from ciguard.syntax import dotted_name
+from ciguard.levels.code.syntax import parse_positional
+from ciguard.sources import dotted_name, opening, parse_expression
 
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block, LibraryCall
@@ -115,13 +115,11 @@ class Draft:
         ]
         if old.api != new.api:
             node.func = parse_expression(self.spell(new.api))
-        for child in ast.walk(node):
-            for below in ast.iter_child_nodes(child):
-                self.program.parents[id(below)] = child
+        self.program.adopt(node)
 
     def spell(self, api: str) -> str:
         """Return how the program writes a qualified name; what has to be imported is noted."""
-        text, needed = self.program.imports.spelling(api)
+        text, needed = self.program.spelling(api)
         if needed and needed not in self.imports:
             self.imports.append(needed)
         return text
@@ -217,9 +215,7 @@ class Draft:
     def _register(self, node: ast.AST, parent: ast.AST) -> None:
         self.kept.append(node)
         self.program.parents[id(node)] = parent
-        for child in ast.walk(node):
-            for below in ast.iter_child_nodes(child):
-                self.program.parents[id(below)] = child
+        self.program.adopt(node)
 
     def _replace_statement(self, old: ast.AST, new: ast.stmt | None) -> None:
         assert isinstance(old, ast.stmt)  # noqa: S101 - numbered as one
@@ -248,9 +244,7 @@ class Draft:
     def at_top(self, text: str) -> None:
         """Put statements behind the imports that a program begins with."""
         body = self.program.tree.body
-        at = 0
-        while at < len(body) and (_is_import(body[at]) or _is_docstring(body[at])):
-            at += 1
+        at = opening(self.program.tree)
         body[at:at] = ast.parse(text).body
 
     def text(self, nodes: list[list[ast.AST]]) -> tuple[str, tuple[tuple[int, ...], ...]]:
@@ -271,18 +265,6 @@ def _taken(rest: list[tuple[str, ast.expr]], text: str) -> ast.expr | None:
             del rest[at]
             return node
     return None
-
-
-def _is_import(statement: ast.stmt) -> bool:
-    return isinstance(statement, (ast.Import, ast.ImportFrom))
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Expr(value=ast.Constant(value=str())):
-            return True
-        case _:
-            return False
 
 
 def _rename(node: ast.AST, old: str, new: str) -> None:
@@ -308,6 +290,6 @@ class _Speller(ast.NodeTransformer):
         name = dotted_name(node)
         root = name.partition(".")[0]
         dialect = self.draft.program.dialect
-        if not name or root not in {*dialect.roots, "numpy"}:
+        if not name or root not in {*dialect.style.roots, "numpy"}:
             return self.generic_visit(node)
         return parse_expression(self.draft.spell(name))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.code.chains import result_of
 from ciguard.levels.code.models import Style
-from ciguard.levels.code.syntax import parse_expression
+from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
     from ciguard.levels.code.editing import Draft

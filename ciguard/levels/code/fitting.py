@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.code.blocks import INPUT, Block, Fed, LibraryCall, OwnCall
 from ciguard.levels.code.dialects import FLOATS, SizeParameter
-from ciguard.levels.code.syntax import filled, parse_expression
+from ciguard.levels.code.syntax import filled
+from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
     from ciguard.levels.code.dialects import Dialect

@@ -10,15 +10,15 @@ from ciguard.levels.code.blocks import INPUT
 from ciguard.levels.code.dialects import has_weights, is_layer, keeps_size
 from ciguard.levels.code.models import attributes_of
 from ciguard.levels.code.programs import elements_of, layer_of, method_of
-from ciguard.syntax import dotted_name
+from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ciguard.levels.code.models import Definition, Model
     from ciguard.levels.code.programs import Program
-    from ciguard.levels.code.syntax import Function
     from ciguard.levels.code.units import Unit
+    from ciguard.sources import Function
 
 Source = int | None
 """The place of a call, `INPUT`, or None: not known."""
@@ -149,7 +149,7 @@ class Flow:
     def _through_own(self, owner: ast.ClassDef | Function, source: Source) -> Source:
         method: Function | None = owner if not isinstance(owner, ast.ClassDef) else None
         if isinstance(owner, ast.ClassDef):
-            method = method_of(owner, self.program.dialect.forward)
+            method = method_of(owner, self.program.dialect.style.forward)
         if method is None:
             return None
         match method.body[-1]:

@@ -14,7 +14,7 @@ from ciguard.domain import (
     lineage,
     root_of,
 )
-from ciguard.oracles import program_run
+from ciguard.levels.code.program_runs import program_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

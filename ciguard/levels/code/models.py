@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.programs import elements_of, method_of
-from ciguard.levels.code.syntax import FUNCTIONS, Function, stores
+from ciguard.sources import Function, bound_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,7 @@ def model_of(program: Program) -> Model:
             return found
     msg = (
         f"no model of {program.dialect.library} was found: neither a class with "
-        f"`{program.dialect.forward}`, nor a Sequential, nor layers called one after another"
+        f"`{program.dialect.style.forward}`, nor a Sequential, nor layers called one after another"
     )
     raise DisassemblyError(msg)
 
@@ -88,13 +88,13 @@ def _class(program: Program) -> Model | None:
         node
         for node in program.classes.values()
         if program.is_model_class(node)
-        and method_of(node, program.dialect.forward) is not None
+        and method_of(node, program.dialect.style.forward) is not None
         and any(_stands_alone(program, call) for call in program.calls_of(node.name))
     ]
     if not made:
         return None
     owner = max(made, key=lambda node: _library_calls(program, node))
-    method = method_of(owner, program.dialect.forward)
+    method = method_of(owner, program.dialect.style.forward)
     assert method is not None  # noqa: S101 - filtered by it
     names = [one.arg for one in method.args.args]
     if len(names) < 2 or not isinstance(method.body[-1], ast.Return):  # noqa: PLR2004 - self, data
@@ -167,7 +167,7 @@ def _between(program: Program, call: ast.Call, inputs: ast.Name) -> Model | None
     statement = program.statement(call)
     body = program.body(statement)
     last = body.index(statement)
-    origins = [at for at, one in enumerate(body[:last]) if inputs.id in stores(one)]
+    origins = [at for at, one in enumerate(body[:last]) if inputs.id in bound_in(one)]
     if not origins:
         return None
     names = (one for one in body if isinstance(one, ast.Assign))
@@ -298,7 +298,7 @@ def _may_be_model(program: Program, node: Function) -> bool:
     """Return whether a function is called with data alone, and returns what it makes of it."""
     required = len(node.args.args) - len(node.args.defaults)
     return (
-        isinstance(node, FUNCTIONS[0])
+        isinstance(node, ast.FunctionDef)
         and required == 1
         and isinstance(node.body[-1], ast.Return)
         and _library_calls(program, node) > 1

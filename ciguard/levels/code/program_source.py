@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import PairKind, ProgramCase, Rejected, located
 from ciguard.execution import Scalar, Tensor, TensorDigest
-from ciguard.oracles import ACCEPTED, GROWTH, MIN_BYTES, MIN_SECONDS, program_run
-from ciguard.triage import source_lines, telling_line, without_local_paths
+from ciguard.levels.code.derivation import ACCEPTED
+from ciguard.levels.code.growth import GROWTH, MIN_BYTES, MIN_SECONDS
+from ciguard.levels.code.program_runs import program_run
+from ciguard.sources import Source, UnreadableSourceError, opening
+from ciguard.triage import telling_line, without_local_paths
 from ciguard.triage.scripting import leaves_function
 from ciguard.writing import scalar, shape_text
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Finding, Outcome
     from ciguard.execution import Output
-    from ciguard.writing import Writer
+    from ciguard.libraries import Writer
 
 _FORM = """
 
@@ -153,23 +156,10 @@ def with_preamble(source: str, lines: Sequence[str]) -> str:
     """
     if not lines:
         return source
-    place = 0
+    written = Source("", source)
     try:
-        for statement in ast.parse(source).body:
-            if not _stays_first(statement):
-                break
-            place = statement.end_lineno or place
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        body = written.tree.body[: opening(written.tree, with_imports=False)]
+    except UnreadableSourceError:
         return source  # it shows just that
-    written = source_lines(source)
-    return "".join([*written[:place], *(f"{line}\n" for line in lines), "\n", *written[place:]])
-
-
-def _stays_first(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Expr(ast.Constant(str())):
-            return True
-        case ast.ImportFrom(module="__future__"):
-            return True
-        case _:
-            return False
+    at = max((statement.end_lineno or 0 for statement in body), default=0)
+    return written.with_lines({at + 1: [*lines, ""]})

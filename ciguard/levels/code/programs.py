@@ -6,12 +6,14 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.levels.code.syntax import FUNCTIONS, Function, Imports, imports_of
+from ciguard.levels.code.syntax import spelling
+from ciguard.sources import Function, bound_by, imports_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.levels.code.dialects import Dialect
+    from ciguard.sources import Imports
 
 
 @dataclass(slots=True)
@@ -23,7 +25,9 @@ class Program:
     tree: ast.Module = field(init=False)
     nodes: list[ast.AST] = field(init=False)
     imports: Imports = field(init=False)
-    parents: dict[int, ast.AST] = field(init=False)
+    bound: set[str] = field(init=False)
+    """Everything that the program calls something by."""
+    parents: dict[int, ast.AST] = field(init=False, default_factory=dict)
     """By `id` of the child."""
     numbers: dict[int, int] = field(init=False)
     """By `id` of the node."""
@@ -32,10 +36,14 @@ class Program:
         self.tree = ast.parse(self.source)
         self.nodes = list(ast.walk(self.tree))
         self.numbers = {id(node): number for number, node in enumerate(self.nodes)}
-        self.imports = imports_of(self.tree)
-        self.parents = {
-            id(child): node for node in self.nodes for child in ast.iter_child_nodes(node)
-        }
+        self.imports = imports_of(self.tree).with_aliases(self.tree)
+        self.bound = {name for node in self.nodes for name in bound_by(node)}
+        self.adopt(self.tree)
+
+    def adopt(self, node: ast.AST) -> None:
+        """Note what stands in what, everywhere below a node."""
+        for one in ast.walk(node):
+            self.parents |= {id(child): one for child in ast.iter_child_nodes(one)}
 
     @property
     def classes(self) -> dict[str, ast.ClassDef]:
@@ -45,19 +53,23 @@ class Program:
     @property
     def functions(self) -> dict[str, Function]:
         """Functions of the program's top level."""
-        return {node.name: node for node in self.tree.body if isinstance(node, FUNCTIONS)}
+        return {node.name: node for node in self.tree.body if isinstance(node, Function)}
+
+    def spelling(self, api: str) -> tuple[str, str]:
+        """Return how the program writes a qualified name, and the import that it lacks, if any."""
+        return spelling(api, self.imports.meanings, self.bound)
 
     def api(self, node: ast.AST) -> str:
         """Return the qualified name of what a call calls, if it is the library's; else nothing."""
-        name = self.imports.qualified(node.func) if isinstance(node, ast.Call) else ""
+        name = self.imports.imported(node.func) if isinstance(node, ast.Call) else ""
         return name if name and self.dialect.owns(name) else ""
 
     def is_container(self, node: ast.AST) -> bool:
         """Return whether a node makes something that layers are put into, as `nn.Sequential(…)`."""
         if not isinstance(node, ast.Call):
             return False
-        name = self.imports.qualified(node.func)
-        return name.rpartition(".")[2] in self.dialect.containers
+        name = self.imports.imported(node.func)
+        return name.rpartition(".")[2] in self.dialect.style.containers
 
     def is_sequence(self, node: ast.AST) -> bool:
         """Return whether a node makes a `Sequential`."""
@@ -86,12 +98,12 @@ class Program:
 
     def function_of(self, node: ast.AST) -> Function | None:
         """Return the function that a node stands in, if it does."""
-        return next((one for one in self.above(node) if isinstance(one, FUNCTIONS)), None)
+        return next((one for one in self.above(node) if isinstance(one, Function)), None)
 
     def is_model_class(self, node: ast.ClassDef) -> bool:
         """Return whether a class is a model or a layer, perhaps through another of the program."""
         for base in node.bases:
-            if self.dialect.is_base(self.imports.qualified(base)):
+            if self.dialect.is_base(self.imports.imported(base)):
                 return True
             own = self.classes.get(base.id) if isinstance(base, ast.Name) else None
             if own is not None and own is not node and self.is_model_class(own):
@@ -111,7 +123,7 @@ class Program:
 
 def method_of(node: ast.ClassDef, name: str) -> Function | None:
     """Return a method of a class."""
-    found = (one for one in node.body if isinstance(one, FUNCTIONS) and one.name == name)
+    found = (one for one in node.body if isinstance(one, Function) and one.name == name)
     return next(found, None)
 
 

@@ -6,15 +6,15 @@ models/tower.py            a script of the user's that builds, trains and evalua
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain import visible
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.files import read_text
-from ciguard.levels.code.dialects import LIBRARIES
+from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.project import seeds_folder
+from ciguard.sources import UnreadableSourceError, parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ class ProgramSource:
 
 def shipped_programs(library: str) -> tuple[str, ...]:
     """Return the names of the programs that come with ciguard for a library, in order."""
-    if library not in LIBRARIES:  # Keras has scripts too, which are no programs
+    if library not in libraries_with_programs():  # Keras has scripts too, which are no programs
         return ()
     return tuple(sorted(path.stem for path in (seeds_folder() / "models" / library).glob("*.py")))
 
@@ -69,13 +69,14 @@ def read_program(path: str, *, base: Path) -> ProgramSource:
     try:
         text = read_text(found, most=_MOST)
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        ast.parse(text)
+        parse(text)
     except FileNotFoundError:
         raise _refusal(path, f"there is no file {found}. {_scripts_in(found.parent)}") from None
     except OSError as error:
         raise _refusal(path, f"{found} cannot be read: {error.strerror}.") from error
-    except SyntaxError as error:
-        raise _refusal(path, f"{found}, line {error.lineno}: {error.msg}.") from error
+    except UnreadableSourceError as error:
+        where = f"{found}, line {error.line}" if error.line else f"{found} is no Python"
+        raise _refusal(path, f"{where}: {error.reason}.") from error
     except ValueError as error:
         raise _refusal(path, f"{found} is no Python: {error}.") from error
     return ProgramSource(path, text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from ciguard.campaign import guided_lag
 from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError, DisassemblyError, UnknownNameError
 from ciguard.levels import select_layers
-from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
+from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.levels.code.encoders import ENCODERS
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import operators_of
@@ -22,7 +21,10 @@ from ciguard.levels.code.seed_sources import (
     shipped_programs,
 )
 from ciguard.levels.code.seeds import SeedProgram
+from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS, PROGRAMS
+from ciguard.libraries import LIBRARIES
 from ciguard.oracles import laws_of
+from ciguard.sources import UnreadableSourceError, imports_of, parse
 from ciguard.targets import libraries_of, parse_target
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def check_programs(config: Config) -> None:
         UnknownNameError: if there is no such seed program or encoder.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
-    ENCODERS.get(config.encoder)
+    ENCODERS.get(config[ENCODER])
     found = [libraries_of(parse_target(text)) for text in (*config.base, *config.targets)]
     if all(found):  # what `current` holds is known once it has been looked at
         refuse_without_library(library.name for libraries in found for library in libraries)
@@ -59,9 +61,10 @@ def refuse_without_library(libraries: Iterable[str]) -> None:
         ConfigurationError: if there are seed programs for none of them.
     """
     names = sorted(set(libraries))
-    if not CODE_LIBRARIES.intersection(names):
+    if not libraries_with_programs().intersection(names):
+        known = ", ".join(sorted(libraries_with_programs()))
         msg = (
-            f"levels: {LEVEL!r} needs targets of {', '.join(sorted(CODE_LIBRARIES))}, such as "
+            f"levels: {LEVEL!r} needs targets of {known}, such as "
             f"'torch==2.13.0'; there are only {', '.join(names)}."
         )
         raise ConfigurationError(msg)
@@ -70,8 +73,8 @@ def refuse_without_library(libraries: Iterable[str]) -> None:
 def _sources(config: Config) -> tuple[list[str], list[ProgramSource]]:
     """Return the globs over shipped programs, and what the user's own files hold."""
     globs, own = [], []
-    shipped = {name for library in CODE_LIBRARIES for name in shipped_programs(library)}
-    for text in config.programs:
+    shipped = {name for library in libraries_with_programs() for name in shipped_programs(library)}
+    for text in config[PROGRAMS]:
         if _WILDCARD.intersection(text) or text in shipped:
             if not any(fnmatchcase(name, text) for name in shipped):
                 raise UnknownNameError(_WHAT, visible(text), known=sorted(shipped))
@@ -93,7 +96,8 @@ def seed_programs(config: Config, library: str) -> Generator[Event, None, list[S
     globs, own = _sources(config)
     names = [n for n in shipped_programs(library) if any(fnmatchcase(n, g) for g in globs)]
     sources = [shipped_program(name, library) for name in names]
-    sources += [source for source in own if _imports(source.text, library)]
+    module = LIBRARIES.get(library).module
+    sources += [source for source in own if _imports(source.text, module)]
     programs = []
     for source in sources:
         try:
@@ -103,23 +107,12 @@ def seed_programs(config: Config, library: str) -> Generator[Event, None, list[S
     return programs
 
 
-def _imports(text: str, library: str) -> bool:
+def _imports(text: str, package: str) -> bool:
     try:
-        tree = ast.parse(text)
-    except SyntaxError:
+        tree = parse(text)
+    except UnreadableSourceError:
         return True  # taking it apart says what is wrong, and where
-    modules = [
-        name
-        for node in ast.walk(tree)
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-    ]
-    return any(module.partition(".")[0] == library for module in modules)
+    return package in {module.partition(".")[0] for module in imports_of(tree).modules}
 
 
 _MIN_TREES = 8
@@ -139,7 +132,7 @@ def code_level(
 ) -> CodeLevel:
     """Return the level for the programs of one library, which grows so many trees at the least."""
     records = select_layers(group.records(), config.api, config.exclude)
-    operators = operators_of(records, ENCODERS.get(config.encoder)(), laws_of)
+    operators = operators_of(records, ENCODERS.get(config[ENCODER])(), laws_of)
     seed = config.shard.seed(config.seed)
-    effort = Effort(times=config.mutations, breadth=config.breadth, trees=trees)
+    effort = Effort(times=config[MUTATIONS], breadth=config[BREADTH], trees=trees)
     return CodeLevel(group.library, seed, programs=programs, operators=operators, effort=effort)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ciguard.triage import source_lines
+from ciguard.sources import Source, UnreadableSourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,13 +43,14 @@ def _kept(case: ProgramCase) -> Ancestry:
 
 def _less_trained(source: str) -> Iterator[str]:
     """Yield the program with one of its amounts made 1, or half of what it was."""
+    written = Source("", source)
     try:
-        statements = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        statements = written.tree.body
+    except UnreadableSourceError:
         return  # a program of somebody else's baseline
     for value, number in islice(_amounts(statements), _MAX_AMOUNTS):
         for smaller in sorted({1, number // 2}):
-            yield _with(source, value, str(smaller))
+            yield written.spliced(value, str(smaller))
 
 
 def _amounts(statements: Iterable[ast.stmt]) -> Iterator[tuple[ast.Constant, int]]:
@@ -59,12 +60,3 @@ def _amounts(statements: Iterable[ast.stmt]) -> Iterator[tuple[ast.Constant, int
                 targets=[ast.Name(name)], value=ast.Constant(int() as number) as value
             ) if _AMOUNT.fullmatch(name) and 1 < number <= _LARGEST:
                 yield value, number
-
-
-def _with(source: str, node: ast.Constant, text: str) -> str:
-    """Return the source with another text in the place of a number on one line."""
-    lines = source_lines(source)
-    line = lines[node.lineno - 1].encode()
-    end = node.end_col_offset or node.col_offset
-    lines[node.lineno - 1] = (line[: node.col_offset] + text.encode() + line[end:]).decode()
-    return "".join(lines)

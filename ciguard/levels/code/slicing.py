@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.models import Style, adds
-from ciguard.levels.code.syntax import loads, stores
-from ciguard.syntax import dotted_name
+from ciguard.levels.code.syntax import loads
+from ciguard.sources import bound_in, dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ def creation(
         DisassemblyError: if the program never makes the model, or in a way that is not understood.
     """
     if style is Style.FUNCTION:
-        at_top = next(one for one in program.tree.body if owner in stores(one))
+        at_top = next(one for one in program.tree.body if owner in bound_in(one))
         before = program.tree.body[: program.tree.body.index(at_top) + 1]
         return _needed(program, before, loads(at_top) | {owner}), owner
     last, model = _made(program, style, owner, variable)
@@ -105,7 +105,7 @@ def _needed(program: Program, statements: list[ast.stmt], names: set[str]) -> li
 
 
 def _is_kept(program: Program, statement: ast.stmt, wanted: set[str]) -> bool:
-    if isinstance(statement, (ast.Import, ast.ImportFrom)) or wanted & stores(statement):
+    if isinstance(statement, (ast.Import, ast.ImportFrom)) or wanted & bound_in(statement):
         return True
     return any(_has_effect(program, node, wanted) for node in ast.walk(statement))
 
@@ -114,12 +114,12 @@ def _has_effect(program: Program, node: ast.AST, wanted: set[str]) -> bool:
     """Return whether something that is wanted is changed, or a setting of the library."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
-            name = program.imports.qualified(called)
+            name = program.imports.imported(called)
             if name:
                 return program.dialect.owns(name) or name.startswith(_SETTINGS)
             return dotted_name(called).partition(".")[0] in wanted
         case ast.Assign(targets=[ast.Attribute() as target]):
-            name = program.imports.qualified(target)
+            name = program.imports.imported(target)
             return bool(name) or dotted_name(target).partition(".")[0] in wanted
         case _:
             return False

@@ -8,11 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, digest_of_apis
-from ciguard.domain import ProgramCase, located
+from ciguard.domain import Ended, Intent, ProgramCase, located
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
-from ciguard.levels.code.dialects import LIBRARIES
+from ciguard.levels.code.derivation import ACCEPTED, DERIVATION, DerivationOracle
+from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.levels.code.growing import programs_of
+from ciguard.levels.code.growth import GROWTH, GrowthOracle
+from ciguard.levels.code.program_runs import asks_for_much, compare_programs, programs_held_apart
 from ciguard.levels.code.script import program_script
 from ciguard.levels.code.seeding import (
     check_programs,
@@ -21,16 +24,19 @@ from ciguard.levels.code.seeding import (
     seed_programs,
     trees_for,
 )
+from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS
 from ciguard.levels.code.simpler import simpler_programs
 from ciguard.levels.code.words import origin_rows
-from ciguard.triage import PresentationDefaults, program_diff
+from ciguard.oracles import ORACLES
+from ciguard.triage import PresentationDefaults, TreeOrigin, program_diff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from ciguard.campaign import Executed, Stream, StreamFactory
     from ciguard.config import Config
-    from ciguard.domain import Event, Finding
+    from ciguard.domain import Event, Evidence, Finding, Outcome
+    from ciguard.oracles import Difference, Inputs
     from ciguard.triage import DiffLine, EnvironmentHint
 
 
@@ -38,6 +44,9 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
     """Model programs cut into blocks, and put together anew (MoCo)."""
 
     name: ClassVar[str] = "code"
+    returns_law: ClassVar[str] = (
+        "A program that trains a small model on a few samples comes to its end"
+    )
 
     def check(self, config: Config) -> None:
         """Refuse libraries without programs, and seed programs that there are not."""
@@ -57,14 +66,16 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         trees = trees_for(factory.lanes)
         streams = []
         for group in factory.groups.values():
-            if group.library not in LIBRARIES or not group.running_eagerly:
+            if group.library not in libraries_with_programs() or not group.running_eagerly:
                 continue
             own = config.shard.part((yield from seed_programs(config, group.library)))
             if not own:
                 continue
             texts = "\n".join(program.source for program in own)
-            kind = f"{self.name}, {config.mutations} mutations, breadth {config.breadth}, "
-            kind += f"{config.encoder}, {trees} trees"  # lessons name them by number
+            kind = (
+                f"{self.name}, {config[MUTATIONS]} mutations, breadth {config[BREADTH]}, "
+                f"{config[ENCODER]}, {trees} trees"  # lessons name them by number
+            )
             digest = hashlib.sha256(texts.encode()).hexdigest()
             chosen = select_layers(group.records(), config.api, config.exclude)
             stream = factory.stream(
@@ -90,6 +101,8 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
 
     def mark(self, finding: Finding) -> str:
         """Return the program's own exception, where one target alone refuses it."""
+        if finding.kind == ACCEPTED:
+            return "ACCEPTED"
         return finding.detail if finding.kind == "refused" else ""
 
     def variants(self, case: ProgramCase) -> Iterator[ProgramCase]:
@@ -113,10 +126,47 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         after = ancestry.derived or case.source
         return program_diff(ancestry.parent, after, line=line, context=context, most=most)
 
+    def tree_origin(self, case: ProgramCase) -> TreeOrigin | None:
+        """Return the node of the program; None for a seed."""
+        ancestry = case.ancestry
+        if not ancestry.path:
+            return None
+        return TreeOrigin(
+            ancestry=ancestry,
+            text=ancestry.derived or case.source,
+            ended=Ended.ACCEPTED if case.intent is Intent.VIOLATING else Ended.FAILED,
+            is_alone=case.cycles > 1 or not (case.block or ancestry.parent),
+        )
+
     def texts_of(self, case: ProgramCase) -> tuple[str, ...]:
         """Return the strings that were chosen as values of parameters: replaced APIs are names."""
         values = [step.after for step in case.ancestry.path if step.parameter]
         return tuple(dict.fromkeys(text for value in values if (text := _string_of(value))))
+
+    def compare(
+        self, case: ProgramCase, reference: Outcome, other: Outcome, inputs: Inputs
+    ) -> Difference | None:
+        """Return how ends, shapes and types differ: training makes much of little."""
+        del case, inputs
+        return compare_programs(reference, other)
+
+    def evidence(
+        self, case: ProgramCase, difference: Difference, sides: Mapping[str, Outcome]
+    ) -> Evidence:
+        """Return how the program ended on two targets, or what it computed there."""
+        return programs_held_apart(case, difference, sides)
+
+    def is_forbidden(self, case: ProgramCase) -> bool:
+        """Return whether the program was derived against the documentation of its library."""
+        return case.intent is Intent.VIOLATING
+
+    def asks_for_much(self, case: ProgramCase) -> bool:
+        """Return whether a mutation put in a large number."""
+        return asks_for_much(case)
+
+    def is_repeated(self, case: ProgramCase) -> bool:
+        """Return whether the program is built and trained over and over."""
+        return case.cycles > 1
 
     def without_place(self, message: str) -> str:
         """Return a message without the line of the program."""
@@ -136,3 +186,5 @@ def _string_of(value: str) -> str:
 
 
 LEVEL = CodeSpec()
+ORACLES.register(DERIVATION, DerivationOracle())
+ORACLES.register(GROWTH, GrowthOracle())

@@ -11,8 +11,8 @@ from ciguard.levels.code.chains import Step, result_of, steps_of
 from ciguard.levels.code.dialects import has_weights
 from ciguard.levels.code.models import Model, Style, adds
 from ciguard.levels.code.programs import elements_of, layer_of
-from ciguard.levels.code.syntax import alive, stores
-from ciguard.syntax import dotted_name
+from ciguard.levels.code.syntax import alive
+from ciguard.sources import bound_in, dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,7 +130,7 @@ class Cutter:
             ends = at > model.last
             gives = takes if ends else min(needed[at] & tracked)
             stretch = model.body[start:at]
-            if not ends and gives not in {name for one in stretch for name in stores(one)}:
+            if not ends and gives not in bound_in(*stretch):
                 continue
             split = splitting in range(start, at)
             yield from self._stretch(self._used(stretch), takes, gives, split=split)
@@ -150,15 +150,15 @@ class Cutter:
         free: set[str] = set()
         for at in range(model.first, model.last):
             statement = model.body[at]
-            if model.data in stores(statement) or _reads_elements(statement, model.data):
+            if model.data in bound_in(statement) or _reads_elements(statement, model.data):
                 return at, free
-            free |= stores(statement)
+            free |= bound_in(statement)
         return model.last, free
 
     def _tracked(self, first: int) -> set[str]:
         """Return the names that may hold data, or something computed on the way."""
         model = self.model
-        inside = {n for one in model.body[first : model.last] for n in stores(one)}
+        inside = bound_in(*model.body[first : model.last])
         return ({model.data} | inside) - model.definitions.keys()
 
     def _leaves_early(self, at: int) -> bool:
@@ -225,7 +225,7 @@ class Cutter:
         if statement is self._end:
             calls = (n for n in ast.walk(statement) if isinstance(n, ast.Call))
             call = next(n for n in calls if self._makes_model(n))
-        elif not isinstance(statement, ast.Return) and stores(statement) != {gives}:
+        elif not isinstance(statement, ast.Return) and bound_in(statement) != {gives}:
             return None
         expression = result_of(statement, call)
         return None if expression is None else steps_of(expression, takes)
@@ -251,7 +251,7 @@ class Cutter:
         receiver, _, name = key.rpartition(".")
         spoken = 0
         for node in self.program.nodes:
-            if not _is_read(node) or self.program.imports.qualified(node):
+            if not _is_read(node) or self.program.imports.imported(node):
                 continue
             if receiver and isinstance(node, ast.Attribute) and node.attr == name:
                 spoken += not self._is_of_another(node)

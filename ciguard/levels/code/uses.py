@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.code.models import attributes_of
 from ciguard.levels.code.programs import method_of
-from ciguard.syntax import dotted_name
+from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.collecting import Collection
@@ -53,7 +53,7 @@ def _spoken_of(program: Program, model: Model, found: Collection, call: ast.Call
     if home in model.definitions and model.definitions[home].value is call:
         return found.references[home]
     owner = program.classes.get(home)
-    method = owner and method_of(owner, program.dialect.forward)
+    method = owner and method_of(owner, program.dialect.style.forward)
     if owner and method and method.args.args:
         attributes = attributes_of(owner, method.args.args[0].arg)
         key = next((key for key, one in attributes.items() if one.value is call), None)

@@ -1,5 +1,17 @@
 """Level `function`: calls of the user's annotated functions (aNNoTest)."""
 
-from ciguard.levels.function.files import needs_of
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ciguard.levels.function.files import needs_of
 
 __all__ = ["needs_of"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for: the settings of the level are read where nothing else is."""
+    if name not in __all__:
+        raise AttributeError(name)
+    from ciguard.levels.function import files  # noqa: PLC0415 - heavy
+
+    return getattr(files, name)

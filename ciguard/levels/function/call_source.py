@@ -18,7 +18,8 @@ from ciguard.functions import (
     postconditions,
     quoted,
 )
-from ciguard.oracles import FUNCTION, inputs_in
+from ciguard.levels.function.oracle import FUNCTION
+from ciguard.oracles import inputs_in
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import comparison
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.campaign import WorkerNeeds
 from ciguard.errors import ConfigurationError
 from ciguard.levels.function.programs import find_programs
+from ciguard.levels.function.settings import FUNCTIONS
 from ciguard.targets import readable_paths
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def check_functions(config: Config) -> None:
     Raises:
         ConfigurationError: if no files are given, or one of them is missing or without annotations.
     """
-    if not config.functions:
+    if not config[FUNCTIONS]:
         msg = (
             f"levels: {LEVEL!r} needs to know whose functions to call: give files with annotated "
             "functions, such as --functions src/model.py or --functions 'src/**/*.py'."
@@ -48,7 +49,7 @@ def programs_in(config: Config) -> dict[str, Program]:
     Raises:
         ConfigurationError: see `find_programs`.
     """
-    return find_programs(config.functions, base=Path.cwd())
+    return find_programs(config[FUNCTIONS], base=Path.cwd())
 
 
 def needs_of(programs: Mapping[str, Program]) -> WorkerNeeds:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import Errored, FunctionCase, as_kind
 from ciguard.levels.function.call_source import BROKEN, function_statements
-from ciguard.oracles import FUNCTION
+from ciguard.levels.function.oracle import FUNCTION
 from ciguard.triage.scripting import comment, header
 from ciguard.writing import scalar
 

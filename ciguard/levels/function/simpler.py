@@ -1,4 +1,4 @@
-"""Simpler calls of an annotated function."""
+"""Calls of an annotated function that differ from one in their arguments: simpler, or moved."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.domain import FunctionCase
+    from ciguard.oracles import Move
 
 
 def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
@@ -25,6 +26,18 @@ def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
     for simpler in _plainer(call):
         if is_valid(simpler, about.module):
             yield replace(case, call=simpler.to_json())
+
+
+def moved_call(case: FunctionCase, move: Move) -> FunctionCase:
+    """Return a call with the numbers in its own arguments moved a little."""
+    if not case.call:
+        return case
+    call = Call.from_json(case.call)
+    names = [name for name, _ in call.arguments]
+    values = move([value for _, value in call.arguments])
+    return replace(
+        case, call=replace(call, arguments=tuple(zip(names, values, strict=True))).to_json()
+    )
 
 
 def _plainer(call: Call) -> Iterator[Call]:

@@ -12,9 +12,12 @@ from ciguard.levels import focused
 from ciguard.levels.function.files import LEVEL as NAME
 from ciguard.levels.function.files import check_functions, needs_of, programs_in
 from ciguard.levels.function.level import FunctionLevel
+from ciguard.levels.function.oracle import FUNCTION, FunctionOracle
 from ciguard.levels.function.script import function_script, mark_of
 from ciguard.levels.function.seeding import digest_of, tested_functions
-from ciguard.levels.function.simpler import simpler_calls
+from ciguard.levels.function.settings import FUNCTIONS
+from ciguard.levels.function.simpler import moved_call, simpler_calls
+from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
 
 if TYPE_CHECKING:
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from ciguard.campaign import Stream, StreamFactory
     from ciguard.config import Config
     from ciguard.domain import Event, Finding
-    from ciguard.targets import Library
+    from ciguard.libraries import Library
+    from ciguard.oracles import Move
     from ciguard.triage import EnvironmentHint
 
 
@@ -71,8 +75,8 @@ class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
     def settings_for(self, finding: Finding, config: Config) -> Config:
         """Return settings with which the finding's own program is at hand."""
         case = finding.case
-        files = (case.file,) if isinstance(case, FunctionCase) else config.functions
-        return replace(config, levels=(self.name,), functions=files)
+        config = replace(config, levels=(self.name,))
+        return config.having(FUNCTIONS, (case.file,)) if isinstance(case, FunctionCase) else config
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
         """Return a script that imports the program and makes the call."""
@@ -95,9 +99,15 @@ class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         """Yield calls with plainer arguments that keep to the annotations."""
         return simpler_calls(case)
 
+    def nudged(self, case: FunctionCase, seed: int, move: Move) -> FunctionCase:
+        """Return the call with the numbers in its arguments moved."""
+        del seed
+        return moved_call(case, move)
+
     def without_place(self, message: str) -> str:
         """Return a message without the file and the line that raised."""
         return seated(message).message
 
 
 LEVEL = FunctionSpec()
+ORACLES.register(FUNCTION, FunctionOracle())

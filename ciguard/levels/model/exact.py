@@ -15,7 +15,8 @@ import numpy as np
 
 from ciguard.domain import Check, Passed, dtypes
 from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
-from ciguard.oracles import nudged_run, precision_of, relative_tolerance
+from ciguard.levels.model.layer_runs import nudged_run, precision_of
+from ciguard.oracles import relative_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

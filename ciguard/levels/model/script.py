@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Check, ModelCase, PairKind, as_kind
+from ciguard.levels.model.layer_runs import precision_of
 from ciguard.levels.model.run_source import compared, model_statements
-from ciguard.oracles import precision_of
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import assembled, comparison, header, indented_try, source_of
 

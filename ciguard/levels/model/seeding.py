@@ -10,6 +10,7 @@ from ciguard.domain import Event, Warned, visible
 from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
 from ciguard.levels.model.seed_sources import parse_source, shipped_scripts
 from ciguard.levels.model.seeds import read_seed_model
+from ciguard.levels.model.settings import MODELS, WIDTH
 from ciguard.targets import cache_folder, libraries_of, parse_target
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ def seed_sources(config: Config) -> tuple[SeedSource, ...]:
     """
     if LEVEL not in config.levels:
         return ()
-    names = [name for text in config.models for name in _matches(text)]
-    width, keep = config.model_width / 100, cache_folder() / "models"
+    names = [name for text in config[MODELS] for name in _matches(text)]
+    width, keep = config[WIDTH] / 100, cache_folder() / "models"
     if any(name.startswith(_DOWNLOADED) for name in names):
         keep.mkdir(parents=True, exist_ok=True)  # workers may write to what is there
     here = Path.cwd()

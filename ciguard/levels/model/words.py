@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ciguard.domain import INPUT, Check, shortened
+from ciguard.triage import LayerOrigin, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +20,6 @@ _CHECKS = {
 }
 _MAX_MUTATIONS = 4
 _MAX_NAME = 80
-_MAX_PLAIN_LENGTH = 999.5
-"""Numbers from here on are written with an exponent."""
 
 
 def checked_text(case: ModelCase) -> str:
@@ -45,19 +44,23 @@ def origin_text(case: ModelCase, named: Callable[[str], str] = str) -> str:
     return "; ".join(parts)
 
 
+def layer_origin(case: ModelCase) -> LayerOrigin:
+    """Return the model that a case comes from, with what its layers deviated by."""
+    origin = case.origin
+    return LayerOrigin(
+        model=origin.model,
+        mutations=origin.mutations,
+        checked=checked_text(case),
+        suspect=suspect(origin),
+        is_isolated=case.is_one_layer,
+        deviations=origin.deviations,
+    )
+
+
 def suspect(origin: Origin) -> str:
     """Return the layer that was isolated; where that is not written, the one of the largest R_a."""
     rates = [(rate, name) for name, rate in origin.deviations if not math.isnan(rate)]
     return origin.suspect or max(rates, key=lambda one: one[0], default=(0.0, ""))[1]
-
-
-def rate_text(rate: float) -> str:
-    """Return an R_a: `0.25`, `417`, `3.2e4`, `infinite`."""
-    if not math.isfinite(rate):
-        return "unknown" if math.isnan(rate) else "infinite"
-    text = f"{rate:.3g}" if abs(rate) < _MAX_PLAIN_LENGTH else f"{rate:.1e}"
-    digits, _, exponent = text.partition("e")
-    return f"{digits}e{int(exponent)}" if exponent else digits
 
 
 def _model_text(origin: Origin, named: Callable[[str], str]) -> str:

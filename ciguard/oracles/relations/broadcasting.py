@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ciguard.domain import CallValue, ListValue, LiteralValue, Value
-from ciguard.oracles.relations.binary_functions import is_binary_of, operands
+from ciguard.oracles.relations.binary_functions import is_binary, operands
 from ciguard.oracles.relations.contract import Relation, relate
-from ciguard.oracles.relations.expressions import expression, library_of
+from ciguard.oracles.relations.expressions import expression, operations_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiCall, TensorValue
+    from collections.abc import Collection
 
-_BROADCAST = {
-    "torch": "torch.broadcast_to",
-    "tensorflow": "tensorflow.broadcast_to",
-    "jax": "jax.numpy.broadcast_to",
-    "keras": "keras.ops.broadcast_to",
-}
+    from ciguard.domain import ApiCall, ApiRecord, TensorValue
+
+
+def _applies(record: ApiRecord, names: Collection[str]) -> bool:
+    del names
+    return bool(operations_of(record.api).broadcast) and is_binary(record)
 
 
 def _twin(case: ApiCall) -> Value | None:
     found = operands(case)
-    function = _BROADCAST.get(library_of(case.api))
-    if function is None or found is None or found[0].shape == found[1].shape:
+    function = operations_of(case.api).broadcast
+    if not function or found is None or found[0].shape == found[1].shape:
         return None
     has_scalar = not all(tensor.shape for tensor in found)
     if has_scalar and found[0].dtype != found[1].dtype:
@@ -49,7 +49,7 @@ BROADCASTING = relate(
         name="broadcasting by hand",
         law="Operands of different shapes give what they give after being broadcast to one shape.",
         source="PyTorch, Broadcasting semantics; NumPy, General broadcasting rules",
-        applies=is_binary_of(*_BROADCAST),
+        applies=_applies,
         twin=_twin,
     )
 )

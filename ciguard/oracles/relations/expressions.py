@@ -19,6 +19,7 @@ from ciguard.domain import (
     TupleValue,
     Value,
 )
+from ciguard.libraries import Operations, library_of_api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,6 +30,12 @@ Change: TypeAlias = Callable[[TensorValue], Value]
 def library_of(api: str) -> str:
     """Return the first part of a qualified name."""
     return api.partition(".")[0]
+
+
+def operations_of(api: str) -> Operations:
+    """Return what relations can compute with in the library of an API; a plug-in may have none."""
+    library = library_of_api(api)
+    return library.operations if library is not None else Operations()
 
 
 def applied(function: Value, *arguments: Value) -> Value:

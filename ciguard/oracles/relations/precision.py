@@ -24,13 +24,13 @@ from ciguard.oracles.relations.contract import Compares, Observed, Relation, rel
 from ciguard.oracles.relations.expressions import (
     expression,
     has_keyword,
-    library_of,
+    operations_of,
     tensors_of,
     with_tensors,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import NDArray
 
@@ -44,29 +44,24 @@ _NUDGES = 64.0
 """How far a result may be off, in what a nudge of the inputs does to it."""
 _OVERFLOWS, _UNDERFLOWS = 1e37, 1e-37
 """Near what single precision can hold at all."""
-_CASTS: Mapping[str, tuple[str, tuple[Value, ...]]] = {
-    "torch": ("torch.Tensor.double", ()),
-    "tensorflow": ("tensorflow.cast", (MemberValue("tensorflow.float64"),)),
-}
-_PRODUCTS = {"torch": "torch.mul", "tensorflow": "tensorflow.multiply"}
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
     is_call = record.kind is not CallKind.LAYER and not record.api.endswith("_")
-    return is_call and library_of(record.api) in _CASTS
+    return is_call and operations_of(record.api).widening is not None
 
 
 def _twin(case: ApiCall) -> Value | None:
-    library = library_of(case.api)
+    widening = operations_of(case.api).widening
     found = [tensor for tensor in tensors_of(case) if tensor.dtype in element_types.EPSILON]
     values = [*case.arguments, *(value for _, value in case.keywords)]
     names_types = any(isinstance(value, DtypeValue | MemberValue) for value in values)
-    if library not in _CASTS or not found or names_types or has_keyword(case, "out"):
+    if widening is None or not found or names_types or has_keyword(case, "out"):
         return None
     if any(tensor.dtype != _NARROW for tensor in found):
         return None
-    (cast, settings), product = _CASTS[library], _PRODUCTS[library]
+    cast, settings, product = widening.cast, widening.settings, widening.multiply
 
     def widened(tensor: TensorValue) -> Value:
         return CallValue(cast, (tensor, *settings)) if tensor.dtype == _NARROW else tensor

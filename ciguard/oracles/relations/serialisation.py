@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import ApiCall, CallKind, CallValue, Value
 from ciguard.oracles.relations.contract import Relation, relate
-from ciguard.oracles.relations.expressions import applied, expression, library_of
+from ciguard.oracles.relations.expressions import applied, expression, operations_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ciguard.domain import ApiRecord
 
-_LIBRARIES = frozenset({"torch", "jax"})
-"""TensorFlow pickles a tensor by way of numpy, which lacks some of its types."""
-
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
-    return library_of(record.api) in _LIBRARIES
+    return operations_of(record.api).pickles_results
 
 
 def _twin(case: ApiCall) -> Value:

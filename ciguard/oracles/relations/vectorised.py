@@ -11,7 +11,7 @@ from ciguard.oracles.relations.expressions import (
     applied,
     as_function,
     leading,
-    library_of,
+    operations_of,
     tensors_of,
 )
 
@@ -21,27 +21,25 @@ if TYPE_CHECKING:
     from ciguard.domain import ApiRecord
     from ciguard.oracles.comparison import Difference
 
-_VMAP = {"torch": ("torch.vmap", "torch.stack"), "jax": ("jax.vmap", "jax.numpy.stack")}
 _FIRST = LiteralValue(0)
 _NONE = LiteralValue(None)
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
-    return not record.api.endswith("_") and library_of(record.api) in _VMAP
+    return not record.api.endswith("_") and operations_of(record.api).vectorising is not None
 
 
 def _twin(case: ApiCall) -> Value | None:
     called, row = as_function(case)
     given = leading(row)
-    known = _VMAP.get(library_of(case.api))
+    known = operations_of(case.api).vectorising
     if known is None or not given or len(given) != len(tensors_of(case)):
         return None
-    vmap, stack = known
     rest = row[len(given) :]
     places = TupleValue((*(_FIRST for _ in given), *(_NONE for _ in rest)))
-    function = CallValue(vmap, (called, places))
-    pairs = [CallValue(stack, (ListValue((tensor, tensor)),)) for tensor in given]
+    function = CallValue(known.vmap, (called, places))
+    pairs = [CallValue(known.stack, (ListValue((tensor, tensor)),)) for tensor in given]
     both = applied(function, *pairs, *rest)
     return CallValue("operator.getitem", (both, _FIRST))
 

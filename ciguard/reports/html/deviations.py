@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ModelCase
-from ciguard.levels.model import checked_text, rate_text, suspect
 from ciguard.reports.wording import publishable
+from ciguard.triage import presentable, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Case, Json, Origin
+    from ciguard.domain import Case, Json
+    from ciguard.triage import LayerOrigin
 
 MAX_BARS = 24
 NEIGHBOURS = 4
@@ -32,29 +32,29 @@ _LARGE = 15
 
 def origin_of(case: Case) -> Json:
     """Return what the section about a case's origin shows; None where there is no such section."""
-    if not isinstance(case, ModelCase):
+    origin = presentable(case).layer_origin(case)
+    if origin is None:
         return None
-    origin = case.origin
     return {
         "model": publishable(origin.model, limit=_MAX_NAME),
         "mutations": [publishable(one, limit=200) for one in origin.mutations[:_MAX_MUTATIONS]],
         "more_mutations": max(0, len(origin.mutations) - _MAX_MUTATIONS),
-        "checked": checked_text(case),
-        "suspect": _suspect_text(case),
+        "checked": origin.checked,
+        "suspect": _suspect_text(case, origin),
         "chart": _chart(origin),
     }
 
 
-def _suspect_text(case: ModelCase) -> str:
-    name = suspect(case.origin)
-    if not case.is_one_layer or not name:
+def _suspect_text(case: Case, origin: LayerOrigin) -> str:
+    if not origin.is_isolated or not origin.suspect:
         return ""
-    count = len(case.origin.deviations)
+    count = len(origin.deviations)
     among = f", one of {count:,} layers" if count > 1 else ""
-    return f"{publishable(name, limit=_MAX_NAME)} ({publishable(case.api, limit=160)}){among}"
+    name = publishable(origin.suspect, limit=_MAX_NAME)
+    return f"{name} ({publishable(case.api, limit=160)}){among}"
 
 
-def _chart(origin: Origin) -> Json:
+def _chart(origin: LayerOrigin) -> Json:
     """Return bars in the order of the graph, and the numbers below them; None without any R_a."""
     rates = origin.deviations
     if not rates:
@@ -64,7 +64,7 @@ def _chart(origin: Origin) -> Json:
     powers = range(step, step * max(1, math.ceil(most / step)) + 1, step)
     full = _of_power(powers[-1])
     ticks = [(_power_text(power), round(100 * _of_power(power) / full, 1)) for power in powers]
-    return {"rows": _rows(rates, suspect(origin), full), "ticks": [("0", 0.0), *ticks]}
+    return {"rows": _rows(rates, origin.suspect, full), "ticks": [("0", 0.0), *ticks]}
 
 
 def _rows(rates: Sequence[tuple[str, float]], accused: str, full: float) -> list[Json]:

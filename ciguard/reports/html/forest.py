@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Ended, Intent, ProgramCase, lineage, root_of, shortened
+from ciguard.domain import Ended, lineage, root_of, shortened
+from ciguard.triage import presentable
 
 if TYPE_CHECKING:
     from ciguard.domain import Bucket, Member, ProgramRan
+    from ciguard.triage import TreeOrigin
 
 MAX_NODES = 20_000
 """About 10 MB."""
@@ -177,22 +179,24 @@ class Forest:
         So a tree is told of too that an earlier part of the run grew, or another run.
         """
         case = bucket.finding.case
-        if not isinstance(case, ProgramCase) or not case.ancestry.path or not bucket.is_met:
+        origin = presentable(case).tree_origin(case)
+        if origin is None or not bucket.is_met:
             return
-        if case.cycles > 1 or not (case.block or case.ancestry.parent):
+        if origin.is_alone:
             self.alone += 1
             return
-        members = lineage(case.ancestry)
+        ancestry = origin.ancestry
+        members = lineage(ancestry)
         if len(members) > _MAX_DEPTH or self._marks >= MAX_PROGRAMS:
             self.unmarked += 1
             return
         self._marks += 1
-        root = root_of(case.ancestry)
-        tree = self._tree(case.ancestry.seed, case.ancestry.tree, root)
+        root = root_of(ancestry)
+        tree = self._tree(ancestry.seed, ancestry.tree, root)
         parents = [root, *(member.node for member in members)]
         for depth, (parent, member) in enumerate(zip(parents, members, strict=False), 1):
             _take_for_run(tree, member, parent=parent, depth=depth)
-        _mark(tree, members[-1].node, bucket, case)
+        _mark(tree, members[-1].node, bucket, origin)
 
     def trees(self) -> list[GrownTree]:
         """Return the trees: those with most findings first, then most marked nodes, then most."""
@@ -212,14 +216,9 @@ def _take_for_run(tree: GrownTree, member: Member, *, parent: str, depth: int) -
         )
 
 
-def _mark(tree: GrownTree, name: str, bucket: Bucket, case: ProgramCase) -> None:
-    node, ancestry = tree.nodes[name], case.ancestry
-    ended = node.ended
-    if ended is Ended.RAN:
-        ended = Ended.ACCEPTED if case.intent is Intent.VIOLATING else Ended.FAILED
-    programs = Programs(
-        program=ancestry.derived or case.source,
-        before=ancestry.parent,
-        line=ancestry.path[-1].line,
-    )
+def _mark(tree: GrownTree, name: str, bucket: Bucket, origin: TreeOrigin) -> None:
+    node, ancestry = tree.nodes[name], origin.ancestry
+    ended = origin.ended if node.ended is Ended.RAN else node.ended
+    line = ancestry.path[-1].line
+    programs = Programs(program=origin.text, before=ancestry.parent, line=line)
     tree.nodes[name] = replace(node, bucket=bucket, ended=ended, programs=programs)

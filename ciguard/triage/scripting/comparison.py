@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from ciguard.domain import Outcome
     from ciguard.execution import Output
+    from ciguard.libraries import Writer
     from ciguard.oracles import Inputs
-    from ciguard.writing import Writer
 
 _LEAVES = '''
 def leaves(value):

@@ -15,14 +15,7 @@ from ciguard.domain import (
     Rejected,
     visible,
 )
-from ciguard.oracles import (
-    APPLICATION,
-    DERIVATION,
-    FUNCTION,
-    GROWTH,
-    SLOW,
-    is_measured,
-)
+from ciguard.oracles import SLOW, traits_of
 from ciguard.triage.levels import origin_rows
 from ciguard.triage.scripting.timing import measurement
 from ciguard.triage.symptom import telling_line
@@ -76,8 +69,9 @@ def _held_against(finding: Finding) -> tuple[tuple[str, str], ...]:
 
 
 def _claim(finding: Finding, outcome: Outcome | None) -> str:
-    if finding.pair is not PairKind.NONE or finding.oracle in _OF_ORACLES:
-        return _of_oracle(finding)
+    claim = _claim_of(finding)
+    if claim:
+        return claim
     one = f"the {finding.case.noun}"
     match outcome:
         case Crashed():
@@ -95,34 +89,15 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
             assert_never(outcome)
 
 
-_OF_USERS = frozenset({APPLICATION, DERIVATION, FUNCTION, GROWTH})
-_OF_ORACLES = frozenset({"metamorphic", "boundary"}) | _OF_USERS
-_OF_PROGRAMS = {
-    "exception": "an annotated function raises what it does not document.",
-    "import": "a program cannot be imported.",
-    "ensure": "a postcondition does not hold.",
-    "nan": "NaN comes of finite, small numbers.",
-    "timeout": "an annotated function takes longer than it may.",
-    "mutation": "an annotated function changes its arguments.",
-    "crash": "an application fails on what a service may answer.",
-    "hang": "an application does not return on what a service may answer.",
-    "unguarded": "an application lets through that a service refuses what it is asked about.",
-    "positive-failed": "a program fails whose last block runs alone.",
-    "accepted-illegal": "a forbidden argument is accepted.",
-    "memory-grows": "memory grows with every run of a program in one process.",
-    "slows-down": "a program becomes slower with every run in one process.",
-}
-
-
-def _of_oracle(finding: Finding) -> str:
-    if finding.oracle in _OF_USERS and (finding.oracle != FUNCTION or not finding.pair):
-        return _OF_PROGRAMS.get(finding.kind, f"{finding.kind}.")
-    if finding.oracle == "boundary":
-        return f"a forbidden argument is accepted ({finding.detail})."
-    if is_measured(finding):
-        return f"one target is worse than another ({finding.kind})."
-    if finding.oracle == "metamorphic":
-        return f"the law “{finding.kind}” is broken."
+def _claim_of(finding: Finding) -> str:
+    """Return what the oracle of a finding claims; empty where the outcome tells."""
+    traits = traits_of(finding.oracle)
+    claim = traits.claims.get(finding.kind, traits.claim)
+    is_between = finding.pair is not PairKind.NONE
+    if claim and not (is_between and traits.fails_on_one):
+        return claim.format(kind=finding.kind, detail=finding.detail)
+    if not is_between:
+        return ""
     if finding.pair is PairKind.LIBRARY:
         return f"libraries differ where they are defined alike ({finding.kind})."
     return f"two targets answer differently ({finding.kind})."

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ciguard.targets import Library
+    from ciguard.libraries import Library
 
 
 def __getattr__(name: str) -> Library:
     """Make the library on demand: the entry point is read long before any target is used."""
     if name != "library":
         raise AttributeError(name)
-    from ciguard.targets import ForkPolicy, Library  # noqa: PLC0415
+    from ciguard.libraries import ForkPolicy, Library  # noqa: PLC0415
     from ciguard_planted.measured import measure_workers  # noqa: PLC0415
 
     measure_workers()

@@ -8,8 +8,8 @@ from typing import Any, Iterator, Sequence  # noqa: UP035 - Python 3.9
 
 import numpy as np
 
-from ciguard.targets.adapters import introspection
-from ciguard.targets.adapters.contract import Adapter
+from ciguard.libraries.in_target import introspection
+from ciguard.libraries.in_target.contract import Adapter
 
 _PARTS = (
     "planted.odd",

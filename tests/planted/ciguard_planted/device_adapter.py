@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ciguard.targets.adapters import contract, error_texts
+from ciguard.libraries.in_target import contract, error_texts
 from ciguard_planted.adapter import PlantedAdapter
 
 

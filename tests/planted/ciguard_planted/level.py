@@ -11,6 +11,7 @@ from ciguard.domain import ApiCall, CallKind, CaseKind, Intent, LiteralValue, as
 from ciguard.levels import Batch, select
 from ciguard.triage import PresentationDefaults
 from ciguard.triage.scripting import assembled, header, source_of
+from ciguard_planted.settings import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -77,16 +78,17 @@ KIND = CaseKind(read=_read)
 class Steps:
     """Makes the cases: an API in turn, from the seed and the index."""
 
-    def __init__(self, apis: Sequence[str], seed: int) -> None:
+    def __init__(self, apis: Sequence[str], seed: int, *, largest: int) -> None:
         self._apis = apis
         self._seed = seed
+        self._starts = [start for start in _ROUND if start <= largest]
 
     def cases(self, index: int) -> Batch:
         """Return the batch of that index."""
         api = self._apis[index % len(self._apis)]
         rng = random.Random(f"{self._seed} {index}")  # noqa: S311 - repeatable
         cases = [
-            StepCase(api=api, start=rng.choice(_ROUND), step=rng.randint(-3, 7))
+            StepCase(api=api, start=rng.choice(self._starts), step=rng.randint(-3, 7))
             for _ in range(_CASES)
         ]
         return Batch(api=api, kind=CallKind.FUNCTION, cases=tuple(cases))
@@ -106,8 +108,10 @@ class StepLevel(LevelDefaults, PresentationDefaults[StepCase]):
             chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
             known = [record.api for record in chosen if record.api in APIS]
             if own := config.shard.part(known):
-                level = Steps(own, config.shard.seed(config.seed))
-                streams.append(factory.stream(level, group, kind=f"{self.name}: {' '.join(own)}"))
+                largest = config[LARGEST]
+                level = Steps(own, config.shard.seed(config.seed), largest=largest)
+                kind = f"{self.name} up to {largest}: {' '.join(own)}"
+                streams.append(factory.stream(level, group, kind=kind))
         return streams
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:

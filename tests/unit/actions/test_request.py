@@ -17,6 +17,7 @@ from ciguard.actions import (
     write_request,
 )
 from ciguard.domain import PlanMode
+from ciguard.levels.function.settings import FUNCTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,9 +169,9 @@ def test_files_of_functions_are_named_one_per_line_or_between_commas(tmp_path: P
     lines = _request(tmp_path, levels="function", functions="src/**/*.py\nmy model.py\n")
     commas = _request(tmp_path, functions="a.py, $(b).py")
 
-    assert lines.config.functions == ("src/**/*.py", "my model.py")
-    assert commas.config.functions == ("a.py", "$(b).py")
-    assert _request(tmp_path).config.functions == ("configured.py",)
+    assert lines.config[FUNCTIONS] == ("src/**/*.py", "my model.py")
+    assert commas.config[FUNCTIONS] == ("a.py", "$(b).py")
+    assert _request(tmp_path).config[FUNCTIONS] == ("configured.py",)
 
 
 def test_what_one_step_understood_the_next_one_reads_and_no_token_is_kept(tmp_path: Path) -> None:

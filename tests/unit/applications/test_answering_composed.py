@@ -8,16 +8,16 @@ import pytest
 
 from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.composed import Composed
-from ciguard.applications.answering.engine import ServiceError
-from ciguard.applications.answering.operations import operations
 from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.inverting.inputs import Wanted, digest_of
+from ciguard.applications.providers.codes import ServiceError
 from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.registered import answered_operations
 
 IMAGE = b"\x89PNG\r\n\x1a\n"
 SIMULATED = Simulated(None, {digest_of(IMAGE): Wanted(Task.LABELS, "Dog")}, confusion=0.0)
 COMPOSED = Composed(Chosen((SIMULATED,)))
-BY_NAME = {one.name: one for one in operations() if one.provider == "azure"}
+BY_NAME = {one.name: one for one in answered_operations() if one.provider == "azure"}
 
 
 def parts(answer: Any) -> Any:
@@ -31,7 +31,7 @@ def test_it_serves_what_asks_for_all_of_an_image_and_nothing_without_an_engine()
         "describe_image", "describe_image_in_stream", "analyze_image", "analyze_image_in_stream",
         "analyze", "analyze_from_url",
     }  # fmt: skip
-    assert not any(Composed(Chosen(())).serves(one) for one in operations())
+    assert not any(Composed(Chosen(())).serves(one) for one in answered_operations())
     assert COMPOSED.is_simulated
     assert COMPOSED.name == SIMULATED.name
 

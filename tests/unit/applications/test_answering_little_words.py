@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.little_words import LittleWords
-from ciguard.applications.answering.operations import operations
-from ciguard.applications.providers.description import known_providers
+from ciguard.applications.providers.codes import ServiceError
+from ciguard.applications.providers.registered import answered_operations, known_providers
 
 WORDS = LittleWords()
-SERVED = {one.title: one for one in operations() if WORDS.serves(one)}
+SERVED = {one.title: one for one in answered_operations() if WORDS.serves(one)}
 PHRASES = SERVED["aws detect_key_phrases"]
 
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciguard.applications import Operation, known_providers
-from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.recording import NotRecordedError, Recorded, Recording
 from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.inverting.inputs import digest_of
+from ciguard.applications.providers.codes import ServiceError
 from ciguard.errors import CiguardError, ConfigurationError
 
 if TYPE_CHECKING:

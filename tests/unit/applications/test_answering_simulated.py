@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.applications import Operation, Task, Vocabulary, known_providers
-from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.answering.relations import relations_of, topics_of
 from ciguard.applications.answering.simulated import Simulated
-from ciguard.applications.inverting.inputs import Feeling, Kind, Wanted, digest_of, kind_of
+from ciguard.applications.inverting.inputs import Feeling, Wanted, digest_of
+from ciguard.applications.providers.codes import ServiceError
+from ciguard.applications.providers.description import Kind, kind_of
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.applications.answering.engine import ServiceError
 from ciguard.applications.emulating.bodies import MAX_BYTES, read_body
+from ciguard.applications.providers.codes import ServiceError
 
 
 def headers(*pairs: tuple[str, str]) -> Message:

@@ -86,29 +86,6 @@ def test_the_end_of_a_line_is_kept() -> None:
     assert lines_of(" one  two\r\nthree \n") == ("one two", "three")
 
 
-def test_a_text_is_written_on_the_images_of_another_call() -> None:
-    file = io.BytesIO()
-    Image.new("RGB", (300, 200), (0, 90, 0)).save(file, "PNG")
-    other = Input(Wanted(Task.LABELS, "grass"), file.getvalue(), "a meadow", "CC0")
-
-    (written,) = PrintedText((other,)).inputs(TOTAL, 1, seed=1)
-    (without,) = PrintedText((other,)).inputs(Wanted(Task.TEXT), 1, seed=1)
-
-    assert Image.open(io.BytesIO(written.content)).getpixel((1, 1)) == (0, 90, 0)
-    assert "a meadow" in written.origin
-    assert written.licence == without.licence == "CC0"
-    assert without.content == other.content
-    assert without.wanted == Wanted(Task.TEXT)
-
-
-def test_a_background_that_is_no_image_is_left_out() -> None:
-    broken = Input(Wanted(Task.LABELS, "grass"), b"\x89PNG\r\n\x1a\nbroken", "a file")
-
-    (made,) = PrintedText((broken,)).inputs(TOTAL, 1, seed=1)
-
-    assert "a blank image" in made.origin
-
-
 @given(content=st.binary() | st.binary().map(lambda rest: b"\x89PNG\r\n\x1a\n" + rest))
 def test_what_is_no_image_is_not_opened(content: bytes) -> None:
     assert opened(content) is None

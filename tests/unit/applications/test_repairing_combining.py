@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ciguard.applications.repairing.combining import combined
-from ciguard.applications.repairing.source import Source
+from ciguard.sources import Source
 
 
 def patch_of(source: Source, old: str, new: str, nth: int = 0) -> str:

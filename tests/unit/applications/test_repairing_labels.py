@@ -13,7 +13,6 @@ from ciguard.applications.repairing.labels import (
     Extension,
     Observation,
     extended,
-    in_any_case,
     is_one,
     is_within,
     lowered,
@@ -47,9 +46,7 @@ observations = st.lists(
     st.builds(Observation, st.lists(st.sampled_from(NAMES), max_size=4).map(tuple), st.booleans()),
     max_size=40,
 )
-ways = st.sampled_from(
-    [is_one, is_within, lowered(is_one), lowered(is_within), in_any_case(is_one)]
-)
+ways = st.sampled_from([is_one, is_within, lowered(is_one), lowered(is_within)])
 alphas = st.sampled_from([0.3, 0.75, 1.0])
 
 
@@ -165,7 +162,6 @@ def test_labels_that_hold_only_for_what_they_were_fitted_to_are_not_suggested() 
     [
         (is_one, "Fire", "Camp Flame"),
         (lowered(is_one), "fire", "camp flame"),
-        (in_any_case(is_one), "fire", "Camp Flame"),
         (is_within, "Fire", "Camp Flame"),
         (lambda labels, recognised: is_one(labels, tuple(map(str.upper, recognised))), "FIRE",
          "CAMP FLAME"),

@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications.finding.conditions import Branch, place_of
+from ciguard.applications.finding.conditions import Branch
 from ciguard.applications.repairing.patches import (
     add_labels,
     compare_constant,
     replace_label,
     replace_threshold,
 )
-from ciguard.applications.repairing.source import Source, read_source
 from ciguard.applications.repairing.thresholds import Line
+from ciguard.sources import Source, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.applications.finding.conditions import Place
+    from ciguard.sources import Place
 
 FILE = "app.py"
 
@@ -292,31 +292,6 @@ def test_git_applies_a_patch_to_files_of_all_kinds(shape: str, file: str) -> Non
     assert patch is not None
     expected = SHAPES[shape].replace("x == 'fire'", "x in ('fire', 'flame')")
     assert applied(source, patch) == expected
-
-
-@pytest.mark.parametrize(
-    ("content", "is_read"),
-    [
-        (b"x = 1\r\n", True),
-        ("\ufeffx = 'é'".encode(), True),
-        ("x = 'é'".encode("latin-1"), False),
-        (b"# coding: latin-1\nx = 1\n", False),
-        (b"# coding: nonsense\n", False),
-        (b"x = \n", False),
-        (b"x = '\0'", False),
-        (b"", True),
-    ],
-)  # fmt: skip
-def test_files_are_read_as_they_are_if_a_diff_can_show_them(
-    tmp_path: Path,
-    content: bytes,
-    is_read: bool,  # noqa: FBT001
-) -> None:
-    (tmp_path / FILE).write_bytes(content)
-
-    source = read_source(tmp_path, FILE)
-
-    assert source == (Source(FILE, content.decode()) if is_read else None)
 
 
 def test_a_path_with_a_space_ends_with_a_tab_as_git_writes_it() -> None:

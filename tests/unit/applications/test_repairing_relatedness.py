@@ -60,13 +60,6 @@ def test_neighbours_and_those_with_a_neighbour_in_common_are_related() -> None:
     assert not taxonomy.related("Amber", "fire")
 
 
-def test_neighbours_alone_can_be_asked_for() -> None:
-    taxonomy = Taxonomy([("flame", "fire"), ("ash", "fire")], shares_neighbour=False)
-
-    assert taxonomy.related("fire", "ash")
-    assert not taxonomy.related("flame", "ash")
-
-
 @given(
     st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS))),
     st.sampled_from(LABELS), st.sampled_from(LABELS),
@@ -140,9 +133,9 @@ def test_labels_that_may_be_meant_are_the_same_then_near_then_alike() -> None:
             {"Plants", "Trousers", "Clothing", "Human face", "Race", "FIRE", "Flame", "Tires"}
         )
     )
-    closeness = (known_relations(shares_neighbour=False), known_relations(), Words())
+    closeness = (known_relations(), Words())
 
-    assert meant("pants", vocabulary, *closeness) == ("Trousers", "Clothing", "Plants")
+    assert meant("pants", vocabulary, *closeness) == ("Clothing", "Trousers", "Plants")
     assert meant("clothes", vocabulary, *closeness)[0] == "Clothing"
     assert meant("face", vocabulary, *closeness)[0] == "Human face"
     assert meant("fire", vocabulary, *closeness)[:2] == ("FIRE", "Flame")

@@ -7,8 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from ciguard.applications.finding.naming import names_of
 from ciguard.applications.finding.requested import read_of_event, requested
+from ciguard.sources import imports_of
 
 
 def arguments(*parameters: str) -> ast.arguments:
@@ -41,14 +41,14 @@ def test_parts_and_their_fields(
     head = "import flask, json\nfrom flask import request\n"
     tree = ast.parse(head + dedent(written))
 
-    assert requested(tree.body, arguments(*parameters), names_of(tree, "")) == found
+    assert requested(tree.body, arguments(*parameters), imports_of(tree, "")) == found
 
 
 def test_a_request_of_somebody_else_is_none() -> None:
     tree = ast.parse("from acme import request\nrequest.files['a']")
 
-    assert requested(tree.body, arguments(), names_of(tree, "")) == {}
-    assert requested(tree.body, arguments("request"), names_of(tree, "")) == {"files": ("a",)}
+    assert requested(tree.body, arguments(), imports_of(tree, "")) == {}
+    assert requested(tree.body, arguments("request"), imports_of(tree, "")) == {"files": ("a",)}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_requests_of_other_frameworks_are_not_flasks(
 ) -> None:
     tree = ast.parse(f"{head}\n{reading}")
 
-    assert requested(tree.body, arguments(parameter), names_of(tree, "")) == {}
+    assert requested(tree.body, arguments(parameter), imports_of(tree, "")) == {}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_requests_of_other_frameworks_are_not_flasks(
 def test_other_events_are_no_dictionaries(parameter: str, reading: str) -> None:
     tree = ast.parse(reading)
 
-    assert read_of_event(tree.body, arguments(parameter), names_of(tree, "")) == {}
+    assert read_of_event(tree.body, arguments(parameter), imports_of(tree, "")) == {}
 
 
 @pytest.mark.parametrize(
@@ -103,5 +103,5 @@ def test_parts_of_an_event(written: str, found: dict[str, tuple[str, ...]]) -> N
     tree = ast.parse(f"import json\n{written}")
 
     for first in ("event", "event: dict", "event: 'typing.Dict[str, Any]'"):
-        assert read_of_event(tree.body, arguments(first, "context"), names_of(tree, "")) == found
-    assert read_of_event(tree.body, arguments("self", "event"), names_of(tree, "")) == {}
+        assert read_of_event(tree.body, arguments(first, "context"), imports_of(tree, "")) == found
+    assert read_of_event(tree.body, arguments("self", "event"), imports_of(tree, "")) == {}

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from ciguard.campaign import catalogue as catalogues
-from ciguard.campaign.catalogue import Origin, catalogue
+from ciguard.campaign.catalogue import Catalogue, Origin, catalogue
 from ciguard.campaign.lookup import knowledge_for
+from ciguard.campaign.shipped import shipped_files
+from ciguard.domain import ApiCall
 from ciguard.errors import ConfigurationError, ConstraintsFileError
-from ciguard.knowledge import Provenance, constraint_lines, known_of
-from ciguard.targets import LIBRARIES, Environment, description_version, parse_target
+from ciguard.levels.api.level import ApiLevel
+from ciguard.libraries import LIBRARIES, description_version
+from ciguard.targets import Environment, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +23,12 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher
 
 RECORDS: list[dict[str, Any]] = [
-    {"api": "torch.abs", "kind": "function", "parameters": [{"name": "input"}]},
+    {
+        "api": "torch.abs",
+        "kind": "function",
+        "doc": "Computes.",
+        "parameters": [{"name": "input", "doc": "A 4-D tensor."}],
+    },
     {"skipped": "torch.broken", "reason": "ImportError: planted"},
     {"api": "torch.Abs", "kind": "layer", "parameters": [], "aliases": ["torch.nn.Abs"]},
 ]
@@ -58,7 +65,7 @@ def environment(folder: Path, text: str = "torch==2.12.0") -> Environment:
     )
 
 
-def found_in(where: Environment, library: _Library, **how: bool) -> catalogues.Catalogue:
+def found_in(where: Environment, library: _Library, **how: bool) -> Catalogue:
     return catalogue("t", where, cast("Dispatcher", library), **how)
 
 
@@ -130,36 +137,36 @@ def test_a_cache_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
     assert "torch.abs" in found.known.records
 
 
-def test_the_shipped_constraints_of_the_exact_version_come_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    origin = Provenance(
-        library="torch",
-        version="2.12.0",
-        requirement="torch==2.12.0",
-        device="cpu",
-        adapter=description_version(LIBRARIES.get("torch")),
-    )
-    shipped = tmp_path / "torch-2.12.0.jsonl"
-    shipped.write_text("".join(constraint_lines(known_of([], (), origin))), "utf-8")
-    monkeypatch.setattr(catalogues, "shipped_file", lambda *_: shipped)
+def test_a_campaign_asks_its_library_though_constraints_of_it_are_shipped(tmp_path: Path) -> None:
+    shipped = shipped_files("torch")[0].stem.replace("-", "==")
     library = _Library()
 
-    found = found_in(environment(tmp_path), library)
+    found = found_in(environment(tmp_path, shipped), library)
 
-    assert found.origin is Origin.SHIPPED
-    assert library.asked == 0
+    # What is shipped has no words, and laws and findings are read in them.
+    assert found.origin is Origin.DESCRIBED
+    assert found.known.records["torch.abs"].doc == "Computes."
 
 
-def test_a_shipped_file_of_older_code_leaves_the_library_to_speak(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shipped = tmp_path / "torch-2.12.0.jsonl"
-    older = Provenance(library="torch", version="2.12.0", requirement="torch==2.12.0", device="cpu")
-    shipped.write_text("".join(constraint_lines(known_of([], (), older))), "utf-8")
-    monkeypatch.setattr(catalogues, "shipped_file", lambda *_: shipped)
+def test_what_is_kept_of_a_library_has_its_words(tmp_path: Path) -> None:
+    first = found_in(environment(tmp_path), _Library())
+    again = found_in(environment(tmp_path), _Library())
 
-    assert found_in(environment(tmp_path), _Library()).origin is Origin.DESCRIBED
+    assert again.known.records["torch.abs"].parameters[0].doc == "A 4-D tensor."
+    assert again.known.api("torch.abs") == first.known.api("torch.abs")
+
+
+def test_one_seed_draws_the_same_cases_from_what_is_kept(tmp_path: Path) -> None:
+    found = [found_in(environment(tmp_path), _Library()) for _ in range(2)]
+
+    described, kept = (
+        [batch.cases for batch in map(ApiLevel([*one.known.records.values()], 7).cases, range(9))]
+        for one in found
+    )
+
+    assert [one.origin for one in found] == [Origin.DESCRIBED, Origin.KEPT]
+    assert described == kept
+    assert any(case.arguments for cases in kept for case in cases if isinstance(case, ApiCall))
 
 
 # --- by name --------------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-import html
 import re
+from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from ciguard.domain import (
+    html_code,
     markdown_block,
     markdown_code,
     markdown_text,
@@ -15,6 +17,9 @@ from ciguard.domain import (
     visible,
     visible_lines,
 )
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 HOSTILE = "\x1b[31mred\x1b[0m\r\n::set-output name=x::y\0 @everyone </details> `|` \u202e[red]"
 
@@ -59,27 +64,67 @@ def test_a_name_is_shown_as_plain_inline_code() -> None:
     assert markdown_code("torch.nn.functional.conv2d") == "`torch.nn.functional.conv2d`"
 
 
+MARKUP = st.text(
+    alphabet=st.one_of(st.sampled_from("\\`*_[]()<>|~&;:!#@$/.w1a -+\n"), st.characters()),
+    max_size=60,
+)
+
+
+def inline(text: str) -> list[Token]:
+    """Return what GitHub's markdown makes of a text in a cell of a table."""
+    tokens = MarkdownIt("gfm-like").parse(f"| a | b |\n| --- | --- |\n| x{text} | y |")
+    cells = [token for token in tokens if token.type == "inline"]
+    assert [cell.content for cell in (*cells[:2], cells[3])] == ["a", "b", "y"]
+    children: list[Token] = cells[2].children or []
+    return children
+
+
+@given(MARKUP)
+@example("`")
+@example("a ` b `` c")
+@example("\\")
+@example("``` \\`")
+def test_inline_code_is_the_text_and_nothing_else(text: str) -> None:
+    assume("|" not in text)
+
+    before, code = inline(markdown_code(text))
+
+    assert before.content == "x"
+    assert code.type == "code_inline"
+    assert code.content == (visible(text).strip() or "(empty)")
+
+
 @given(st.text(max_size=200))
-def test_inline_code_can_end_neither_itself_nor_a_cell_nor_a_line(text: str) -> None:
-    code = markdown_code(text)
+def test_inline_code_with_a_pipe_can_end_neither_itself_nor_its_cell(text: str) -> None:
+    code = markdown_code(f"{text}|")
 
-    is_span = re.fullmatch(r"`[^`|\\\n]+`", code)
-    is_element = re.fullmatch(r"<code>(?:&#\d+;|[^`|\\\n<>&*_\[\]~@#:/])+</code>", code)
-    assert is_span or is_element
+    assert re.fullmatch(r"<code>(?:&#\d+;|[^`|\\\n<>&*_\[\]~@#:/])+</code>", code)
 
 
-@given(st.text(max_size=200))
-def test_markdown_text_has_no_markup_left(text: str) -> None:
-    rest = re.sub(r"&#\d+;", "", markdown_text(text))
+@given(MARKUP)
+@example("*a* _b_ [c](d) <e> `f` ~~g~~ | &amp; &#36; :h: https://i.example www.j.example ![k](l)")
+def test_markdown_text_is_the_text_and_nothing_else(text: str) -> None:
+    tokens = inline(markdown_text(f"{text}."))
 
-    assert not set(rest) & set("`|\\\n<>&*_[]~@#:/!(){}$^")
+    assert {token.type for token in tokens} <= {"text", "text_special"}
+    shown = "".join(token.content for token in tokens).replace("\u2060", "")
+    assert shown == f"x{visible(f'{text}.')}".strip()
+
+
+def test_markdown_text_is_readable_before_it_is_rendered() -> None:
+    text = "'track_running_stats': the description says (default) True, RuntimeError: op.is_output"
+
+    assert markdown_text(text) == text
+
+
+def test_code_for_a_summary_opens_no_element() -> None:
+    assert html_code("a <b> & 'c': d_e") == "<code>a &lt;b&gt; &amp; &#x27;c&#x27;: d_e</code>"
 
 
 def test_markdown_text_parts_what_a_tracker_would_link() -> None:
-    decoded = html.unescape(markdown_text("@everyone fixed #12 and GH-7, www.x.org"))
+    shown = "".join(t.content for t in inline(markdown_text("@everyone fixed #12 and GH-7, $x$")))
 
-    assert decoded == "@\u2060everyone fixed #\u206012 and GH\u2060-7, www.x.org"
-    assert "www." not in markdown_text("www.x.org")
+    assert shown == "x@\u2060everyone fixed #\u206012 and GH\u2060-7, $x$"
 
 
 @given(st.text(alphabet="`~ab\n", max_size=100))

@@ -32,7 +32,7 @@ from ciguard.execution.decode import decode_record
 from ciguard.execution.worker import cell, loop, models
 from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.samples import sample
-from ciguard.targets.adapters import contract
+from ciguard.libraries.in_target import contract
 
 NODE = LayerNode(name="in", layer=INPUT, shape=(3,))
 CASE = ModelCase(

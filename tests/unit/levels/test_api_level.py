@@ -35,7 +35,7 @@ from ciguard.domain import (
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import understand
 from ciguard.levels import LEFT_OUT, LEVELS, Level, select
-from ciguard.levels.api import ApiLevel
+from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.spec import CallLevel
 from ciguard.values import Scope, problem
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ciguard.domain import ApiRecord, CallKind, Passed
 from ciguard.levels import Batch, IndexedLevel, LearningLevel, Level, focused, unmatched
-from ciguard.levels.api import ApiLevel
+from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.focus import ranked
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from ciguard.domain import (
 )
 from ciguard.knowledge import understand
 from ciguard.levels import LearningLevel
-from ciguard.levels.api import ApiLevel, CallGenerator
+from ciguard.levels.api.calls import CallGenerator
+from ciguard.levels.api.level import ApiLevel
 
 PICKY = record_from_json(
     {

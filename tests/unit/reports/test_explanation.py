@@ -15,7 +15,14 @@ from ciguard.domain import (
     ParameterRecord,
     Skipped,
 )
-from ciguard.knowledge import Provenance, known_of, understand
+from ciguard.knowledge import (
+    Provenance,
+    constraint_lines,
+    known_of,
+    read_constraints,
+    understand,
+)
+from ciguard.knowledge.references import digest_of
 from ciguard.reports import explain_in, extraction_lines
 
 if TYPE_CHECKING:
@@ -84,6 +91,19 @@ def test_the_rule_that_read_a_phrase_is_named() -> None:
 
     assert line.split()[:2] == ["shape", "doc"]
     assert "“4-D”  by rule " in line
+
+
+def test_words_that_a_file_refers_to_are_named_by_their_digest() -> None:
+    lines = list(constraint_lines(known_of([CONV], (), Provenance(library="lib", version="1.0"))))
+    stream = io.StringIO()
+
+    explain_in(stream, read_constraints(lines, name="file").api("lib.conv"), origin="lib 1.0")
+
+    (line,) = [line for line in stream.getvalue().splitlines() if "doc phrase" in line]
+    assert f"words {digest_of('4-D')}  by rule " in line
+    assert "Applies it." not in stream.getvalue()
+    assert stream.getvalue().endswith("--target shows them\n")
+    assert "--target" not in plain(CONV)
 
 
 def test_text_of_the_library_cannot_command_the_terminal() -> None:

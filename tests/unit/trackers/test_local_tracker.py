@@ -74,8 +74,8 @@ def test_an_issue_is_closed_reopened_and_commented_with_its_history(
     assert text_of(tracker, tmp_path, issue).partition("### History\n")[2].splitlines() == [
         "- 2026-01-01 00:00 UTC: opened",
         "- 2026-01-02 00:00 UTC: closed: not met in 3 runs",
-        "- 2026-01-03 00:00 UTC: reopened: met again &#64;&#8288;octocat",
-        "- 2026-01-04 00:00 UTC: also on torch==2.14.0&#92;n&#35;&#8288; heading",
+        "- 2026-01-03 00:00 UTC: reopened: met again @\u2060octocat",
+        "- 2026-01-04 00:00 UTC: also on torch==2.14.0\\\\n#\u2060 heading",
     ]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from finding_examples import call, crash, finding, pair
+from github_markdown import live_parts
 from hypothesis import given
 from hypothesis import strategies as st
 from issue_groups import alone
@@ -174,7 +175,7 @@ def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_sourc
 
     assert "| expected | observed |\n| --- | --- |\n| `an exception` | `p = 2.0` |" in body
     assert "Law: `'p' is at most 1`" in body
-    assert "Source: <code>&#8220;up to 1&#8221;</code>" in body
+    assert "Source: `“up to 1”`" in body
     assert "severity critical, crash" in body
 
 
@@ -189,8 +190,8 @@ def test_an_issue_holds_the_native_stack_and_says_what_its_cause_is_taken_for() 
 
     assert "### Native stack, innermost first" in issue.body
     assert "libtorch_cpu.so: at::native::fold" in issue.body
-    assert "### Cause\n\nTaken for <code>failed check&#58; fold.cpp&#58; &#96;n&#96; " in issue.body
-    assert "@everyone" not in outside_code(issue.body)
+    assert "### Cause\n\nTaken for `` failed check: fold.cpp: `n` @everyone ``" in issue.body
+    assert "@everyone" not in live_parts(issue.body)
 
 
 def test_an_issue_about_a_layer_says_which_mutant_it_comes_from() -> None:
@@ -266,8 +267,9 @@ def test_nothing_of_an_origin_is_live_in_an_issue(text: str) -> None:
     name = HOSTILE + text
     origin = Origin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
 
-    body = outside_code(report(Buckets().add(layer_difference(layer_case(origin))), Context()).body)
+    issue = report(Buckets().add(layer_difference(layer_case(origin))), Context()).body
 
+    body = live_parts(issue)
     assert body.count("<!--") == 1
     assert not re.search(r"@\w|https?:|\[a\]|<img|GH-\d|repo#|\*\*bold", body)
     assert "\n# " not in body

@@ -12,8 +12,11 @@ import sys
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, TENSOR
+from ciguard.libraries.in_target.arrays import every_library
 
 Json = Any
+
+NUMPY = "numpy"
 
 
 class CannotBuildError(Exception):
@@ -130,13 +133,13 @@ def array_of(encoded: Json) -> Any:
 
 def tensor_of(library: str, encoded: Json) -> Any:
     """Return a tensor of a library."""
-    make = _TENSORS.get(library)
-    if make is None:
+    known = every_library().get(library)
+    if library != NUMPY and (known is None or not known.makes_arrays):
         msg = "tensors() of which library? The module imports none; write tensors(library=…)"
         raise CannotBuildError(msg)
     array, dtype = array_of(encoded), encoded[1]
     try:
-        return make(array, dtype)
+        return array if known is None else known.array(array, dtype)
     except Exception as error:
         msg = f"{library} makes no tensor of {dtype}: {error}"
         raise CannotBuildError(msg) from error
@@ -144,51 +147,13 @@ def tensor_of(library: str, encoded: Json) -> Any:
 
 def dtype_of(library: str, name: str) -> Any:
     """Return a dtype object of a library, of numpy where the library is none."""
-    module, path = _DTYPES.get(library or "numpy", ("", ""))
-    if not module:
+    if not library or library == NUMPY:
+        return member("numpy.dtype")(name)
+    known = every_library().get(library)
+    if known is None or not known.makes_arrays:
         msg = f"{library} has no dtypes that ciguard knows"
         raise CannotBuildError(msg)
-    if module == "numpy":
-        return member("numpy.dtype")(name)
-    return member(f"{path or module}.{name}")
-
-
-def _torch(array: Any, dtype: str) -> Any:
-    torch = importlib.import_module("torch")
-    return torch.as_tensor(array).to(getattr(torch, dtype))
-
-
-def _tensorflow(array: Any, dtype: str) -> Any:
-    return importlib.import_module("tensorflow").constant(array, dtype=dtype)
-
-
-def _jittor(array: Any, dtype: str) -> Any:
-    return importlib.import_module("jittor").array(array, dtype=dtype)
-
-
-def _jax(array: Any, dtype: str) -> Any:
-    return importlib.import_module("jax.numpy").asarray(array, dtype=dtype)
-
-
-def _numpy(array: Any, dtype: str) -> Any:
-    del dtype
-    return array
-
-
-_TENSORS: dict[str, Callable[[Any, str], Any]] = {
-    "torch": _torch,
-    "tensorflow": _tensorflow,
-    "jittor": _jittor,
-    "jax": _jax,
-    "numpy": _numpy,
-}
-_DTYPES = {
-    "torch": ("torch", ""),
-    "tensorflow": ("tensorflow", ""),
-    "jittor": ("jittor", ""),
-    "jax": ("jax", "jax.numpy"),
-    "numpy": ("numpy", ""),
-}
+    return member(f"{known.dtypes}.{name}")
 
 
 def library_of(module: Any) -> str:
@@ -196,28 +161,18 @@ def library_of(module: Any) -> str:
 
     A module that imports none of them by itself uses what its imports have loaded, if that is one.
     """
+    known = every_library().values()
+    by_root = {root: one for one in known for root in one.roots}
     for item in list(vars(module).values()):
         root = (getattr(item, "__name__", "") if _is_module(item) else "") or getattr(
             item, "__module__", ""
         )
-        found = _ROOTS.get(str(root).partition(".")[0])
+        found = by_root.get(str(root).partition(".")[0])
         if found:
-            return _backend() if found == "keras" else found
-    loaded = [name for name in _TENSORS if name in sys.modules and name != "numpy"]
-    return loaded[0] if len(loaded) == 1 else ""
-
-
-_ROOTS = {
-    "torch": "torch", "tensorflow": "tensorflow", "jittor": "jittor", "jax": "jax",
-    "torchvision": "torch", "keras": "keras",
-}  # fmt: skip
+            return found.backend()
+    there = [one.library for one in known if one.makes_arrays and one.library in sys.modules]
+    return there[0] if len(there) == 1 else ""
 
 
 def _is_module(item: Any) -> bool:
     return type(item).__name__ == "module" or type(item) is type(sys)
-
-
-def _backend() -> str:
-    keras = sys.modules.get("keras")
-    backend = getattr(getattr(keras, "backend", None), "backend", lambda: "tensorflow")
-    return str(backend())

@@ -12,6 +12,8 @@ import random
 import sys
 from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
 
+from ciguard.libraries.in_target.arrays import every_library
+
 MAX_ITEMS = 100
 """How many items are taken from a lazy result."""
 
@@ -49,10 +51,9 @@ def called_through(instance: Any, method: Callable[..., Any], arguments: dict[st
 
 
 def unfiltered() -> None:
-    """Have Keras raise what a layer raises as it is, and not behind a sentence that all share."""
-    for name in ("keras", "tf_keras"):
-        config = getattr(sys.modules.get(name), "config", None)
-        getattr(config, "disable_traceback_filtering", lambda: None)()
+    """Have libraries raise what is raised inside as it is."""
+    for library in every_library().values():
+        library.show_errors()
 
 
 def _spread(
@@ -83,14 +84,11 @@ def _spread(
 def seed(number: int = 0) -> None:
     """Make what is random the same in every call with the same arguments."""
     random.seed(number)
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "random"):
         numpy.random.seed(number % _NUMPY_SEEDS)
-    if torch is not None and hasattr(torch, "manual_seed"):
-        torch.manual_seed(number)
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and hasattr(tensorflow, "random"):
-        tensorflow.random.set_seed(number)
+    for library in every_library().values():
+        library.seed(number)
 
 
 _NUMPY_SEEDS = 1 << 32

@@ -19,6 +19,7 @@ from ciguard.functions.in_target.describing.encoding import (
     is_values,
 )
 from ciguard.functions.in_target.describing.jaxtyped import is_shaped, shaped
+from ciguard.libraries.in_target.arrays import every_library
 
 Json = Any
 
@@ -171,17 +172,16 @@ def _class(hint: Any) -> Hint | None:
     name = getattr(hint, "__name__", "")
     if (module, name) == ("numpy", "ndarray"):
         return Hint({"kind": "np_arrays"}, is_exact=False)
-    if module in _LIBRARIES and name in _TENSORS:
-        return Hint({"kind": "tensors", "library": _LIBRARIES[module]}, is_exact=False)
-    if module in ("torch", "numpy") and name == "dtype":
-        return Hint({"kind": "dtypes", "library": module}, is_exact=False)
+    if (module, name) == ("numpy", "dtype"):
+        return Hint({"kind": "dtypes", "library": "numpy"}, is_exact=False)
+    for known in every_library().values():
+        if module in known.holders and name in _TENSORS:
+            return Hint({"kind": "tensors", "library": known.library}, is_exact=False)
+        if module in known.holders and name and name == known.dtype_class:
+            return Hint({"kind": "dtypes", "library": known.library}, is_exact=False)
     return None
 
 
-_LIBRARIES = {
-    "torch": "torch", "tensorflow": "tensorflow", "keras": "tensorflow", "jittor": "jittor",
-    "jittor_core": "jittor", "jax": "jax", "jaxlib": "jax",
-}  # fmt: skip
 _TENSORS = frozenset(("Tensor", "EagerTensor", "Var", "Array", "ArrayImpl"))
 
 

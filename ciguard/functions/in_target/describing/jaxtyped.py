@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ciguard.libraries.in_target.arrays import Arrays, every_library
+
 Json = Any
 
 
@@ -39,19 +41,16 @@ def _dtype_of(hint: Any, library: str) -> str | None:
 
     One, since operations want tensors of equal dtypes, which a hint does not say.
     """
-    usual = _USUAL.get(library, _USUAL["jax"])
+    known = every_library().get(library, Arrays())
+    usual = _USUAL_OF_NUMPY if library == "numpy" else known.usual
     if not isinstance(hint.dtypes, (list, tuple)):  # `Shaped`: any
         return usual[0]
     listed = [getattr(name, "pattern", name) for name in hint.dtypes]
     return next((name for name in (*usual, *_UNUSUAL) if name in listed), None)
 
 
-_USUAL = {
-    "numpy": ("float64", "int64", "bool", "uint8", "complex128"),
-    "torch": ("float32", "int64", "bool", "uint8", "complex64"),
-    "jax": ("float32", "int32", "bool", "uint8", "complex64"),
-}
-"""What a library makes of Python's numbers; TensorFlow and Jittor do as JAX does."""
+_USUAL_OF_NUMPY = ("float64", "int64", "bool", "uint8", "complex128")
+"""What numpy makes of Python's numbers; a library says of itself what it makes."""
 _UNUSUAL = ("float32", "float64", "float16", "int32", "int64", "int16", "int8", "complex64")
 
 

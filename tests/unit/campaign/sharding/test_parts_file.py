@@ -8,7 +8,7 @@ import pytest
 from campaign_examples import ONE, TWO
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from part_examples import CRASH, DANGLING, part, parts, target, written
+from part_examples import CAMPAIGN, CRASH, DANGLING, part, parts, target, written
 
 from ciguard.campaign.sharding.parts_file import Folder, read_folder
 from ciguard.campaign.sharding.unite import whole_of
@@ -93,6 +93,10 @@ def function_with(function: str = "Net.run") -> dict[str, Any]:
     return bucket_with(api=api, case=[api, "annotated", rest])
 
 
+def campaign_with(**others: Any) -> dict[str, Any]:
+    return {**part_to_json(WHOLE), "campaign": {**CAMPAIGN, **others}}
+
+
 OTHER_PROGRAM = {**function_with()["buckets"][0], "api": "src/other.py"}
 HOSTILE = {
     "no object": [1, 2],
@@ -104,6 +108,9 @@ HOSTILE = {
     "a stage that is markdown": {**part_to_json(WHOLE), "stages": {"<img onerror=x>": 1}},
     "a boolean for a number": {**part_to_json(WHOLE), "jobs": True},
     "a campaign without a seed": {**part_to_json(WHOLE), "campaign": {}},
+    "a level's setting of another type": campaign_with(mutations="many"),
+    "a setting that is an object": campaign_with(steps_largest={}),
+    "a setting that is a long text": campaign_with(steps_largest="x" * 3000),
     "targets that are no texts": {**part_to_json(WHOLE), "targets": [1]},
     "a long target": {**part_to_json(WHOLE), "targets": ["x" * 3000]},
     "a stream that is a path": {**part_to_json(WHOLE), "explored": {"../x": [1, ""]}},
@@ -142,6 +149,18 @@ def test_what_no_ciguard_wrote_is_refused(encoded: Any, tmp_path: Path) -> None:
     assert read.parts == ()
     assert read.broken[0].startswith(f"{PARTS_FILE}, line 1: ")
     assert read.broken[0].isprintable()
+
+
+@pytest.mark.parametrize("value", [100, 0.5, True, "tf-idf", ["a", "b"]])
+def test_a_setting_of_a_level_that_is_not_installed_here_is_kept(
+    value: Any, tmp_path: Path
+) -> None:
+    line = json.dumps(campaign_with(steps_largest=value))
+    (tmp_path / PARTS_FILE).write_text(f"{line}\n", "utf-8")
+
+    (part,) = read_folder(tmp_path).parts
+
+    assert part.campaign["steps_largest"] == value
 
 
 def test_nesting_too_deep_for_the_parser_is_refused(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from ciguard.campaign import guided_lag
 from ciguard.config import Config
-from ciguard.levels.code.dialects import LIBRARIES as CODE_LIBRARIES
+from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.levels.code.seeding import seed_programs, trees_for
+from ciguard.levels.code.settings import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +27,12 @@ def test_programs_of_one_name_are_told_apart_by_their_library() -> None:
     found: list[str] = []
 
     def taken_apart(library: str) -> Iterator[Event]:
-        programs = yield from seed_programs(Config(programs=("lenet",)), library)
+        programs = yield from seed_programs(Config().having(PROGRAMS, ("lenet",)), library)
         found.extend(program.name for program in programs)
 
-    warned = [event for library in sorted(CODE_LIBRARIES) for event in taken_apart(library)]
+    warned = [
+        event for library in sorted(libraries_with_programs()) for event in taken_apart(library)
+    ]
 
     assert warned == []
     assert found == ["jittor/lenet", "tensorflow/lenet", "torch/lenet"]

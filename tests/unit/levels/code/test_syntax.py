@@ -4,40 +4,14 @@ import ast
 
 import pytest
 
-from ciguard.levels.code.syntax import alive, imports_of, loads, parse_positional, stores
-
-IMPORTS = """
-import torch, numpy as np
-import torch.nn as nn
-import torch.nn.functional
-import torch.nn.functional as F
-from torch.nn import Linear as Dense, utils
-from tensorflow import keras
-layers = keras.layers
-"""
+from ciguard.levels.code.dialects import dialect_of
+from ciguard.levels.code.programs import Program
+from ciguard.levels.code.syntax import alive, loads, parse_positional
+from ciguard.sources import bound_in
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("nn.Conv2d", "torch.nn.Conv2d"),
-        ("F.relu", "torch.nn.functional.relu"),
-        ("torch.nn.functional.relu", "torch.nn.functional.relu"),
-        ("Dense", "torch.nn.Linear"),
-        ("utils.rnn.pad_sequence", "torch.nn.utils.rnn.pad_sequence"),
-        ("layers.Dense", "tensorflow.keras.layers.Dense"),
-        ("self.conv", ""),
-        ("make().conv", ""),
-    ],
-)
-def test_names_mean_what_is_imported(text: str, name: str) -> None:
-    imports = imports_of(ast.parse(IMPORTS))
-
-    assert imports.qualified(ast.parse(text, mode="eval").body) == name
-
-
-@pytest.mark.parametrize(
-    ("program", "api", "spelling"),
+    ("program", "api", "spelled"),
     [
         ("import torch.nn as nn\nimport torch", "torch.nn.Conv2d", ("nn.Conv2d", "")),
         ("from torch.nn import Linear", "torch.nn.Linear", ("Linear", "")),
@@ -46,12 +20,13 @@ def test_names_mean_what_is_imported(text: str, name: str) -> None:
         ("from tensorflow import keras", "keras.layers.Add", ("keras.layers.Add", "")),
         ("from keras import layers", "tensorflow.keras.layers.Add", ("layers.Add", "")),
         ("import torchvision", "torch.relu", ("torch.relu", "import torch")),
+        ("def f(torch): ...", "torch.relu", ("_torch.relu", "import torch as _torch")),
     ],
 )
 def test_names_are_spelled_as_the_program_does(
-    program: str, api: str, spelling: tuple[str, str]
+    program: str, api: str, spelled: tuple[str, str]
 ) -> None:
-    assert imports_of(ast.parse(program)).spelling(api) == spelling
+    assert Program(program, dialect_of("torch")).spelling(api) == spelled
 
 
 @pytest.mark.parametrize(
@@ -70,7 +45,7 @@ def test_names_are_spelled_as_the_program_does(
 def test_statements_read_and_bind_names(text: str, read: set[str], bound: set[str]) -> None:
     (statement,) = ast.parse(text).body
 
-    assert (loads(statement), stores(statement)) == (read, bound)
+    assert (loads(statement), bound_in(statement)) == (read, bound)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +10,7 @@ from ciguard.campaign.levels import check_levels
 from ciguard.config import Config
 from ciguard.errors import CiguardError
 from ciguard.levels.model.seeding import refuse_without_keras, seed_sources
+from ciguard.levels.model.settings import MODELS, WIDTH
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +19,13 @@ KERAS = "keras==3.15.1 + torch==2.13.0"
 ALL = 12
 
 
-def names(*models: str) -> list[str]:
+def on_keras(*models: str) -> Config:
     plain = Config(levels=("model",), targets=(KERAS,))
-    config = replace(plain, models=models) if models else plain
-    return [source.name for source in seed_sources(config)]
+    return plain.having(MODELS, models) if models else plain
+
+
+def names(*models: str) -> list[str]:
+    return [source.name for source in seed_sources(on_keras(*models))]
 
 
 def test_by_default_the_small_ones_are_mutated() -> None:
@@ -40,11 +43,13 @@ def test_globs_name_shipped_models_and_files_name_themselves(tmp_path: Path) -> 
 
 
 def test_a_run_without_models_reads_none() -> None:
-    assert seed_sources(Config(models=("no such model",))) == ()
+    assert seed_sources(Config().having(MODELS, ("no such model",))) == ()
 
 
 def test_the_width_is_in_per_cent() -> None:
-    (source,) = seed_sources(Config(levels=("model",), models=("lenet5-mnist",), model_width=50))
+    (source,) = seed_sources(
+        Config(levels=("model",)).having(MODELS, ("lenet5-mnist",)).having(WIDTH, 50)
+    )
 
     assert source.request["width"] == 0.5
 
@@ -54,9 +59,18 @@ def test_the_width_is_in_per_cent() -> None:
     [
         (Config(levels=("modle",)), "no such level.*Did you mean 'model'|Known: api, model"),
         (Config(levels=("model",), targets=("torch==2.13.0",)), "needs targets of Keras 3"),
-        (Config(levels=("model",), targets=(KERAS,), models=("lenet",)), "no such seed model"),
-        (Config(levels=("model",), targets=(KERAS,), models=("zz*",)), "no such seed model"),
-        (Config(levels=("model",), targets=(KERAS,), models=("a.keras",)), "there is no file"),
+        (
+            on_keras("lenet"),
+            "no such seed model",
+        ),
+        (
+            on_keras("zz*"),
+            "no such seed model",
+        ),
+        (
+            on_keras("a.keras"),
+            "there is no file",
+        ),
     ],
 )
 def test_what_cannot_run_is_refused_at_once(config: Config, why: str) -> None:

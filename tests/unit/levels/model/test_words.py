@@ -5,8 +5,8 @@ from finding_examples import call
 from layer_findings import layer_case, whole_case
 
 from ciguard.domain import Check, Origin
-from ciguard.levels.model import rate_text, suspect
-from ciguard.triage import origin_rows
+from ciguard.levels.model.words import suspect
+from ciguard.triage import origin_rows, rate_text
 
 
 def found_in(origin: Origin) -> str:

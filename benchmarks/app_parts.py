@@ -1,0 +1,240 @@
+"""What each part of level `app` earns: findings and outcomes with it and without it.
+
+All functions in which answers decide something, of the applications in a folder, are explored and
+tried on inputs, with the same seed: once with all parts, once without each. Outcomes are those of
+sub-conditions; findings are exceptions and hangs that answers or inputs bring about, sub-conditions
+that nothing can turn, and accuracy failures. A line for each run is added to
+`benchmarks/results/app-parts.jsonl`.
+
+Public applications are not in this repository: `--applications` takes a folder in which each file
+or folder is one. Samples that source distributions ship are a start:
+`pip download --no-deps --no-binary :all: azure-ai-textanalytics azure-ai-vision-imageanalysis`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from ciguard.applications import (
+    Trying,
+    assess,
+    contradictory_conditions,
+    dead_conditions,
+    explore,
+    find,
+    known_providers,
+    read_application,
+    settings_for,
+)
+from ciguard.errors import CiguardError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ciguard.applications import Application, Explored, Found
+
+RESULTS = Path(__file__).parent / "results" / "app-parts.jsonl"
+ROOM = "ciguard.applications"
+
+
+def _false(*_: Any, **__: Any) -> bool:
+    return False
+
+
+def _none(*_: Any, **__: Any) -> None:
+    return None
+
+
+EXPLORING: Mapping[str, Mapping[str, object]] = {
+    "exploring/searching": {f"{ROOM}.exploring.explore._SEARCHING_S": 0.0},
+}
+"""Part that made answers come from → what is put in the place of what."""
+OF_PARTS: Mapping[str, Sequence[str]] = {
+    "exploring/searching": ("exploring/searching", "exploring/hints", "exploring/searched"),
+    "inverting/printing": ("inverting/printing", "inverting/lettering", "inverting/fonts"),
+}
+"""Part → what belongs to it, where that is more."""
+TRYING: Mapping[str, Mapping[str, Callable[..., object]]] = {
+    "inverting": {f"{ROOM}.inverting.choosing.InOrder.serves": _false},
+    "inverting/printing": {f"{ROOM}.inverting.printing.PrintedText.serves": _false},
+    "inverting/speaking": {f"{ROOM}.inverting.speaking.SpokenText.serves": _false},
+    "inverting/felt": {f"{ROOM}.inverting.felt.FeltTexts.serves": _false},
+    "inverting/naming": {f"{ROOM}.inverting.naming.NamedEntities.serves": _false},
+    "inverting/documents": {f"{ROOM}.inverting.documents.Documents.serves": _false},
+    "inverting/drawing": {f"{ROOM}.inverting.choosing.Drawn.serves": _false},
+    "repairing": {
+        f"{ROOM}.assessing.assess.extended": _none,
+        f"{ROOM}.assessing.assess.fitted": _none,
+    },
+    "repairing/relatedness": {f"{ROOM}.repairing.relatedness.AnyOf.related": _false},
+}
+"""Part that inputs, or what is made of them, come from → likewise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What came of all applications."""
+
+    without: str
+    functions: int
+    """That were called to the end."""
+    outcomes: int
+    """That answers or inputs brought about."""
+    of: int
+    by_inputs_only: int
+    failures: int
+    """Exceptions and hangs."""
+    accuracy: int
+    always_same: int
+    """Sub-conditions."""
+    contradictions: int
+    suggestions: int
+    patches: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An application."""
+
+    application: Application
+    found: tuple[Found, ...]
+
+
+def read(folder: Path) -> Iterator[Read]:
+    """Yield the applications in a folder, with the functions in which answers decide something."""
+    for path in sorted(folder.iterdir()):
+        try:
+            application = read_application(path)
+        except CiguardError as error:
+            print(f"passed over: {error}", file=sys.stderr)
+            continue
+        found = tuple(one for one in find(application, known_providers()) if one.goals)
+        if found:
+            yield Read(application, found)
+
+
+def explored(several: Sequence[Read], python: str, seconds: float) -> list[list[Explored]]:
+    """Call all functions with made answers."""
+    return [
+        list(explore(one.application, one.found, python=python, budget_s=seconds))
+        for one in several
+    ]
+
+
+def figures(
+    without: str,
+    several: Sequence[Read],
+    results: Sequence[list[Explored]],
+    given: argparse.Namespace,
+) -> Figures:
+    """Try functions on inputs, and count what all of it came to."""
+    began = time.monotonic()
+    settings = settings_for(Trying(inputs=given.inputs, seed=given.seed, budget_s=given.seconds))
+    met, by_answers, failures, accuracy, suggestions, patches = set(), set(), 0, 0, 0, 0
+    of, functions, dead, contradictions = set(), 0, set(), set()
+    for one, calls in zip(several, results, strict=True):
+        for function in one.found:
+            dead |= set(dead_conditions(function, None))
+            contradictions |= set(contradictory_conditions(one.application, function))
+        for call in calls:
+            functions += not call.problem
+            failures += len(call.crashes) + len(call.hangs) + len(call.unguarded)
+            root = one.application.root
+            of |= {(root, goal, value) for goal in call.met for value in (True, False)}
+            by_answers |= {(root, goal, value) for goal in call.met for value in call.met[goal]}
+        for tried in assess(one.application, one.found, calls, settings, python=given.python):
+            failures += len(tried.crashes)
+            met |= {(one.application.root, goal, value) for goal, value in tried.seen}
+            failed = [verdict for verdict in tried.verdicts if verdict.is_failure]
+            made = [verdict.suggestion for verdict in failed if verdict.suggestion is not None]
+            accuracy += len(failed)
+            suggestions += len(made)
+            patches += sum(bool(one.patch) for one in made)
+    return Figures(
+        without=without,
+        functions=functions,
+        outcomes=len(met | by_answers),
+        of=len(of),
+        by_inputs_only=len(met - by_answers),
+        failures=failures,
+        accuracy=accuracy,
+        always_same=len(dead),
+        contradictions=len(contradictions),
+        suggestions=suggestions,
+        patches=patches,
+        seconds=round(
+            sum(call.seconds for calls in results for call in calls) + time.monotonic() - began, 1
+        ),
+    )
+
+
+def lines_of(part: str) -> int:
+    """Return how many lines a part has."""
+    folder = Path(__file__).parents[1] / "ciguard" / "applications"
+    several = OF_PARTS.get(part, (part,))
+    files = [file for one in several for file in folder.glob(f"{one}/*.py")]
+    files += [file for one in several if (file := (folder / one).with_suffix(".py")).is_file()]
+    return sum(len(file.read_text("utf-8").splitlines()) for file in files)
+
+
+def measured(several: Sequence[Read], given: argparse.Namespace) -> Iterator[Figures]:
+    """Yield figures with all parts, then without each."""
+    whole = explored(several, given.python, given.seconds)
+    yield figures("", several, whole, given)
+    for part, instead in EXPLORING.items():
+        if given.part and part not in given.part:
+            continue
+        with _patched(instead):
+            yield figures(part, several, explored(several, given.python, given.seconds), given)
+    for part, instead in TRYING.items():
+        if given.part and part not in given.part:
+            continue
+        with _patched(instead):
+            yield figures(part, several, whole, given)
+
+
+def _patched(instead: Mapping[str, object]) -> ExitStack:
+    stack = ExitStack()
+    for place, what in instead.items():
+        stack.enter_context(patch(place, what))
+    return stack
+
+
+def main() -> int:
+    """Print a table, and keep it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--applications", type=Path, required=True)
+    parser.add_argument("--name", required=True, help="of the applications, for the results")
+    parser.add_argument("--python", default=sys.executable, help="that has what they import")
+    parser.add_argument("--inputs", type=int, default=40, help="of each function")
+    parser.add_argument("--seconds", type=float, default=20.0, help="for each function and way")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", action="append", help="to leave out; all, one by one, if none")
+    given = parser.parse_args()
+    several = list(read(given.applications))
+    columns = [one for one in Figures.__slots__ if one != "without"]
+    print(f"{'without':24} {'lines':>5} " + " ".join(f"{one[:9]:>9}" for one in columns))
+    for row in measured(several, given):
+        told = asdict(row)
+        lines = lines_of(row.without) if row.without else 0
+        print(
+            f"{row.without or 'nothing':24} {lines:>5} "
+            + " ".join(f"{told[c]:>9}" for c in columns)
+        )
+        kept = {"applications": given.name, "seed": given.seed, "lines": lines, **told}
+        with RESULTS.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(kept) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

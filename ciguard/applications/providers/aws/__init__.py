@@ -1,0 +1,1 @@
+"""AWS: everything that ciguard knows of it; see `spec`."""

@@ -1,0 +1,1 @@
+"""Runs inside the application's interpreter, beside boto3."""

@@ -1,0 +1,1 @@
+"""Azure: everything that ciguard knows of it; see `spec`."""

@@ -1,0 +1,1 @@
+"""Runs inside the application's interpreter, beside the clients of Azure."""

@@ -1,0 +1,1 @@
+"""Google Cloud: everything that ciguard knows of it; see `spec`."""

@@ -1,0 +1,37 @@
+"""Kinds of settings: how a value is read from text and from TOML, checked, and shown again."""
+
+from ciguard.config.kinds.contract import Kind
+from ciguard.config.kinds.own import disclosure, label, location, place, policy, severity, shard
+from ciguard.config.kinds.plain import (
+    choice,
+    duration,
+    file,
+    folder,
+    name,
+    path_or_nothing,
+    size,
+    switch,
+    texts,
+    whole,
+)
+
+__all__ = [
+    "Kind",
+    "choice",
+    "disclosure",
+    "duration",
+    "file",
+    "folder",
+    "label",
+    "location",
+    "name",
+    "path_or_nothing",
+    "place",
+    "policy",
+    "severity",
+    "shard",
+    "size",
+    "switch",
+    "texts",
+    "whole",
+]

@@ -1,0 +1,190 @@
+"""Kinds of settings that any level may have: numbers, texts, paths, yes or no."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ciguard.config.kinds.contract import Kind, closest
+from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CONTROL = re.compile(r"[\0-\x1f\x7f]")
+
+
+def whole(least: int, greatest: int) -> Kind:
+    """Return the kind of whole numbers within bounds."""
+    return Kind(
+        metavar="N",
+        remedy=f"a whole number from {least} to {greatest}",
+        parse=_whole_number,
+        toml_types=(int,),
+        check=_within(least, greatest),
+    )
+
+
+def duration(least_s: float, greatest_s: float, *, or_zero: bool = False) -> Kind:
+    """Return the kind of spans of time, in seconds; 0 may mean something of its own."""
+    within = _within(least_s, greatest_s)
+    bounds = f"from {duration_text(least_s)} to {duration_text(greatest_s)}"
+    return Kind(
+        metavar="DURATION",
+        remedy=f"a duration {bounds}{', or 0' if or_zero else ''}, such as 90s, 3m, 1h30m or a "
+        "number of seconds",
+        parse=parse_duration,
+        toml_types=(str, int, float),
+        check=lambda value: 0.0 if or_zero and value == 0 else float(within(value)),
+        show=duration_text,
+    )
+
+
+def size(least_mib: int, greatest_mib: int) -> Kind:
+    """Return the kind of amounts of memory, in MiB."""
+    return Kind(
+        metavar="SIZE",
+        remedy=f"a size from {size_text(least_mib)} to {size_text(greatest_mib)}, such as 4GiB, "
+        "512MiB or a number of MiB",
+        parse=parse_size,
+        toml_types=(str, int),
+        check=_within(least_mib, greatest_mib),
+        show=size_text,
+    )
+
+
+def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> Kind:
+    """Return the kind of lists of texts.
+
+    Args:
+        item: what one item is, for `--help`.
+        known: the only items allowed; empty means any.
+        required: at least one item.
+    """
+
+    def check(items: Any) -> tuple[str, ...]:
+        if not all(isinstance(text, str) and text.strip() for text in items):
+            msg = "an item is empty or not a string"
+            raise ValueError(msg)
+        if required and not items:
+            msg = "the list is empty"
+            raise ValueError(msg)
+        for text in items:
+            if known and text not in known:
+                msg = f"{text!r} is unknown{closest(text, known)}"
+                raise ValueError(msg)
+        return tuple(text.strip() for text in items)
+
+    among = f" among {', '.join(known)}" if known else ""
+    return Kind(
+        metavar=item,
+        remedy=f"a list of strings{among}",
+        parse=split_list,
+        toml_types=(list,),
+        check=check,
+        show=", ".join,
+        is_list=True,
+    )
+
+
+def name() -> Kind:
+    """Return the kind of names; what names there are is known when it is looked up."""
+    return Kind(metavar="NAME", remedy="a name", parse=_name, toml_types=(str,), show=str)
+
+
+def choice(*known: str) -> Kind:
+    """Return the kind of words of which there are a few."""
+
+    def chosen(text: str) -> str:
+        if text.strip() not in known:
+            msg = f"{text!r} is unknown{closest(text, known)}"
+            raise ValueError(msg)
+        return text.strip()
+
+    remedy = f"one of {', '.join(known)}"
+    return Kind(metavar="WORD", remedy=remedy, parse=chosen, toml_types=(str,))
+
+
+def folder() -> Kind:
+    """Return the kind of paths of folders."""
+    return Kind(
+        metavar="DIR",
+        remedy="the path of a folder",
+        parse=_path,
+        toml_types=(str,),
+        show=Path.as_posix,
+    )
+
+
+def file() -> Kind:
+    """Return the kind of paths of files."""
+    return replace(folder(), metavar="FILE", remedy="the path of a file")
+
+
+def path_or_nothing() -> Kind:
+    """Return the kind of paths of files that need not be given; empty means none."""
+    return replace(file(), parse=lambda text: str(_path(text)), show=str)
+
+
+def switch() -> Kind:
+    """Return the kind of yes or no."""
+    return Kind(
+        metavar="",
+        remedy="true or false",
+        parse=_truth,
+        toml_types=(bool,),
+        show=lambda value: "true" if value else "false",
+    )
+
+
+def split_list(text: str) -> list[str]:
+    """Split at newlines or, where there is none, at commas.
+
+    A comma inside brackets or before a comparison belongs to a requirement: `numpy>=1,<2`.
+    """
+    written = text.strip()
+    if "\n" in written:
+        return [line.strip() for line in written.splitlines() if line.strip()]
+    return re.split(r"\s*,(?!\s*[<>=!~])(?![^\[]*\])\s*", written) if written else []
+
+
+def _within(least: float, greatest: float) -> Callable[[Any], Any]:
+    def check(number: Any) -> Any:
+        if not least <= number <= greatest:
+            msg = "out of range"
+            raise ValueError(msg)
+        return number
+
+    return check
+
+
+def _whole_number(text: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text.strip()):
+        msg = "not a whole number"
+        raise ValueError(msg)
+    return int(text)
+
+
+def _name(text: str) -> str:
+    if not text.strip():
+        msg = "it is empty"
+        raise ValueError(msg)
+    return text.strip()
+
+
+def _path(text: str) -> Path:
+    # Paths are shown in logs and handed to other programs line by line.
+    if not text.strip() or CONTROL.search(text):
+        msg = "not a path"
+        raise ValueError(msg)
+    return Path(text)
+
+
+def _truth(text: str) -> bool:
+    word = text.strip().lower()
+    if word not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
+        msg = "neither true nor false"
+        raise ValueError(msg)
+    return word in {"1", "true", "yes", "on"}

@@ -1,0 +1,33 @@
+"""The settings of level `code`."""
+
+from __future__ import annotations
+
+from ciguard.config import LevelSettings, Setting, level_setting
+from ciguard.config.kinds import name, texts, whole
+
+PROGRAMS: Setting[tuple[str, ...]] = level_setting(
+    "programs",
+    texts("PROGRAM", required=True),
+    ("*",),
+    "Seed program of level code: a glob over the names of those that come with ciguard, or "
+    "a Python file of yours that builds, trains and evaluates one model.",
+    flag="--program",
+)
+MUTATIONS: Setting[int] = level_setting(
+    "mutations", whole(1, 64), 4, "How often each block of a program is mutated, at level code."
+)
+BREADTH: Setting[int] = level_setting(
+    "breadth", whole(1, 500), 8, "Programs of one generation that have children, at level code."
+)
+ENCODER: Setting[str] = level_setting(
+    "encoder",
+    name(),
+    "tf-idf",
+    "How level code tells whether APIs do alike, by what is said of them: tf-idf or "
+    "sentence-embeddings (of the extra ciguard[embeddings]).",
+)
+
+SETTINGS = LevelSettings(
+    summary="programs, on targets of torch, tensorflow and jittor",
+    settings=(PROGRAMS, MUTATIONS, BREADTH, ENCODER),
+)

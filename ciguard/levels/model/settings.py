@@ -1,0 +1,29 @@
+"""The settings of level `model`."""
+
+from __future__ import annotations
+
+from ciguard.config import LevelSettings, Setting, level_setting
+from ciguard.config.kinds import texts, whole
+
+SMALL_MODELS = ("lenet5-*", "lstm-*", "alexnet-cifar10")
+
+MODELS: Setting[tuple[str, ...]] = level_setting(
+    "models",
+    texts("MODEL", required=True),
+    SMALL_MODELS,
+    "Seed model of level model: a glob over the names of those that come with ciguard, "
+    "file.keras, file.py:function or pretrained:ResNet50. The default are the small ones; "
+    "deep ones take minutes on backends that compile.",
+    flag="--model",
+)
+WIDTH: Setting[int] = level_setting(
+    "model-width",
+    whole(1, 400),
+    25,
+    "Width of models that a function builds, in per cent of what was published: channels "
+    "and units, never the layers.",
+)
+
+SETTINGS = LevelSettings(
+    summary="mutants of layer graphs, on targets of Keras 3", settings=(MODELS, WIDTH)
+)

@@ -1,0 +1,74 @@
+"""What the messages of CUDA and of the libraries on top of it mean.
+
+An error of a kernel surfaces in whatever call comes next, and most of them are sticky: the context
+that they happened in answers nothing any more, so the process is of no further use.
+
+Source: CUDA Driver API, section `CUresult`, which says of each error whether the process must end.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ciguard.libraries.in_target.contract import ERRORED, EXHAUSTED, LOST, REJECTED
+
+_STICKY = (
+    (r"device-side assert triggered|CUDA_ERROR_ASSERT\b|cudaErrorAssert", "device-side assertion"),
+    (
+        r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress",
+        "illegal memory access",
+    ),
+    (
+        r"misaligned address|CUDA_ERROR_MISALIGNED_ADDRESS|cudaErrorMisalignedAddress",
+        "misaligned address",
+    ),
+    (
+        r"operation not supported on global/shared address space|CUDA_ERROR_INVALID_ADDRESS_SPACE",
+        "invalid address space",
+    ),
+    (r"invalid program counter|CUDA_ERROR_INVALID_PC", "invalid program counter"),
+    (r"an illegal instruction|CUDA_ERROR_ILLEGAL_INSTRUCTION", "illegal instruction"),
+    (r"hardware stack error|CUDA_ERROR_HARDWARE_STACK_ERROR", "stack error"),
+    (r"launch timed out|CUDA_ERROR_LAUNCH_TIMEOUT|cudaErrorLaunchTimeout", "launch timeout"),
+    (
+        r"unspecified launch failure|CUDA_ERROR_LAUNCH_FAILED|cudaErrorLaunchFailure",
+        "launch failure",
+    ),
+    (r"uncorrectable ECC error|CUDA_ERROR_ECC_UNCORRECTABLE", "ECC error"),
+)
+_CAUSES = {name: re.compile(pattern) for pattern, name in _STICKY}
+
+_EXHAUSTED = re.compile(
+    r"CUDA (?:error: )?out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation"
+    r"|(?:CUBLAS_STATUS|CUDNN_STATUS|CUSOLVER_STATUS|CUSPARSE_STATUS|CUFFT|CURAND_STATUS)"
+    r"_(?:INTERNAL_ERROR_DEVICE_|INTERNAL_ERROR_HOST_)?ALLOC(?:ATION)?_FAILED"
+)
+_INTERNAL = re.compile(
+    r"(?:CUBLAS_STATUS|CUDNN_STATUS|CUSOLVER_STATUS|CUSPARSE_STATUS|CURAND_STATUS)"
+    r"_(?:EXECUTION_FAILED|INTERNAL_ERROR|LAUNCH_FAILURE|MAPPING_ERROR)"
+    r"|CUFFT_(?:INTERNAL_ERROR|EXEC_FAILED)"
+    r"|CUDA error: (?:invalid configuration argument|invalid argument|invalid resource handle"
+    r"|invalid device function|too many resources requested for launch)"
+    r"|CUDA_ERROR_INVALID_(?:VALUE|HANDLE|IMAGE)|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+)
+_HINTS = ("CU", "cuda", "illegal memory", "device-side")
+"""One of these is in every text that the patterns match, and in few other messages."""
+
+
+def kind_of_device_error(message: str) -> str:
+    """Return LOST, EXHAUSTED or ERRORED; REJECTED when the message is about no device."""
+    for hint in _HINTS:
+        if hint in message:
+            break
+    else:
+        return REJECTED
+    if _EXHAUSTED.search(message):
+        return EXHAUSTED
+    if cause_of_loss(message):
+        return LOST
+    return ERRORED if _INTERNAL.search(message) else REJECTED
+
+
+def cause_of_loss(message: str) -> str:
+    """Return the error that a context does not survive; empty if the message names none."""
+    return next((name for name, pattern in _CAUSES.items() if pattern.search(message)), "")

@@ -1,0 +1,71 @@
+"""What the messages of library errors betray: a defect inside, or memory used up.
+
+Each text was provoked on a real library, or is the fixed `what()` of a C++ standard exception.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ciguard.libraries.in_target.contract import ERRORED, EXHAUSTED, REJECTED
+from ciguard.libraries.in_target.device_errors import kind_of_device_error
+
+_EXHAUSTED = re.compile(
+    r"std::bad_alloc"
+    r"|std::bad_array_new_length"
+    r"|DefaultCPUAllocator: (?:not enough memory|can't allocate memory)"
+    r"|can't allocate memory: you tried to allocate"
+    r"|[Oo]ut of memory (?:while|trying to) allocat"
+    r"|Unable to allocate "
+    r"|array is too (?:large|big)"
+    r"|OOM when allocating"
+    r"|RESOURCE_EXHAUSTED"
+)
+
+_INTERNAL = re.compile(
+    # torch: TORCH_INTERNAL_ASSERT and its relatives
+    r"INTERNAL ASSERT FAILED"
+    # … but TensorFlow ends some plain refusals with "If you think this is an error, please …"
+    r"|(?<!this is an error, )please "
+    r"(?:report a bug|file a bug|file an issue|report this bug|report an issue)"
+    r"|[Tt]his (?:is|may be|might be|indicates) (?:a|an internal) (?:bug|error) in "
+    # C++ standard library exceptions that nobody caught and translated
+    r"|vector::_M_"
+    r"|vector::(?:reserve|at)\b"
+    r"|cannot create std::(?:vector|deque) larger than max_size"
+    r"|basic_string::"
+    r"|(?:deque|array|bitset|string_view)::(?:_M_|at\b)"
+    r"|\b(?:unordered_map|map|_Map_base)::at\b"
+    r"|^(?:sto(?:i|l|ll|ul|ull|f|d|ld))$"
+    r"|\bbad optional access\b"
+    r"|\bbad_?variant_?access\b"
+    r"|\bbad_(?:cast|function_call|typeid|weak_ptr|any_cast|optional_access|variant_access)\b"
+    r"|\bstd::(?:length_error|out_of_range|logic_error|bad_\w+|get: )"
+    r"|\bunexpected exception in C\+\+"
+    r"|Caught an unknown exception"
+)
+
+
+_HINTS = (
+    "alloc", "memory", "array is too", "OOM", "RESOURCE_EXHAUSTED", "ALLOC",
+    "INTERNAL ASSERT", "please ", "bug", "error in ", "::", "sto", "bad", " exception",
+)  # fmt: skip
+"""One of these is in every text that the patterns match: looking for them is ten times cheaper, and
+most messages, raised thousands of times a second, hold none."""
+
+
+def kind_of_message(message: str) -> str:
+    """Return EXHAUSTED, ERRORED, LOST or, when nothing in the message betrays more, REJECTED."""
+    kind = kind_of_device_error(message)
+    if kind != REJECTED:
+        return kind
+    for hint in _HINTS:
+        if hint in message:
+            break
+    else:
+        return REJECTED
+    if _EXHAUSTED.search(message):
+        return EXHAUSTED
+    if _INTERNAL.search(message):
+        return ERRORED
+    return REJECTED

@@ -1,0 +1,279 @@
+"""Python objects as records: public names, signatures, docstrings put together."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import types
+from typing import TYPE_CHECKING, Any
+
+from ciguard.libraries.in_target import docstrings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: "positional_only",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "positional_or_keyword",
+    inspect.Parameter.KEYWORD_ONLY: "keyword_only",
+    inspect.Parameter.VAR_POSITIONAL: "var_positional",
+    inspect.Parameter.VAR_KEYWORD: "var_keyword",
+}
+_UNSTABLE_REPR = re.compile(r" at 0x[0-9a-f]+|^<(?:function|class|module|object|built-in)")
+_RECEIVERS = ("self", "cls")
+_REASON_LIMIT = 300
+
+
+def record(api: str, kind: str, parameters: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """Return the JSON of a `ciguard.domain.records.ApiRecord`.
+
+    Args:
+        api: qualified public name.
+        kind: `function`, `layer` or `method`.
+        parameters: as `parameter` returns them.
+        more: other fields; `doc` is the whole docstring, of which the first paragraph is kept.
+    """
+    encoded: dict[str, Any] = {"api": api, "kind": kind, "parameters": parameters}
+    encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
+    if "doc" in encoded:
+        known = {item["name"] for item in (*parameters, *more.get("inputs", ()))}
+        claims = {
+            "strangers": docstrings.strangers(encoded["doc"], known),
+            "unread": docstrings.unread(encoded["doc"], known),
+        }
+        encoded.update({key: names for key, names in claims.items() if names})
+        encoded["doc"] = docstrings.first_paragraph(encoded["doc"])
+    return encoded
+
+
+def skipped(name: str, error: BaseException) -> dict[str, Any]:
+    """Return the JSON of a `ciguard.domain.records.Skipped`."""
+    return {"skipped": name, "reason": f"{type(error).__name__}: {error}"[:_REASON_LIMIT]}
+
+
+def each(
+    found: Names | Iterable[tuple[str, Any]], describe: Callable[[str, Any], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield what `describe` returns for every name and object; why it could not, where it raises.
+
+    Public objects of a foreign library may do anything when they are looked at.
+    """
+    others = found.others if isinstance(found, Names) else {}
+    for api, thing in found.items() if isinstance(found, Names) else found:
+        try:
+            described = describe(api, thing)
+            if api in others:
+                described["aliases"] = others[api]
+            yield described
+        except Exception as error:  # noqa: BLE001 - reported with its reason, the others go on
+            yield skipped(api, error)
+
+
+def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[str, Any]:
+    """Return the record of a class whose objects are called.
+
+    Args:
+        api: qualified public name.
+        layer: the class.
+        call: name of the method that computes: `forward`, `call`, `execute`, `__call__`.
+        tags: of the class.
+    """
+    signature = from_signature(layer)
+    parameters = signature or []
+    doc = "\n\n".join(
+        (inspect.cleandoc(doc_of(layer)), inspect.cleandoc(doc_of(vars(layer).get("__init__"))))
+    )
+    describe_parameters(parameters, doc)
+    method = getattr(layer, call, None)
+    inputs = without_receiver(from_signature(method) or [])
+    describe_parameters(inputs, "\n\n".join((doc_of(method), doc)))
+    source = "" if signature is None else "signature"
+    return record(api, "layer", parameters, doc=doc, source=source, inputs=inputs, tags=tags)
+
+
+def parameter(
+    name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return one parameter; it is required if it has no default and takes one argument."""
+    variadic = kind.startswith("var_")
+    encoded = {"name": name, "kind": kind, "required": default is None and not variadic}
+    if default is not None:
+        encoded["default"] = default
+    encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
+    return encoded
+
+
+def from_signature(function: Any) -> list[dict[str, Any]] | None:
+    """Return the parameters that `inspect` finds; None if it finds no signature."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    found = []
+    for item in signature.parameters.values():
+        default = None if item.default is inspect.Parameter.empty else stable_repr(item.default)
+        hint = "" if item.annotation is inspect.Parameter.empty else hint_text(item.annotation)
+        found.append(parameter(item.name, kind=_KINDS[item.kind], default=default, annotation=hint))
+    return found
+
+
+def from_arguments(arguments: ast.arguments) -> list[dict[str, Any]]:
+    """Return the parameters of a parsed definition: of a stub, or of a docstring's first line."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing = len(positional) - len(arguments.defaults)
+    defaults = [None] * missing + list(arguments.defaults)
+    found = []
+    for index, (item, default) in enumerate(zip(positional, defaults)):  # noqa: B905 - Python 3.9
+        only = index < len(arguments.posonlyargs)
+        found.append(_from_ast(item, default, "positional_only" if only else _ANY))
+    if arguments.vararg:
+        found.append(_from_ast(arguments.vararg, None, "var_positional"))
+    for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults):  # noqa: B905 - Python 3.9
+        found.append(_from_ast(item, default, "keyword_only"))
+    if arguments.kwarg:
+        found.append(_from_ast(arguments.kwarg, None, "var_keyword"))
+    return found
+
+
+_ANY = "positional_or_keyword"
+
+
+def _from_ast(item: ast.arg, default: ast.expr | None, kind: str) -> dict[str, Any]:
+    return parameter(
+        item.arg,
+        kind=kind,
+        default=None if default is None else ast.unparse(default),
+        annotation="" if item.annotation is None else ast.unparse(item.annotation),
+    )
+
+
+def without_receiver(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parameters without a leading `self` or `cls`."""
+    if parameters and parameters[0]["name"] in _RECEIVERS:
+        return parameters[1:]
+    return parameters
+
+
+def stable_repr(value: Any) -> str:
+    """Return `repr`, or `...` if it differs between processes or is not an expression."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - a default of the library under test may do anything
+        return "..."
+    return "..." if _UNSTABLE_REPR.search(text) else text
+
+
+def hint_text(annotation: Any) -> str:
+    """Return a type hint as text."""
+    if isinstance(annotation, str):
+        return annotation
+    if inspect.isclass(annotation) and not hasattr(annotation, "__origin__"):
+        return str(annotation.__qualname__)
+    return str(annotation).replace("typing.", "")
+
+
+def describe_parameters(parameters: list[dict[str, Any]], doc: str) -> None:
+    """Add to each parameter what the docstring says of it."""
+    described = docstrings.parameters(doc)
+    for item in parameters:
+        found = described.get(item["name"])
+        if found is not None:
+            if found.doc_type:
+                item["doc_type"] = found.doc_type
+            if found.doc:
+                item["doc"] = found.doc
+
+
+def from_docstring(doc: str, name: str) -> list[dict[str, Any]] | None:
+    """Return the parameters that the docstring's first line lists; None if it is no signature."""
+    arguments = docstrings.signature_arguments(doc, name)
+    return None if arguments is None else without_receiver(from_arguments(arguments))
+
+
+def doc_of(thing: Any) -> str:
+    """Return an object's own docstring, or nothing."""
+    doc = getattr(thing, "__doc__", None)
+    return doc if isinstance(doc, str) else ""
+
+
+def walk(
+    root: types.ModuleType,
+    *,
+    enter: Callable[[types.ModuleType, str], bool],
+    lost: list[dict[str, Any]],
+) -> Iterator[tuple[str, Any]]:
+    """Yield every public name below a module, with its object.
+
+    Args:
+        root: where to begin; its own name is the prefix of all names.
+        enter: whether to descend into a module found under a name.
+        lost: gets what cannot be imported, and why: parts that this installation lacks or breaks.
+    """
+    pending = [(root, root.__name__)]
+    seen = {id(root)}
+    while pending:
+        module, prefix = pending.pop(0)
+        for name in sorted(public_names(module)):
+            path = f"{prefix}.{name}"
+            try:
+                found = getattr(module, name)
+            except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
+                lost.append(skipped(path, error))
+                continue
+            if isinstance(found, types.ModuleType):
+                if id(found) not in seen and enter(found, path):
+                    seen.add(id(found))
+                    pending.append((found, path))
+            else:
+                yield path, found
+
+
+def modules(
+    names: Iterable[str], *, lost: list[dict[str, Any]]
+) -> Iterator[tuple[str, types.ModuleType]]:
+    """Yield the modules of these names that this version has; `lost` gets those that break."""
+    for name in names:
+        try:
+            yield name, importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if not f"{name}.".startswith(f"{error.name}."):
+                lost.append(skipped(name, error))  # it is there, and needs what is not
+        except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
+            lost.append(skipped(name, error))
+
+
+def public_names(module: types.ModuleType) -> list[str]:
+    """Return the names that a module declares public, else those without an underscore."""
+    declared = getattr(module, "__all__", None)
+    names = declared if isinstance(declared, (list, tuple)) else dir(module)
+    return [str(name) for name in names if not str(name).startswith("_")]
+
+
+class Names(dict[str, Any]):
+    """Objects by their best public name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others: dict[str, list[str]] = {}
+        """Further public names of the same object, by the best one."""
+
+
+def canonical(found: Iterable[tuple[str, Any]]) -> Names:
+    """Return each object once, under its shortest name; of equally short ones the first."""
+    by_object: dict[int, tuple[Any, list[str]]] = {}
+    for path, thing in found:
+        by_object.setdefault(id(thing), (thing, []))[1].append(path)
+    names = Names()
+    for thing, paths in sorted(by_object.values(), key=lambda pair: min(pair[1], key=_rank)):
+        best = min(paths, key=_rank)
+        names[best] = thing
+        others = sorted(set(paths) - {best})
+        if others:
+            names.others[best] = others
+    return names
+
+
+def _rank(path: str) -> tuple[int, int, str]:
+    return path.count("."), len(path), path

@@ -1,0 +1,46 @@
+"""What ciguard knows of JAX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ciguard.libraries.jax.script import SCRIPT
+from ciguard.libraries.library import CudaExtra, ForkPolicy, Library, Mode
+from ciguard.libraries.operations import Operations, Vectorising
+from ciguard.libraries.variables import ONE_THREAD, XLA_LOGS
+
+LIBRARY = Library(
+    name="jax",
+    distributions=("jax",),
+    module="jax",
+    adapter=Path(__file__).parent / "in_target" / "adapter.py",
+    environment={**ONE_THREAD, **XLA_LOGS},
+    cpu_environment={"JAX_PLATFORMS": "cpu"},
+    # Else the first worker of a GPU takes three quarters of its memory.
+    cuda_environment={
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # else products keep 10 bits
+    },
+    compiles_on_devices=True,
+    # 0.7.0 and 0.7.1 name a plugin for CUDA 13 that the index does not have.
+    cuda_extras=(
+        CudaExtra(name="cuda13", cuda=13, versions=">=0.7.2"),
+        CudaExtra(name="cuda12", cuda=12, versions=">=0.4.23"),
+    ),
+    # Each operation of a model is compiled by itself and runs a few times: half of the time,
+    # and no slower code, without LLVM's later passes.
+    backend_environment={"XLA_FLAGS": "--xla_backend_optimization_level=1"},
+    forks=ForkPolicy.AFTER_IMPORT,
+    case_limit_s=20.0,
+    modes={"jit": Mode()},
+    script=SCRIPT,
+    operations=Operations(
+        broadcast="jax.numpy.broadcast_to",
+        vectorising=Vectorising(vmap="jax.vmap", stack="jax.numpy.stack"),
+        pickles_results=True,
+    ),
+    compiles_each_shape=True,
+    documentation="tensorflow",
+    kernel_modules=("jax.experimental.mosaic", "jax.experimental.pallas"),
+    security_policy="https://github.com/jax-ml/jax/security/policy",
+)

@@ -1,0 +1,237 @@
+"""JAX."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ciguard.libraries.in_target import contract, devices, error_texts
+from ciguard.libraries.in_target.global_state import GlobalState
+from ciguard.libraries.in_target.interpreter_state import InterpreterState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_DTYPES = (
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
+_SETTINGS = (
+    "jax_enable_x64",
+    "jax_disable_jit",
+    "jax_debug_nans",
+    "jax_debug_infs",
+    "jax_numpy_dtype_promotion",
+    "jax_numpy_rank_promotion",
+    "jax_default_matmul_precision",
+    "jax_default_device",
+)
+_KEEPING = {
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+}
+"""JAX itself keeps only what took a second to compile."""
+_FRAMES = "jax_traceback_in_locations_limit"
+"""How many frames of the caller stand in a message of the compiler: they would be the worker's."""
+_NOT_TRACED = re.compile(r"[Tt]race[rd]|concrete|is not a valid JAX type")
+_INTERNAL_STATUS = re.compile(r"^\s*(?:INTERNAL|UNKNOWN):")
+
+
+class JaxAdapter(contract.Adapter):
+    """Adapter of `jax`, on a CPU or one GPU, with the settings that users get.
+
+    64-bit types need `JAX_ENABLE_X64=1` in the target's environment; without it, JAX would
+    silently make 32-bit ones. `load` runs no operation: the first one starts JAX's threads.
+    """
+
+    module = "jax"
+
+    def load(self, device: str) -> None:
+        """Import JAX for one thread; a GPU is looked for by its driver's files.
+
+        Raises:
+            RuntimeError: if the device is absent.
+        """
+        devices.require(device, self.module)
+        kind, _ = devices.parse(device)
+        os.environ["JAX_PLATFORMS"] = kind
+        os.environ.setdefault("NPROC", "1")
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+        self._on_cpu = kind == "cpu"
+        self._last: Any = None
+        """An array on the device, once that has started."""
+        warnings.simplefilter("ignore")
+        self._jax: Any = importlib.import_module("jax")
+        self._numpy: Any = importlib.import_module("jax.numpy")
+        for name in ("jax.scipy", "jax.nn", "jax.lax", "jax.random", "jax.image"):
+            importlib.import_module(name)
+        self._arrays = {name: np.dtype(getattr(self._numpy, name)) for name in _DTYPES}
+        self._names = {dtype: name for name, dtype in self._arrays.items()}
+        self._interpreter = InterpreterState()
+        config = self._jax.config
+        if hasattr(config, _FRAMES):  # older versions lack it
+            config.update(_FRAMES, 0)
+        self._state = GlobalState(
+            (partial(getattr, config, name), partial(config.update, name))
+            for name in _SETTINGS
+            if hasattr(config, name)
+        )
+
+    def start_device(self, memory_mib: int) -> None:
+        """Start XLA on the device, and compile and run one operation.
+
+        Raises:
+            RuntimeError: if the device cannot be used.
+        """
+        share = min(0.9, memory_mib * 2**20 / devices.total_memory())
+        os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{share:.4f}"
+        matrix = self._numpy.eye(8)
+        self._jax.block_until_ready(matrix @ matrix)
+        self._last = matrix
+
+    def describe(self) -> Iterator[dict[str, Any]]:
+        """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""
+        catalogue = importlib.import_module("ciguard.libraries.jax.in_target.catalogue")
+        yield from catalogue.describe()
+
+    def tensor(self, array: Any, dtype: str) -> Any:
+        """Return an array of JAX.
+
+        Raises:
+            KeyError: if JAX has no such dtype.
+            TypeError: if JAX is set to make another, narrower type of it.
+        """
+        wanted = self._arrays[dtype]
+        if array.dtype != wanted:
+            array = array.astype(wanted)
+        made = self._numpy.asarray(array)
+        if made.dtype != wanted:
+            msg = f"jax makes {made.dtype} of {dtype}; set JAX_ENABLE_X64=1"
+            raise TypeError(msg)
+        return made
+
+    def shares_compiled(self, mode: str) -> bool:
+        """Share always: each call compiles a kernel."""
+        del mode
+        return True
+
+    def keep_compiled(self, folder: str) -> None:
+        """Let JAX keep every kernel it compiles, about 5 KB each: compiling one takes 20 to 50 ms.
+
+        A file that is damaged, or written by two at a time, is compiled anew.
+        """
+        for name, value in _KEEPING.items():
+            if hasattr(self._jax.config, name):  # older versions lack some of them
+                self._jax.config.update(name, value)
+        self._jax.config.update("jax_compilation_cache_dir", folder)
+
+    def dtype(self, name: str) -> Any:
+        """Return the JAX dtype object for a common name.
+
+        Raises:
+            AttributeError: if JAX has no such dtype.
+        """
+        if name not in self._arrays:
+            msg = f"jax has no dtype {name!r}"
+            raise AttributeError(msg)
+        return getattr(self._numpy, name)
+
+    def read(self, output: Any) -> dict[str, Any] | None:
+        """Read an array back; keys of random generators and traced values only by name.
+
+        Raises:
+            RuntimeError: if there was no memory to compute it in. Reading an array that never came
+                to be ends the process, so it is waited for first.
+        """
+        if not isinstance(output, self._jax.Array):
+            return None
+        name = self._names.get(output.dtype)
+        shape = list(output.shape)
+        if name is None:
+            return {"dtype": str(output.dtype), "shape": shape, "note": "no numpy equal"}
+        try:
+            array = np.asarray(self._jax.block_until_ready(output))
+        except (RuntimeError, TypeError, ValueError) as error:
+            kind = self.classify(error)
+            if kind == contract.EXHAUSTED or (kind != contract.REJECTED and not self._on_cpu):
+                raise
+            return {"dtype": name, "shape": shape, "note": type(error).__name__}
+        if name == "bfloat16":
+            array = array.astype(np.float32)
+        return {"dtype": name, "array": array}
+
+    def reset(self, seed: int) -> None:
+        """Restore the settings of JAX and the state of numpy and Python. About 1 microsecond.
+
+        JAX itself keeps no generator: its random functions take the key as an argument.
+        """
+        del seed
+        self._interpreter.restore()
+        self._state.restore()
+
+    def vary(self, seed: int) -> None:
+        """Let Python and numpy draw other numbers from now on."""
+        self._interpreter.vary(seed)
+
+    def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
+        """Return how to run a function compiled as a whole."""
+        return {"jit": lambda function, arrays: self._jax.jit(function)(*arrays)}
+
+    def is_tensor(self, value: Any) -> bool:
+        """Return whether a value is an array of JAX."""
+        return isinstance(value, self._jax.Array)
+
+    def cannot_express(self, error: BaseException) -> bool:
+        """Tell by the classes and texts of what needs an array's values while it is traced."""
+        errors = self._jax.errors
+        is_of_tracing = isinstance(error, (errors.JAXTypeError, errors.JAXIndexError))
+        return is_of_tracing or bool(_NOT_TRACED.search(str(error)))
+
+    def synchronise(self) -> None:
+        """Wait for effects, and for all that is under way on a device.
+
+        No function of JAX does: but a device computes in order, so the last result is waited for.
+        """
+        self._jax.effects_barrier()
+        if self._last is not None:
+            self._jax.block_until_ready(self._last + 1)
+
+    def wait_for(self, output: Any) -> None:
+        """Wait for the arrays in a result."""
+        self._jax.block_until_ready(output)
+
+    def classify(self, error: BaseException) -> str:
+        """Tell user errors from internal ones by class, then by message."""
+        kind = super().classify(error)
+        if kind != contract.REJECTED:
+            return kind
+        message = str(error)
+        kind = error_texts.kind_of_message(message)
+        if kind != contract.REJECTED:
+            return kind
+        runtime_error = getattr(self._jax.errors, "JaxRuntimeError", ())
+        if isinstance(error, runtime_error) and _INTERNAL_STATUS.match(message):
+            return contract.ERRORED
+        return contract.ERRORED if type(error).__name__ == "MLIRError" else contract.REJECTED
+
+
+ADAPTER = JaxAdapter

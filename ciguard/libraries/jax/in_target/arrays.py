@@ -1,0 +1,24 @@
+"""Arrays of JAX, as functions take them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ciguard.libraries.in_target.arrays import Arrays
+
+
+class JaxArrays(Arrays):
+    """Arrays on the default device."""
+
+    library = "jax"
+    roots: tuple[str, ...] = ("jax",)
+    holders: tuple[str, ...] = ("jax", "jaxlib")
+    dtypes = "jax.numpy"
+
+    def array(self, elements: Any, dtype: str) -> Any:
+        """Return an array."""
+        return importlib.import_module("jax.numpy").asarray(elements, dtype=dtype)
+
+
+ARRAYS = JaxArrays()

@@ -1,0 +1,24 @@
+"""Vars of Jittor, as functions take them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ciguard.libraries.in_target.arrays import Arrays
+
+
+class JittorArrays(Arrays):
+    """Vars, which are computed when they are read."""
+
+    library = "jittor"
+    roots: tuple[str, ...] = ("jittor",)
+    holders: tuple[str, ...] = ("jittor", "jittor_core")
+    dtypes = "jittor"
+
+    def array(self, elements: Any, dtype: str) -> Any:
+        """Return a Var."""
+        return importlib.import_module("jittor").array(elements, dtype=dtype)
+
+
+ARRAYS = JittorArrays()

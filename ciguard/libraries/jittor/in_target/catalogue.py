@@ -1,0 +1,112 @@
+"""What Jittor says of its public API."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import types
+from typing import TYPE_CHECKING, Any
+
+from ciguard.libraries.in_target import introspection, tag_names
+from ciguard.libraries.jittor.in_target import cpp_declarations
+from ciguard.libraries.jittor.in_target.tags import tags_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MODULES = (
+    "jittor",
+    "jittor.nn",
+    "jittor.linalg",
+    "jittor.init",
+    "jittor.attention",
+    "jittor.loss3d",
+    "jittor.sparse",
+    "jittor.contrib",
+)
+_VAR = "jittor.Var."
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
+
+
+def describe() -> Iterator[dict[str, Any]]:
+    """Yield one record per public function, layer class and method of `Var`."""
+    jittor = importlib.import_module("jittor")
+    lost: list[dict[str, Any]] = []
+    members = _members(jittor, lost)
+    functions = ((path, thing) for path, thing in members if isinstance(thing, _FUNCTIONS))
+    yield from introspection.each(introspection.canonical(functions), _function_record)
+    layers = [
+        (path, thing)
+        for path, thing in members
+        if inspect.isclass(thing) and issubclass(thing, jittor.Module)
+    ]
+    yield from introspection.each(
+        introspection.canonical(layers),
+        lambda api, layer: introspection.layer_record(
+            api, layer, call="execute", tags=tags_of(api)
+        ),
+    )
+    methods = [(f"{_VAR}{name}", getattr(jittor.Var, name)) for name in sorted(vars(jittor.Var))]
+    yield from introspection.each(
+        [
+            (api, method)
+            for api, method in methods
+            if not api.startswith(f"{_VAR}_") and isinstance(method, _FUNCTIONS)
+        ],
+        lambda api, method: _method_record(jittor, api, method),
+    )
+    yield from lost
+
+
+def _members(jittor: Any, lost: list[dict[str, Any]]) -> list[tuple[str, Any]]:
+    found = []
+    for name, module in introspection.modules(_MODULES, lost=lost):
+        for member in introspection.public_names(module):
+            if len(member) == 1:
+                continue  # variables that loops of the module have left behind
+            thing = getattr(module, member, None)
+            origin = str(getattr(thing, "__module__", "") or "")
+            native = isinstance(thing, types.BuiltinFunctionType)
+            if native or origin.startswith(jittor.__name__):
+                found.append((f"{name}.{member}", thing))
+    return found
+
+
+def _function_record(api: str, function: Any) -> dict[str, Any]:
+    parameters, source = _parameters(api, function)
+    return _record(api, "function", function, parameters, source)
+
+
+def _parameters(api: str, function: Any) -> tuple[list[dict[str, Any]], str]:
+    found = introspection.from_signature(function)
+    if found is not None:
+        return found, "signature"
+    name = api.rpartition(".")[2]
+    doc = introspection.doc_of(function)
+    declared = cpp_declarations.declared_parameters(doc, name)
+    return (declared, "schema") if declared is not None else ([], "")
+
+
+def _record(
+    api: str, kind: str, thing: Any, parameters: list[dict[str, Any]], source: str
+) -> dict[str, Any]:
+    doc = cpp_declarations.without_declarations(introspection.doc_of(thing))
+    introspection.describe_parameters(parameters, doc)
+    extra = () if doc else (tag_names.UNDOCUMENTED,)
+    return introspection.record(
+        api, kind, parameters, doc=doc, source=source, tags=tags_of(api, *extra)
+    )
+
+
+def _method_record(jittor: Any, api: str, method: Any) -> dict[str, Any]:
+    """Return a method's record with its receiver first.
+
+    Operators are functions whose first argument became the receiver; only the true members of
+    `Var`, which have no function beside them, declare their arguments alone.
+    """
+    name = api.removeprefix(_VAR)
+    parameters, source = _parameters(api, method)
+    is_operator = isinstance(method, types.FunctionType) or hasattr(jittor, name)
+    receiver = introspection.parameter("self", kind="positional_only", schema_type="Tensor")
+    rest = parameters[1:] if is_operator else parameters
+    return _record(api, "method", method, [receiver, *rest], source)

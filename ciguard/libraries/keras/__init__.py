@@ -1,0 +1,1 @@
+"""Keras 3, on each of its backends."""

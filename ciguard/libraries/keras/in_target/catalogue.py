@@ -1,0 +1,49 @@
+"""What Keras 3 says of its public API."""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import TYPE_CHECKING, Any
+
+from ciguard.libraries.in_target import introspection
+from ciguard.libraries.keras.in_target import classes
+from ciguard.libraries.keras.in_target.tags import tags_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LEFT_OUT = ("keras.src", "keras.legacy", "keras.backend", "keras.wrappers", "keras.applications")
+"""Internal, deprecated, or whole programs."""
+
+
+def describe() -> Iterator[dict[str, Any]]:
+    """Yield one record per public function and per class whose objects are called."""
+    keras = importlib.import_module("keras")
+    lost: list[dict[str, Any]] = []
+    yield from introspection.each(_functions(keras, lost), _record)
+    yield from classes.describe(keras, "keras")
+    yield from lost
+
+
+def _record(api: str, function: Any) -> dict[str, Any]:
+    doc = introspection.doc_of(function)
+    parameters = introspection.from_signature(function)
+    source = "signature" if parameters is not None else ""
+    parameters = parameters or []
+    introspection.describe_parameters(parameters, doc)
+    return introspection.record(
+        api, "function", parameters, doc=doc, source=source, tags=tags_of(api)
+    )
+
+
+def _functions(keras: Any, lost: list[dict[str, Any]]) -> introspection.Names:
+    def enter(module: types.ModuleType, path: str) -> bool:
+        return not path.startswith(_LEFT_OUT) and module.__name__.startswith("keras")
+
+    found = (
+        (path, thing)
+        for path, thing in introspection.walk(keras, enter=enter, lost=lost)
+        if isinstance(thing, types.FunctionType) and introspection.doc_of(thing)
+    )
+    return introspection.canonical(found)

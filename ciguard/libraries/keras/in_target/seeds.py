@@ -1,0 +1,156 @@
+"""Seed models of level `model`, described as data: builder scripts, saved models, applications."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from typing import Any, Callable, Iterable, Iterator  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.libraries.keras.in_target.graphs import INPUT, graph_of
+
+_EMBEDDING = "keras.layers.Embedding"
+
+
+class SourceError(ValueError):
+    """A source that gives no model; the text says what to change."""
+
+
+def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield one record per source: the model's graph and what it is fed, or the error.
+
+    Args:
+        sources: each has a `name`, and one of
+            `script` (path), `function`, `width` and `root`: a function that returns the model;
+            `file`: a `.keras` or `.h5` file, whose weights the graph refers to;
+            `application`: a name of `keras.applications`, with `folder`, where its ImageNet
+            weights are kept, or without, for weights from seeds.
+
+    Returns:
+        `{"name", "graph", "data", "truth", "classes"}` or `{"name", "error"}`. `data` has for each
+        input its `kind` (of `ciguard.domain.SampleKind`, or empty), `shape`, `dtype` and, for
+        numbers that an embedding looks up, how many there are (`below`); `truth` is the shape of
+        the first output; `classes` is 0 for a regression.
+    """
+    keras = importlib.import_module("keras")
+    for source in sources:
+        # Names of layers count up from the first model; each begins anew.
+        keras.utils.clear_session()
+        try:
+            yield {"name": source["name"], **_described(keras, source)}
+        except Exception as error:  # noqa: BLE001 - builders and files are code and data of users
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            yield {"name": source["name"], "error": f"{kind}{error}"}
+
+
+def _described(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
+    if "script" in source:
+        module = _module(source["script"], source["root"])
+        model = _built(keras, module, source)
+        return _record(graph_of(model), kind=str(getattr(module, "DATA", "")))
+    file = source.get("file", "")
+    if "application" in source:
+        file = _kept(keras, source) if "folder" in source else ""
+        if not file:
+            model = _application(keras, source["application"])(weights=None)
+            return _record(graph_of(model))
+    model = keras.saving.load_model(file, compile=False)
+    return _record(graph_of(model, file=file))
+
+
+def _module(path: str, root: str) -> Any:
+    """Import a script; what lies beside it or in its root can be imported by it.
+
+    Raises:
+        SourceError: if it cannot be read.
+    """
+    specification = importlib.util.spec_from_file_location("ciguard_seed_model", path)
+    if specification is None or specification.loader is None or not os.access(path, os.R_OK):
+        message = f"{path} cannot be read: it is no Python file, or lies where workers may not read"
+        raise SourceError(message)
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["ciguard_seed_model"] = module
+    sys.path[:0] = [os.path.dirname(path), root]
+    specification.loader.exec_module(module)
+    return module
+
+
+def _built(keras: Any, module: Any, source: dict[str, Any]) -> Any:
+    name = source["function"]
+    build = getattr(module, name, None)
+    if not callable(build):
+        functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
+        message = f"{source['script']} has no function {name!r}; it has: {', '.join(functions)}"
+        raise SourceError(message)
+    takes_width = "width" in inspect.signature(build).parameters
+    model = build(width=source["width"]) if takes_width else build()
+    if not isinstance(model, keras.Model):
+        message = f"{name}() of {source['script']} returns {type(model).__name__}, no keras.Model"
+        raise SourceError(message)
+    return model
+
+
+def _application(keras: Any, name: str) -> Callable[..., Any]:
+    known = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
+    if name.lower() not in known:
+        message = f"keras.applications has no {name!r}; it has: {', '.join(known.values())}"
+        raise SourceError(message)
+    function: Callable[..., Any] = getattr(keras.applications, known[name.lower()])
+    return function
+
+
+def _kept(keras: Any, source: dict[str, Any]) -> str:
+    """Return the file that an application is saved to with its ImageNet weights.
+
+    Raises:
+        SourceError: if the weights cannot be downloaded.
+    """
+    name = source["application"]
+    build = _application(keras, name)
+    file = os.path.join(source["folder"], f"{name.lower()}-{keras.__version__}.keras")
+    if os.path.exists(file):
+        return file
+    try:
+        model = build(weights="imagenet")
+    except Exception as error:  # whatever the download raises
+        message = f"the ImageNet weights of {name} cannot be downloaded ({error!s:.300}). "
+        remedy = f"Give the machine network, or take application:{name}, which needs no weights"
+        raise SourceError(message + remedy) from error
+    # In a process of its own; whoever looks for the file sees the whole or nothing.
+    unfinished = os.path.join(source["folder"], f".{os.getpid()}-{name.lower()}.keras")
+    try:
+        model.save(unfinished)
+        os.replace(unfinished, file)
+    finally:
+        if os.path.exists(unfinished):
+            os.remove(unfinished)
+    return file
+
+
+def _record(graph: dict[str, Any], *, kind: str = "") -> dict[str, Any]:
+    nodes = {node["name"]: node for node in graph["nodes"]}
+    data = [_feed(node, graph, kind) for node in nodes.values() if node["layer"] == INPUT]
+    first = nodes[graph["outputs"][0]]
+    classes = first["shape"][-1] if _is_softmax(first) else 0
+    return {"graph": graph, "data": data, "truth": first["shape"], "classes": classes}
+
+
+def _is_softmax(node: dict[str, Any]) -> bool:
+    activation = node.get("config", {}).get("activation")
+    return bool(node["layer"] == "keras.layers.Softmax" or activation == "softmax")
+
+
+def _feed(node: dict[str, Any], graph: dict[str, Any], kind: str) -> dict[str, Any]:
+    tables = [
+        other["config"]["input_dim"]
+        for other in graph["nodes"]
+        if other["layer"] == _EMBEDDING and node["name"] in other["inputs"]
+    ]
+    return {
+        "kind": kind,
+        "shape": node["shape"],
+        "dtype": node.get("dtype", "float32"),
+        "below": min(tables, default=0),
+    }

@@ -1,0 +1,34 @@
+"""The registered libraries, and how one is found among them."""
+
+from __future__ import annotations
+
+from ciguard.libraries.jax.description import LIBRARY as JAX
+from ciguard.libraries.jittor.description import LIBRARY as JITTOR
+from ciguard.libraries.keras.description import LIBRARY as KERAS
+from ciguard.libraries.library import Library
+from ciguard.libraries.services.description import CLIENTS
+from ciguard.libraries.tensorflow.description import LIBRARY as TENSORFLOW
+from ciguard.libraries.torch.description import LIBRARY as TORCH
+from ciguard.registry import Registry
+
+LIBRARIES: Registry[Library] = Registry(
+    "library", group="ciguard.libraries", accepts=lambda item: isinstance(item, Library)
+)
+
+for _library in (TORCH, TENSORFLOW, JITTOR, KERAS, JAX, *CLIENTS):
+    LIBRARIES.register(_library.name, _library)
+
+
+def library_of_distribution(distribution: str) -> Library | None:
+    """Return the registered library that a distribution of this name provides, if any."""
+    for library in LIBRARIES.items().values():
+        if library.provides(distribution):
+            return library
+    return None
+
+
+def library_of_api(api: str) -> Library | None:
+    """Return the registered library that an API belongs to, by its qualified name, if any."""
+    module = api.partition(".")[0]
+    known = LIBRARIES.items().values()
+    return next((item for item in known if item.has_api and item.module == module), None)

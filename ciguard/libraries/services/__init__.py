@@ -1,0 +1,1 @@
+"""Clients of cognitive services: no libraries of arrays, and no API of theirs is tested."""

@@ -1,0 +1,1 @@
+"""Runs inside a target's interpreter, where the adapter is loaded."""

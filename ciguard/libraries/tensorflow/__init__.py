@@ -1,0 +1,1 @@
+"""TensorFlow, with the Keras that it brings."""

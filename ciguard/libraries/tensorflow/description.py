@@ -1,0 +1,53 @@
+"""What ciguard knows of TensorFlow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ciguard.domain import MemberValue
+from ciguard.libraries.library import CudaExtra, ForkPolicy, Library, Mode
+from ciguard.libraries.operations import Operations, Widening
+from ciguard.libraries.tensorflow.forms import FORMS
+from ciguard.libraries.tensorflow.programs import PROGRAMS
+from ciguard.libraries.tensorflow.script import SCRIPT
+from ciguard.libraries.variables import ONE_THREAD, XLA_LOGS
+
+# With oneDNN's allocator TensorFlow sleeps 10 s before it says that memory is short, on each call;
+# without it the same operation also rounds the same way on every version that is compared.
+_NO_ONEDNN = {"TF_ENABLE_ONEDNN_OPTS": "0"}
+
+LIBRARY = Library(
+    name="tensorflow",
+    distributions=("tensorflow", "tensorflow-cpu", "tf-nightly", "tf-nightly-cpu"),
+    cpu_distributions=("tensorflow-cpu", "tf-nightly-cpu"),
+    module="tensorflow",
+    adapter=Path(__file__).parent / "in_target" / "adapter.py",
+    environment={**ONE_THREAD, **XLA_LOGS, **_NO_ONEDNN},
+    # Else the first worker of a GPU takes all of its memory.
+    cuda_environment={"TF_FORCE_GPU_ALLOW_GROWTH": "true"},
+    # It exists since 2.14, but asks for a TensorRT up to 2.15.0 that the index does not have.
+    cuda_extras=(CudaExtra(name="and-cuda", cuda=12, versions=">=2.15.0.post1"),),
+    forks=ForkPolicy.AFTER_IMPORT,
+    modes={"function": Mode(), "xla": Mode()},
+    script=SCRIPT,
+    programs=PROGRAMS,
+    forms=FORMS,
+    # It pickles a tensor by way of numpy, which lacks some of its types.
+    operations=Operations(
+        broadcast="tensorflow.broadcast_to",
+        widening=Widening(
+            cast="tensorflow.cast",
+            settings=(MemberValue("tensorflow.float64"),),
+            multiply="tensorflow.multiply",
+        ),
+    ),
+    documentation="tensorflow",
+    spellings={
+        "tensorflow._api.v2.compat.v2.": "tensorflow.",
+        "tensorflow._api.v2.": "tensorflow.",
+        "tensorflow.compat.v2.": "tensorflow.",
+    },
+    raw_names=("tensorflow.raw_ops.",),
+    conda_names=("tensorflow-base",),
+    security_policy="https://github.com/tensorflow/tensorflow/security/policy",
+)

@@ -1,0 +1,20 @@
+"""Forms of TensorFlow's tensors: variables, sparse, ragged, quantised."""
+
+from __future__ import annotations
+
+from ciguard.domain import MemberValue
+from ciguard.libraries.forms import TensorForm, through
+
+FORMS = (
+    TensorForm("variable", through("tensorflow.Variable")),
+    TensorForm("sparse", through("tensorflow.sparse.from_dense"), ranks=(1, 5)),
+    TensorForm("ragged", through("tensorflow.RaggedTensor.from_tensor"), ranks=(2, 5)),
+    *(
+        TensorForm(
+            f"quantised {wide}",
+            through("tensorflow.bitcast", MemberValue(f"tensorflow.q{wide}")),
+            frozenset({wide}),
+        )
+        for wide in ("int8", "uint8", "int16", "int32")
+    ),
+)

@@ -1,0 +1,31 @@
+"""Tensors of TensorFlow, as functions take them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from ciguard.libraries.in_target.arrays import Arrays
+
+
+class TensorflowArrays(Arrays):
+    """Eager tensors."""
+
+    library = "tensorflow"
+    roots: tuple[str, ...] = ("tensorflow",)
+    holders: tuple[str, ...] = ("tensorflow", "keras")
+    dtypes = "tensorflow"
+
+    def array(self, elements: Any, dtype: str) -> Any:
+        """Return a constant."""
+        return importlib.import_module("tensorflow").constant(elements, dtype=dtype)
+
+    def seed(self, number: int) -> None:
+        """Set the global seed."""
+        tensorflow = sys.modules.get("tensorflow")
+        if tensorflow is not None and hasattr(tensorflow, "random"):
+            tensorflow.random.set_seed(number)
+
+
+ARRAYS = TensorflowArrays()

@@ -1,0 +1,120 @@
+"""What TensorFlow says of its public API."""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import TYPE_CHECKING, Any
+
+from ciguard.libraries.in_target import introspection, tag_names
+from ciguard.libraries.keras.in_target import classes as keras_classes
+from ciguard.libraries.tensorflow.in_target.opdefs import OpDefs
+from ciguard.libraries.tensorflow.in_target.tags import tags_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LEFT_OUT = (
+    "tensorflow.compat",
+    "tensorflow.keras",
+    "tensorflow.raw_ops",
+    "tensorflow.tools",
+    "tensorflow.initializers",
+    "tensorflow.losses",
+    "tensorflow.metrics",
+    "tensorflow.optimizers",
+    "tensorflow.python",
+    "tensorflow.core",
+)
+"""Described elsewhere, internal, or the same as what is described."""
+_API_MODULES = "tensorflow._api."
+_RAW = "tensorflow.raw_ops."
+
+
+def describe() -> Iterator[dict[str, Any]]:
+    """Yield one record per public function, raw operation and Keras layer."""
+    tensorflow = importlib.import_module("tensorflow")
+    definitions = OpDefs()
+    operators = _operators(tensorflow)
+    lost: list[dict[str, Any]] = []
+    yield from introspection.each(
+        _functions(tensorflow, lost),
+        lambda api, function: _record(
+            api, function, operators.get(_origin(function), ""), definitions
+        ),
+    )
+    raw = {
+        f"{_RAW}{name}": getattr(tensorflow.raw_ops, name)
+        for name in introspection.public_names(tensorflow.raw_ops)
+    }
+    yield from introspection.each(
+        raw.items(), lambda api, function: _raw_record(api, function, definitions)
+    )
+    yield from lost
+    try:
+        keras = tensorflow.keras
+        _ = keras.layers
+    except (AttributeError, ImportError):
+        return  # built without Keras
+    yield from keras_classes.describe(keras, "tensorflow.keras")
+
+
+def _functions(tensorflow: Any, lost: list[dict[str, Any]]) -> introspection.Names:
+    def enter(module: types.ModuleType, path: str) -> bool:
+        return not path.startswith(_LEFT_OUT) and module.__name__.startswith(_API_MODULES)
+
+    found = (
+        (path, thing)
+        for path, thing in introspection.walk(tensorflow, enter=enter, lost=lost)
+        if isinstance(thing, types.FunctionType) and introspection.doc_of(thing)
+    )
+    return introspection.canonical(found)
+
+
+def _origin(function: Any) -> tuple[str, str]:
+    return str(function.__module__), str(function.__name__)
+
+
+def _operators(tensorflow: Any) -> dict[tuple[str, str], str]:
+    """Return the operation behind each generated Python function."""
+    names = introspection.public_names(tensorflow.raw_ops)
+    return {_origin(getattr(tensorflow.raw_ops, name)): name for name in names}
+
+
+def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict[str, Any]:
+    doc = introspection.doc_of(function)
+    parameters = introspection.from_signature(function)
+    source = "signature" if parameters is not None else ""
+    parameters = [item for item in parameters or [] if item["name"] != "name"]
+    definition = definitions.find(operator) if operator else None
+    if definition is not None:
+        _add_facts(parameters, definitions.facts(definition))
+    introspection.describe_parameters(parameters, doc)
+    return introspection.record(
+        api, "function", parameters, doc=doc, source=source, operator=operator, tags=tags_of(api)
+    )
+
+
+def _raw_record(api: str, function: Any, definitions: OpDefs) -> dict[str, Any]:
+    name = api.removeprefix(_RAW)
+    record = _record(api, function, name, definitions)
+    for item in record["parameters"]:
+        item["kind"] = "keyword_only"  # raw operations refuse positional arguments
+    definition = definitions.find(name)
+    if definition is not None:
+        record["source"] = "opdef"
+        claims = (
+            (tag_names.HANDLE, definitions.needs_handle),
+            (tag_names.RANDOM, definitions.is_random),
+            (tag_names.REMOVED, definitions.is_removed),
+            (tag_names.REMOVED, definitions.needs_graph),
+            (tag_names.REMOVED, definitions.lacks_kernel),
+        )
+        extra = [tag for tag, is_so in claims if is_so(definition)]
+        record["tags"] = tags_of(record["api"], *extra)
+    return record
+
+
+def _add_facts(parameters: list[dict[str, Any]], facts: dict[str, dict[str, Any]]) -> None:
+    for item in parameters:
+        item.update(facts.get(item["name"], {}))

@@ -1,0 +1,52 @@
+"""What ciguard knows of PyTorch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ciguard.libraries.library import Companion, ForkPolicy, Library, Mode
+from ciguard.libraries.operations import Operations, Vectorising, Widening
+from ciguard.libraries.torch.forms import FORMS
+from ciguard.libraries.torch.programs import PROGRAMS
+from ciguard.libraries.torch.script import SCRIPT
+from ciguard.libraries.variables import ONE_THREAD
+
+LIBRARY = Library(
+    name="torch",
+    distributions=("torch", "torch-nightly"),
+    module="torch",
+    adapter=Path(__file__).parent / "in_target" / "adapter.py",
+    # Builds before 2.3 cannot exchange arrays with numpy 2; their metadata does not say so.
+    companions=(
+        Companion(requirement="numpy"),
+        Companion(requirement="numpy<2", versions="<2.3"),
+    ),
+    environment=ONE_THREAD,
+    has_device_builds=True,
+    forks=ForkPolicy.AFTER_USE,
+    modes={
+        "aot_eager": Mode(),
+        "compile": Mode(compile_s=120.0, needs_processes=True),
+        "export": Mode(cases_per_worker=4),
+        "trace": Mode(),
+    },
+    script=SCRIPT,
+    programs=PROGRAMS,
+    forms=FORMS,
+    operations=Operations(
+        broadcast="torch.broadcast_to",
+        vectorising=Vectorising(vmap="torch.vmap", stack="torch.stack"),
+        widening=Widening(cast="torch.Tensor.double", multiply="torch.mul"),
+        pickles_results=True,
+    ),
+    documentation="pytorch",
+    tensor_class="torch.Tensor",
+    raw_names=("torch.ops.", "torch._C."),
+    kernel_modules=(
+        "torch.cuda._compile_kernel",
+        "torch.cuda.jiterator",
+        "torch.utils.cpp_extension",
+    ),
+    conda_names=("pytorch", "pytorch-cpu", "pytorch-gpu"),
+    security_policy="https://github.com/pytorch/pytorch/security/policy",
+)

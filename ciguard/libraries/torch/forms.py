@@ -1,0 +1,63 @@
+"""Forms of PyTorch's tensors: strided, tracked, sparse, quantised, of oneDNN."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING
+
+from ciguard.domain import CallValue, ListValue, LiteralValue, MemberValue, TensorValue, Value
+from ciguard.domain import dtypes as element_types
+from ciguard.libraries.forms import NUMBERS, Make, TensorForm, through
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_REAL = frozenset({"float32", "float64"})
+_SPARSE = NUMBERS - {"uint16", "uint32", "uint64"}
+"""What torch keeps sparse: it counts no elements of the wide unsigned types."""
+
+
+def _ints(numbers: Sequence[int]) -> ListValue:
+    return ListValue(tuple(map(LiteralValue, numbers)))
+
+
+def _transposed(tensor: TensorValue) -> Value:
+    *rest, rows, columns = tensor.shape
+    turned = TensorValue(tensor.dtype, (*rest, columns, rows), tensor.fill)
+    return CallValue("torch.Tensor.transpose", (turned, LiteralValue(-2), LiteralValue(-1)))
+
+
+def _stepped(tensor: TensorValue) -> Value:
+    """Return every other element of a tensor that is twice as long in its last dimension."""
+    doubled = (*tensor.shape[:-1], 2 * tensor.shape[-1])
+    whole = TensorValue(tensor.dtype, doubled, tensor.fill)
+    _, *outer = accumulate((1, *doubled[:0:-1]), mul)
+    return CallValue("torch.as_strided", (whole, _ints(tensor.shape), _ints((*outer[::-1], 2))))
+
+
+def _expanded(tensor: TensorValue) -> Value:
+    """Return a tensor whose first dimension repeats one slice of memory."""
+    single = TensorValue(tensor.dtype, (1, *tensor.shape[1:]), tensor.fill)
+    return CallValue("torch.Tensor.expand", (single, _ints(tensor.shape)))
+
+
+def _quantised(dtype: str) -> Make:
+    kind = MemberValue(f"torch.{dtype}")
+    return through("torch.quantize_per_tensor", LiteralValue(0.1), LiteralValue(0), kind)
+
+
+FORMS = (
+    TensorForm("transposed", _transposed, ranks=(2, 5)),
+    TensorForm("stepped", _stepped, ranks=(1, 5)),
+    TensorForm("expanded", _expanded, ranks=(1, 5)),
+    TensorForm("conjugated", through("torch.conj"), frozenset(element_types.COMPLEX)),
+    TensorForm("tracked", through("torch.Tensor.requires_grad_"), _REAL),
+    TensorForm("sparse", through("torch.Tensor.to_sparse"), _SPARSE, (1, 5)),
+    TensorForm("compressed rows", through("torch.Tensor.to_sparse_csr"), _SPARSE, (2, 2)),
+    TensorForm("compressed columns", through("torch.Tensor.to_sparse_csc"), _SPARSE, (2, 2)),
+    TensorForm("quantised", _quantised("qint8"), frozenset({"float32"})),
+    TensorForm("quantised, unsigned", _quantised("quint8"), frozenset({"float32"})),
+    TensorForm("quantised, wide", _quantised("qint32"), frozenset({"float32"})),
+    TensorForm("onednn", through("torch.Tensor.to_mkldnn"), frozenset({"float32"}), (1, 5)),
+)

@@ -1,0 +1,34 @@
+"""Tensors of PyTorch, as functions take them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from ciguard.libraries.in_target.arrays import Arrays
+
+
+class TorchArrays(Arrays):
+    """Tensors on the CPU."""
+
+    library = "torch"
+    roots: tuple[str, ...] = ("torch", "torchvision")
+    holders: tuple[str, ...] = ("torch",)
+    dtypes = "torch"
+    dtype_class = "dtype"
+    usual: tuple[str, ...] = ("float32", "int64", "bool", "uint8", "complex64")
+
+    def array(self, elements: Any, dtype: str) -> Any:
+        """Return a tensor."""
+        torch = importlib.import_module("torch")
+        return torch.as_tensor(elements).to(getattr(torch, dtype))
+
+    def seed(self, number: int) -> None:
+        """Seed the generators of all devices."""
+        torch = sys.modules.get("torch")
+        if torch is not None and hasattr(torch, "manual_seed"):
+            torch.manual_seed(number)
+
+
+ARRAYS = TorchArrays()

@@ -1,0 +1,133 @@
+"""PyTorch's own descriptions of its operators: schemas and type stubs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ciguard.libraries.in_target import introspection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_ALIAS = re.compile(r"\([a-z!*| ->]+\)")
+_LENGTH = re.compile(r"\[([2-9])\]")
+"""`[1]` only says that a single number stands for a list; lists of any length pass too."""
+_ARGUMENT = re.compile(r"^(?P<type>\S.*?)\s+(?P<name>\w+)(?:=(?P<default>.*))?$")
+_SHOWN_TYPES = 4
+
+
+class Schema(NamedTuple):
+    """One overload of one operator."""
+
+    operator: str
+    parameters: list[dict[str, Any]]
+
+
+def parse_schema(text: str) -> Schema | None:
+    """Read `aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.
+
+    Returns:
+        None if `text` is not a schema.
+    """
+    name, opening, rest = text.partition("(")
+    end = rest.rfind(") ->")
+    if not opening or end < 0 or "::" not in name:
+        return None
+    found = []
+    kind = "positional_or_keyword"
+    for part in _split(_ALIAS.sub("", rest[:end])):
+        if part == "*":
+            kind = "keyword_only"
+            continue
+        match = _ARGUMENT.match(part)
+        if match is None:
+            return None
+        found.append(_parameter(match, kind))
+    return Schema(name.partition(".")[0], found)
+
+
+def _parameter(match: re.Match[str], kind: str) -> dict[str, Any]:
+    schema_type = match["type"].replace("SymInt", "int")
+    length = _LENGTH.search(schema_type)
+    return introspection.parameter(
+        match["name"],
+        kind=kind,
+        default=match["default"],
+        schema_type=schema_type,
+        length=int(length.group(1)) if length else None,
+    )
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas outside brackets and quotes."""
+    parts, depth, quoted, start = [], 0, False, 0
+    for index, letter in enumerate(text):
+        if letter == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif letter in "([":
+            depth += 1
+        elif letter in ")]":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def best_match(
+    candidates: Iterable[list[dict[str, Any]]], names: list[str]
+) -> list[dict[str, Any]] | None:
+    """Return the overload that shares most parameters with `names`, of those the shortest."""
+    wanted = set(names)
+
+    def rank(parameters: list[dict[str, Any]]) -> tuple[int, int]:
+        shared = sum(item["name"] in wanted for item in parameters)
+        return shared, -len(parameters)
+
+    return max(candidates, key=rank, default=None)
+
+
+class Stubs:
+    """Parameters by function or method name, from `.pyi` files beside the library."""
+
+    def __init__(self) -> None:
+        self._overloads: dict[str, list[list[dict[str, Any]]]] = {}
+
+    def read(self, file: Path, *, prefix: str, inside: str = "") -> None:
+        """Add the definitions of a stub file, under `prefix` and their names.
+
+        Args:
+            file: the stub; a file that this version lacks adds nothing.
+            prefix: what to put before each name, e.g. `torch.`.
+            inside: take the methods of this class instead of the functions.
+        """
+        if not file.is_file():
+            return
+        body: list[ast.stmt] = ast.parse(file.read_text(encoding="utf-8")).body
+        if inside:
+            classes = [item for item in body if isinstance(item, ast.ClassDef)]
+            body = [part for item in classes if item.name == inside for part in item.body]
+        for item in body:
+            if isinstance(item, ast.FunctionDef):
+                overloads = self._overloads.setdefault(prefix + item.name, [])
+                overloads.append(introspection.from_arguments(item.args))
+
+    def overloads(self, api: str) -> list[list[dict[str, Any]]]:
+        """Return the parameter lists of every overload of an API."""
+        return self._overloads.get(api, [])
+
+    def hint(self, api: str, name: str) -> str:
+        """Return the types that the overloads give a parameter, joined by `|`."""
+        hints: list[str] = []
+        for overload in self.overloads(api):
+            for item in overload:
+                hint = item.get("annotation", "")
+                if item["name"] == name and hint and hint not in hints:
+                    hints.append(hint)
+        return " | ".join(hints[:_SHOWN_TYPES])

@@ -1,0 +1,59 @@
+"""How scripts write PyTorch's tensors, dtypes and seeds."""
+
+from __future__ import annotations
+
+from ciguard.libraries.scripts import Writer
+
+_LOADED_BY_TORCH = frozenset(
+    f"torch.{name}"
+    for name in (
+        *("autograd", "cuda", "distributions", "fft", "functional", "jit", "linalg", "nn"),
+        *("nn.functional", "nn.init", "nn.utils", "ops", "ops.aten", "optim", "quantization"),
+        *("random", "signal", "sparse", "special", "utils", "Tensor"),
+    )
+)
+
+_MODULE = """
+
+class Module(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.call = {call}
+
+    def forward(self, *inputs):
+        return self.call(*inputs)
+"""
+
+SCRIPT = Writer(
+    imports=("import torch",),
+    loaded=_LOADED_BY_TORCH,
+    dtype="torch.{name}",
+    literal="torch.tensor({data}, dtype={dtype})",
+    full="torch.full({shape}, {value}, dtype={dtype})",
+    zeros="torch.zeros({shape}, dtype={dtype})",
+    from_array="torch.from_numpy({array})",
+    cast="{tensor}.to({dtype})",
+    seed="torch.manual_seed({seed})",
+    device="torch.set_default_device({device})",
+    layer_on_device=(
+        'with torch.device("cpu"):  # its weights are the same on every device then\n{layer}\n'
+        "layer = layer.to({device})"
+    ),
+    modes={
+        "aot_eager": (
+            "",
+            'result = torch.compile({call}, backend="aot_eager", fullgraph=True)({row})',
+        ),
+        "compile": ("", "result = torch.compile({call}, fullgraph=True)({row})"),
+        "export": (
+            _MODULE,
+            "result = torch.export.export(Module(), {tuple}).module()({row})",
+        ),
+        "trace": (
+            "\ncopies = tuple(tensor.clone() for tensor in {tuple})",
+            "result = torch.jit.trace({call}, copies, check_trace=False)({row})",
+        ),
+    },
+    is_tensor="isinstance(value, torch.Tensor)",
+    read=('str(value.dtype).replace("torch.", "")', "value.detach().flatten().tolist()"),
+)

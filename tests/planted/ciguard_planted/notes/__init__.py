@@ -1,0 +1,1 @@
+"""A provider of another project: a service on this machine; see `spec`."""

@@ -1,0 +1,70 @@
+"""The provider: one object, which the entry point names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ciguard.applications.providers.codes import Code, ServiceError
+from ciguard.applications.providers.contract import Limits, Provider
+from ciguard.applications.providers.described import DescribedMessages
+from ciguard.applications.providers.description import read_description
+from ciguard.applications.providers.request import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ciguard.applications.providers.request import Request
+    from ciguard.domain import Json
+
+_DESCRIPTION = read_description("ciguard_planted.notes")
+_ANSWERED = ("things", "feeling")
+_PATH = re.compile(r"/notes/v1/(?P<operation>\w+)")
+_HEADERS = {"Content-Type": "application/json"}
+
+
+class NotesService:
+    """Answers requests by HTTP."""
+
+    provider = "notes"
+
+    def are_asked(self, request: Request) -> bool:
+        """Return whether a request is for it, by its path."""
+        return _PATH.fullmatch(request.path) is not None
+
+    def title(self, request: Request) -> str:
+        """Return how a log calls a request: by its path."""
+        return request.path
+
+    def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:
+        """Answer a request; see `Services`."""
+        operation = request.path.rpartition("/")[2]
+        if request.method != "POST" or operation not in _ANSWERED:
+            msg = f"Known are {', '.join(_ANSWERED)}."
+            raise ServiceError(Code.UNIMPLEMENTED, msg)
+        said = answering(operation, request.body)
+        if "error" in said:
+            raise ServiceError(said["error"]["code"], said["error"]["message"])
+        return Reply(content=said["answer"], headers=_HEADERS)
+
+    def refusal(self, request: Request, error: ServiceError) -> Reply:
+        """Return how it refuses a request."""
+        del request
+        return Reply(
+            content={"message": error.message},
+            status=Code(error.code).http_status,
+            headers=_HEADERS,
+            code=error.code,
+            message=error.message,
+        )
+
+
+PROVIDER = Provider(
+    description=_DESCRIPTION,
+    hook="ciguard_planted.notes.hook",
+    messages=DescribedMessages(_DESCRIPTION),
+    answered=_ANSWERED,
+    limits=Limits(no_image="There is no image.", no_text="There is no text."),
+    services=NotesService,
+    scores=frozenset({"sure", "score"}),
+)

@@ -1,0 +1,157 @@
+"""What is found in applications, as findings: the same defect has the same fingerprint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.applications import (
+    Answered,
+    Crash,
+    Dead,
+    Explored,
+    Found,
+    dead_conditions,
+    find,
+    known_providers,
+    read_application,
+)
+from ciguard.domain import (
+    AppCase,
+    Aspect,
+    Crashed,
+    Errored,
+    Finding,
+    FindingClass,
+    Frame,
+    Hung,
+    Outcome,
+    Passed,
+    Severity,
+    class_of,
+    finding_from_json,
+    finding_to_json,
+)
+from ciguard.levels.app.findings import Applied, of_answers, of_conditions
+from ciguard.oracles import Subject, judge
+from ciguard.triage import fingerprint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOURCE = """
+from google.cloud import vision
+
+client = vision.ImageAnnotatorClient()
+
+def inner(image):
+    labels = client.label_detection(image=image).label_annotations
+    if labels[0].description == "dog" or "animal":
+        return 1
+    return 0
+
+def outer(image):
+    return inner(image)
+"""
+AT = Applied(root="src/app", library="google-cloud-vision", target="current")
+CALL = {"module": "app", "function": "inner", "arguments": {}, "files": {}, "answers": {}}
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> tuple[Found, ...]:
+    (tmp_path / "app.py").write_text(SOURCE, "utf-8")
+    return find(read_application(tmp_path), known_providers())
+
+
+def crash(
+    found: Found, *, line: int = 8, error: str = "IndexError: list index 4 out of 2"
+) -> Crash:
+    operation = found.calls[0].answer.operation
+    answers = (Answered(operation, "nothing recognised", {}),)
+    return Crash(error, "app.py", line, answers, "inner")
+
+
+def found_by(explored: Explored) -> list[Finding]:
+    return list(of_answers(explored, AT, lambda _: CALL))
+
+
+def test_a_crash_is_told_at_its_line_and_named_without_it(several: tuple[Found, ...]) -> None:
+    inner = several[0]
+    (first,) = found_by(Explored(inner, crashes=[crash(inner)]))
+    (moved,) = found_by(
+        Explored(inner, crashes=[crash(inner, line=20, error="IndexError: list index 9 out of 3")])
+    )
+    (other,) = found_by(Explored(inner, crashes=[crash(inner, error="KeyError: 'x'")]))
+
+    assert (first.severity, class_of(first)) == (Severity.HIGH, FindingClass.APPLICATION)
+    outcome = first.outcomes["current"]
+    assert isinstance(outcome, Errored)
+    assert outcome.message.startswith("src/app/app.py:8: ")
+    assert fingerprint(first).key == fingerprint(moved).key
+    assert fingerprint(first).key != fingerprint(other).key
+    assert finding_from_json(finding_to_json(first)) == first
+
+
+def test_a_dead_condition_is_told_of_the_function_that_it_stands_in(
+    several: tuple[Found, ...],
+) -> None:
+    reached: dict[Dead, list[Found]] = {}
+    for one in reversed(several):
+        for dead in dead_conditions(one, None):
+            reached.setdefault(dead, []).append(one)
+    ((dead, _),) = reached.items()
+
+    (found,) = of_conditions([(dead, reached[dead])], AT)
+
+    assert found.api == "src/app/app.py:app.inner"
+    assert isinstance(found.case, AppCase)
+    assert (found.case.aspect, found.case.line) == (Aspect.CONDITION, 8)
+    assert "'animal' in labels[0].description == 'dog' or 'animal'" in found.detail
+    assert found.severity is Severity.MEDIUM
+
+
+CASE = AppCase(
+    api="src/app/app.py:app.inner",
+    file="src/app/app.py",
+    root="src/app",
+    aspect=Aspect.ANSWER,
+    call=CALL,
+)
+REFUSED = {**CALL, "refused": True}
+
+
+@pytest.mark.parametrize(
+    ("case", "outcome", "kinds"),
+    [
+        (CASE, Errored("KeyError", "src/app/app.py:8: 'x'", (Frame("a.py", "f"),)), ["crash"]),
+        (replace(CASE, call=REFUSED), Errored("Refused", "a.py:1: no"), ["unguarded"]),
+        (CASE, Hung(20.0), ["hang"]),
+        (CASE, Crashed("exit"), ["hang"]),
+        (CASE, Passed(b"{}", 0.0), []),
+        (replace(CASE, aspect=Aspect.CONDITION), Passed(b"{}", 0.0), []),
+    ],
+)
+def test_a_call_that_is_made_again_is_judged_alike(
+    case: AppCase, outcome: Outcome, kinds: list[str]
+) -> None:
+    subject = Subject(library="google-cloud-vision", api=CASE.api, targets={})
+
+    found = judge(case, {"current": outcome}, subject)
+
+    assert [one.kind for one in found if one.oracle == "application"] == kinds
+
+
+def test_the_same_crash_has_one_fingerprint_when_it_is_met_again(
+    several: tuple[Found, ...],
+) -> None:
+    inner = several[0]
+    (first,) = found_by(Explored(inner, crashes=[crash(inner)]))
+    subject = Subject(library=AT.library, api=first.api, targets={})
+
+    (again,) = (
+        one for one in judge(first.case, first.outcomes, subject) if one.oracle == "application"
+    )
+
+    assert fingerprint(again).key == fingerprint(first).key

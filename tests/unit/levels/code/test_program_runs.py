@@ -1,0 +1,120 @@
+"""Programs are compared by how they end and by the forms of what they compute."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from outcome_examples import NEW, OLD, subject
+from program_examples import STEP, array, negative, positive, ran
+
+from ciguard.domain import Finding, Hung, Outcome, Passed, ProgramCase, Rejected, Severity, Stage
+from ciguard.levels.code.program_runs import program_run
+from ciguard.oracles import judge
+
+REFUSED = Rejected("ValueError", "line 5: stride must be less than 3")
+
+
+def found(reference: Outcome, other: Outcome, case: ProgramCase | None = None) -> list[Finding]:
+    outcomes = {OLD: reference, NEW: other}
+    return judge(case or positive(), outcomes, subject(names=(OLD, NEW)))
+
+
+def test_values_are_not_compared() -> None:
+    one = ran(loss=["f", "0.5"], epoch=["i", "3"], w=["D", "float32", [9000], {"sample": ""}])
+    other = ran(loss=["f", "nan"], epoch=["i", "4"], w=array(9000))
+
+    assert found(one, other) == []
+
+
+@pytest.mark.parametrize(
+    ("outputs", "kind", "message"),
+    [
+        ({"loss": array(), "x": array(4)}, "structure", "loss is a float vs a tensor"),
+        ({"loss": ["f", "1"], "x": array(4, dtype="float64")}, "dtype", "x is float32 vs float64"),
+        ({"loss": ["f", "1"], "x": array(5)}, "shape", "x is [4] vs [5]"),
+        ({"loss": ["f", "1"]}, "structure", "x is a tensor vs nothing"),
+    ],
+)
+def test_forms_are_compared(outputs: dict[str, Any], kind: str, message: str) -> None:
+    (finding,) = found(ran(loss=["f", "0.5"], x=array(4)), ran(**outputs))
+
+    assert (finding.oracle, finding.kind) == ("differential", kind)
+    assert finding.message.endswith(f"differs in {kind}: {message}")
+    assert finding.severity is Severity.HIGH
+
+
+def test_forms_are_shown_side_by_side() -> None:
+    (finding,) = found(ran(x=array(4)), ran(x=array(5)))
+
+    assert finding.evidence.expected == f"{OLD}: x is [4]"
+    assert finding.evidence.observed == f"{NEW}: x is [5]"
+    assert finding.evidence.law == (
+        "The same program ends alike everywhere, and computes the same shapes and types"
+    )
+
+
+def test_a_program_that_one_version_refuses_is_found() -> None:
+    (finding,) = found(ran(), REFUSED)
+
+    assert (finding.kind, finding.severity) == ("refused", Severity.MEDIUM)
+    assert finding.message.endswith("refused with ValueError: stride must be less than 3")
+    assert finding.evidence.expected == f"{OLD}: runs to its end"
+    assert "raises ValueError" in finding.evidence.observed
+
+
+def test_to_refuse_what_is_forbidden_is_right() -> None:
+    (refused,) = found(ran(), REFUSED, negative())
+    (accepted,) = found(REFUSED, ran(), negative())
+
+    assert (refused.kind, refused.severity) == ("refused", Severity.INFO)
+    assert (accepted.kind, accepted.severity) == ("accepted", Severity.LOW)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Rejected("ImportError", "line 2: cannot import name 'Muon' from 'torch.optim'"),
+        Rejected("AttributeError", "line 2: module 'torch.nn' has no attribute 'RMSNorm'"),
+        Rejected("TypeError", "line 2: __init__() got an unexpected keyword argument 'bias'"),
+        Rejected("ValueError", "line 2: Unrecognized keyword arguments passed to Dense: {'x': 1}"),
+        Rejected("NameError", "line 2: name 'nn' is not defined", Stage.BUILD),
+    ],
+)
+def test_what_a_version_lacks_is_no_difference(other: Outcome) -> None:
+    assert found(ran(), other) == []
+    assert found(other, ran()) == []
+
+
+def test_the_class_and_the_words_of_a_refusal_may_change() -> None:
+    assert found(REFUSED, Rejected("InvalidArgumentError", "line 9: the shape is wrong")) == []
+
+
+def test_many_cycles_that_take_long_prove_nothing() -> None:
+    assert found(ran(), Hung(5.0), replace(positive(), cycles=12)) == []
+
+
+def test_a_hang_is_no_difference() -> None:
+    assert [one.oracle for one in found(ran(), Hung(5.0))] == ["hang"]
+
+
+@pytest.mark.parametrize(("after", "count"), [("3", 1), ("(1, 2e6)", 0), ("4294967296", 0)])
+def test_a_hang_of_what_asks_for_much_proves_nothing(after: str, count: int) -> None:
+    outcomes = found(Hung(5.0), Hung(5.0), positive(replace(STEP, after=after)))
+
+    assert len(outcomes) == count
+
+
+@pytest.mark.parametrize("encoded", [b"", b"null", b'["M","dict",[],0]', b'["s","x"]', b"[1]"])
+def test_what_no_worker_writes_is_no_run(encoded: bytes) -> None:
+    assert program_run(Passed(encoded, 0.1)) is None
+
+
+def test_a_run_is_read_back() -> None:
+    run = program_run(ran(block="ValueError", x=array(2)))
+
+    assert run is not None
+    assert run.block == "ValueError"
+    assert list(run.outputs) == ["x"]
+    assert run.memory == run.cpu_s == ()

@@ -1,0 +1,71 @@
+"""What the errors of CUDA and of its libraries mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.libraries.in_target.contract import ERRORED, EXHAUSTED, LOST, REJECTED
+from ciguard.libraries.in_target.device_errors import cause_of_loss, kind_of_device_error
+
+TORCH = (
+    "CUDA error: {}\nCUDA kernel errors might be asynchronously reported at some other API call."
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        (TORCH.format("an illegal memory access was encountered"), "illegal memory access"),
+        (TORCH.format("device-side assert triggered"), "device-side assertion"),
+        (TORCH.format("misaligned address"), "misaligned address"),
+        (TORCH.format("unspecified launch failure"), "launch failure"),
+        (TORCH.format("the launch timed out and was terminated"), "launch timeout"),
+        (TORCH.format("an illegal instruction was encountered"), "illegal instruction"),
+        ("INTERNAL: CUDA error: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal", "illegal memory access"),
+        ("CUDA error at op.cc:1 code=710( cudaErrorAssert ) sync", "device-side assertion"),
+    ],
+)
+def test_a_context_does_not_survive_these(message: str, cause: str) -> None:
+    assert kind_of_device_error(message) == LOST
+    assert cause_of_loss(message) == cause
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        TORCH.format("invalid configuration argument"),
+        "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm`",
+        "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR",
+        "cuFFT error: CUFFT_INTERNAL_ERROR",
+    ],
+)
+def test_these_are_internal(message: str) -> None:
+    assert kind_of_device_error(message) == ERRORED
+    assert cause_of_loss(message) == ""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "CUDA out of memory. Tried to allocate 3725.29 GiB. GPU 0 has a total capacity of 139 GiB",
+        TORCH.format("out of memory"),
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+        "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+    ],
+)
+def test_these_are_exhaustion(message: str) -> None:
+    assert kind_of_device_error(message) == EXHAUSTED
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "index out of range in self",
+        "Torch not compiled with CUDA enabled",
+        "Expected all tensors to be on the same device, but found at least two, cuda:0 and cpu",
+        "\"addmm_cuda\" not implemented for 'Long'",
+    ],
+)
+def test_these_are_refusals(message: str) -> None:
+    assert kind_of_device_error(message) == REJECTED

@@ -1,0 +1,24 @@
+"""Devices are named, parsed and refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciguard.libraries.in_target import devices
+
+
+@pytest.mark.parametrize(
+    ("device", "parsed"),
+    [("cpu", ("cpu", "0")), ("cuda", ("cuda", "0")), ("cuda:3", ("cuda", "3"))],
+)
+def test_a_device_has_a_kind_and_an_index(device: str, parsed: tuple[str, str]) -> None:
+    assert devices.parse(device) == parsed
+
+
+def test_a_cpu_is_always_there() -> None:
+    devices.require("cpu", "torch")
+
+
+def test_an_unknown_kind_of_device_is_refused_by_name() -> None:
+    with pytest.raises(RuntimeError, match=r"'abacus:1' is absent.*torch"):
+        devices.require("abacus:1", "torch")

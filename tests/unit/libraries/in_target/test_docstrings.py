@@ -1,0 +1,193 @@
+"""Docstrings of all four styles are read into types and descriptions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.libraries.in_target import docstrings, introspection
+
+GOOGLE = """
+    add(input, other, *, alpha=1, out=None) -> Tensor
+
+    Adds :attr:`other`, scaled by :attr:`alpha`,
+    to :attr:`input`.
+
+    Args:
+        input (Tensor): the input tensor.
+        other (Tensor or Number): the tensor or number
+            to add to :attr:`input`.
+        a, b (int or tuple(int), optional): two at once
+
+    Keyword arguments:
+        alpha (Number): the multiplier for :attr:`other`.
+        {out}
+
+    Example::
+
+        >>> torch.add(1): not a parameter
+"""
+NUMPY = """Solve it.
+
+    Parameters
+    ----------
+    a : (M, N) array_like
+        Left-hand side.
+    lower, upper : bool, optional
+        Which triangle.
+
+    Returns
+    -------
+    x : ndarray
+        Not a parameter.
+"""
+REST = """Constructs a Var.
+
+    :param data: The data
+        to start from.
+    :type data: number or list
+    :param int size: How many.
+    :return: a Var
+"""
+BRACKETED = """Document:
+*
+    Absolute value.
+
+    * [in] x(jt.Var): the input, of any shape
+
+    * [in] dim: which one
+"""
+
+
+def test_a_google_section_gives_type_and_description_over_several_lines() -> None:
+    found = docstrings.parameters(GOOGLE)
+
+    assert found["other"] == ("Tensor or Number", "the tensor or number to add to :attr:`input`.")
+    assert found["alpha"].doc_type == "Number"
+
+
+def test_names_that_share_an_entry_share_its_type() -> None:
+    found = docstrings.parameters(GOOGLE)
+
+    assert found["a"] == found["b"] == ("int or tuple(int), optional", "two at once")
+
+
+def test_examples_are_no_parameters() -> None:
+    assert set(docstrings.parameters(GOOGLE)) == {"input", "other", "a", "b", "alpha"}
+
+
+def test_a_google_section_without_types_still_describes() -> None:
+    found = docstrings.parameters(
+        "Does.\n\n  Args:\n    x: A `Tensor`.\n    name: A name: short.\n"
+    )
+
+    assert found == {"x": ("", "A `Tensor`."), "name": ("", "A name: short.")}
+
+
+def test_a_numpy_section_ends_where_the_next_begins() -> None:
+    found = docstrings.parameters(NUMPY)
+
+    assert found == {
+        "a": ("(M, N) array_like", "Left-hand side."),
+        "lower": ("bool, optional", "Which triangle."),
+        "upper": ("bool, optional", "Which triangle."),
+    }
+
+
+def test_rest_fields_join_type_and_description() -> None:
+    assert docstrings.parameters(REST) == {
+        "data": ("number or list", "The data to start from."),
+        "size": ("int", "How many."),
+    }
+
+
+def test_bracketed_items_are_read_with_and_without_a_type() -> None:
+    assert docstrings.parameters(BRACKETED) == {
+        "x": ("jt.Var", "the input, of any shape"),
+        "dim": ("", "which one"),
+    }
+
+
+def test_the_first_paragraph_leaves_the_signature_out() -> None:
+    wanted = "Adds :attr:`other`, scaled by :attr:`alpha`, to :attr:`input`."
+
+    assert docstrings.first_paragraph(GOOGLE) == wanted
+
+
+def test_the_signature_line_gives_kinds_and_defaults() -> None:
+    parameters = introspection.from_docstring(GOOGLE, "add")
+
+    assert parameters == [
+        {"name": "input", "kind": "positional_or_keyword", "required": True},
+        {"name": "other", "kind": "positional_or_keyword", "required": True},
+        {"name": "alpha", "kind": "keyword_only", "required": False, "default": "1"},
+        {"name": "out", "kind": "keyword_only", "required": False, "default": "None"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "doc", ["", "Adds two tensors.", "add(input, size...) -> Tensor", "sub(a, b)", "add(a, b"]
+)
+def test_a_first_line_that_is_no_signature_of_that_name_gives_none(doc: str) -> None:
+    assert introspection.from_docstring(doc, "add") is None
+
+
+PIECES = st.sampled_from(
+    [*"abxy(),:*[]=-> \n`'", "Args:\n", "    ", ":param a:", "Parameters\n---\n"]
+)
+
+
+@given(st.lists(PIECES).map("".join))
+def test_no_docstring_breaks_the_reader(doc: str) -> None:
+    described = docstrings.parameters(doc)
+
+    assert all(isinstance(item.doc, str) for item in described.values())
+    assert isinstance(docstrings.first_paragraph(doc), str)
+    assert introspection.from_docstring(doc, "ab") is None or "ab" in doc
+
+
+MANUAL = """Split it.
+
+    Args:
+        x (jt.Var) \u2013 the array
+        other (Tensor)
+        sizes (int) or (list(int)): one or many
+        dim - which axis
+        count of the parts
+"""
+
+
+def test_items_of_other_manuals_are_read_too() -> None:
+    found = docstrings.parameters(MANUAL)
+
+    assert found["x"] == ("jt.Var", "the array")
+    assert found["sizes"] == ("int or list(int)", "one or many")
+    assert found["dim"].doc.startswith("which axis")
+    assert found["other"].doc_type == "Tensor"
+
+
+def test_a_line_that_begins_with_a_parameter_and_is_no_item_is_unread() -> None:
+    assert docstrings.unread(MANUAL, {"x", "sizes", "dim", "other", "count"}) == [
+        "count of the parts"
+    ]
+    assert docstrings.unread(MANUAL, {"x", "sizes"}) == []
+
+
+def test_names_that_only_the_section_knows_are_strangers() -> None:
+    # `alpha` stands in the signature that the docstring begins with.
+    assert docstrings.strangers(GOOGLE, {"input", "other", "out"}) == ["a", "b"]
+    assert docstrings.strangers(REST, {"data"}) == ["size"]
+
+
+def test_parameters_of_a_further_overload_are_no_strangers() -> None:
+    doc = (
+        "max(input) -> Tensor\n\nArgs:\n    input: x\n    dim: y\n\n.. function:: max(input, dim)\n"
+    )
+
+    assert docstrings.strangers(doc, {"input"}) == []
+
+
+def test_a_signature_of_brackets_without_end_is_none() -> None:
+    assert docstrings.parse_arguments("x=" + "(" * 5_000) is None
+    assert docstrings.parse_arguments("x=" + "[1," * 500 + "]" * 500) is None

@@ -1,0 +1,102 @@
+"""Changes of files that leave everything else as it stands."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.sources import Source, opening, read_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_end_as_those_of_the_file_do(end: str, mark: str) -> None:
+    source = Source("a.py", f"{mark}a{end}b\x0cc{end}d")
+
+    changed = source.with_lines({1: ["x"], 3: ["y", "z"]}, [2])
+
+    assert changed == f"{mark}x{end}a{end}y{end}z{end}d"
+
+
+def test_lines_are_put_at_the_end_too() -> None:
+    assert Source("a.py", "a\n").with_lines({2: ["b"]}) == "a\nb\n"
+
+
+def test_an_expression_is_spliced_where_it_stands() -> None:
+    source = Source("a.py", "\ufeffé = 'ü'; n = 12  # twelve\r\n")
+    number = next(
+        node
+        for node in source.nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, int)
+    )
+
+    assert source.spliced(number, "6") == "\ufeffé = 'ü'; n = 6  # twelve\r\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "all_imports", "of_future"),
+    [
+        ("", 0, 0),
+        ("x = 1", 0, 0),
+        ('"""Text."""\nfrom __future__ import annotations\nimport a\nx = 1\nimport b', 3, 2),
+        ("import a\n'text'", 2, 0),
+    ],
+)
+def test_modules_open_with_docstring_and_imports(
+    text: str, all_imports: int, of_future: int
+) -> None:
+    tree = ast.parse(text)
+
+    assert opening(tree) == all_imports
+    assert opening(tree, with_imports=False) == of_future
+
+
+@pytest.mark.parametrize(
+    ("content", "is_read"),
+    [
+        (b"x = 1\r\n", True),
+        ("\ufeffx = 'é'".encode(), True),
+        ("x = 'é'".encode("latin-1"), False),
+        (b"# coding: latin-1\nx = 1\n", False),
+        (b"# coding: nonsense\n", False),
+        (b"x = \n", False),
+        (b"x = '\0'", False),
+        (b"", True),
+    ],
+)  # fmt: skip
+def test_files_are_read_as_they_are_if_a_diff_can_show_them(
+    tmp_path: Path,
+    content: bytes,
+    is_read: bool,  # noqa: FBT001
+) -> None:
+    (tmp_path / "a.py").write_bytes(content)
+
+    source = read_source(tmp_path, "a.py")
+
+    assert source == (Source("a.py", content.decode()) if is_read else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("y = a * b", "c + d", "y = a * (c + d)"),
+        ("y = a * b", "c", "y = a * c"),
+        ("y = a * (b)", "c + d", "y = a * (c + d)"),
+        ("y = a * b", "c d", None),
+        ("y = a * b", "b", None),
+    ],
+)
+def test_an_expression_is_replaced_so_that_it_means_just_that(
+    text: str, other: str, expected: str | None
+) -> None:
+    source = Source("a.py", text)
+    node = next(one for one in source.nodes if isinstance(one, ast.Name) and one.id == "b")
+
+    diff = source.replaced({node: other})
+
+    assert (diff and diff.splitlines()[-2]) == (expected and f"+{expected}")

@@ -1,0 +1,111 @@
+"""What import statements bind, and what names mean by them."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from ciguard.sources import imports_in, imports_of
+
+IMPORTS = """
+import torch, numpy as np
+import torch.nn as nn
+import torch.nn.functional
+import torch.nn.functional as F
+from torch.nn import Linear as Dense, utils
+from tensorflow import keras
+layers = keras.layers
+convolutional = layers.convolutional
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("nn.Conv2d", "torch.nn.Conv2d"),
+        ("F.relu", "torch.nn.functional.relu"),
+        ("torch.nn.functional.relu", "torch.nn.functional.relu"),
+        ("Dense", "torch.nn.Linear"),
+        ("utils.rnn.pad_sequence", "torch.nn.utils.rnn.pad_sequence"),
+        ("layers.Dense", "tensorflow.keras.layers.Dense"),
+        ("convolutional.Conv2D", "tensorflow.keras.layers.convolutional.Conv2D"),
+        ("self.conv", ""),
+        ("make().conv", ""),
+    ],
+)
+def test_names_mean_what_is_imported(text: str, name: str) -> None:
+    tree = ast.parse(IMPORTS)
+    imports = imports_of(tree).with_aliases(tree)
+
+    assert imports.imported(ast.parse(text, mode="eval").body) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("np.zeros", "numpy.zeros"), ("own.thing", "own.thing"), ("f().x", "")],
+)
+def test_what_is_not_imported_keeps_its_name(text: str, name: str) -> None:
+    imports = imports_of(ast.parse("import numpy as np"))
+
+    assert imports.qualified(ast.parse(text, mode="eval").body) == name
+
+
+@pytest.mark.parametrize(
+    ("statement", "package", "meaning"),
+    [
+        ("from . import x", "a.b", "a.b.x"),
+        ("from .c import x", "a.b", "a.b.c.x"),
+        ("from ..c import x", "a.b", "a.c.x"),
+        ("from .....c import x", "a.b", "c.x"),
+        ("from . import x", "", "x"),
+        ("from c import x", "a.b", "c.x"),
+    ],
+)
+def test_relative_imports_start_from_the_package(
+    statement: str, package: str, meaning: str
+) -> None:
+    assert imports_of(ast.parse(statement), package).meanings == {"x": meaning}
+
+
+def test_without_a_package_relative_imports_are_left_out() -> None:
+    tree = ast.parse("from .torch import relu\nimport numpy")
+
+    assert imports_of(tree).meanings == {"numpy": "numpy"}
+
+
+def test_a_script_finds_the_modules_beside_it() -> None:
+    tree = ast.parse("import tools.fast\nfrom tools import slow\nimport numpy")
+
+    imports = imports_of(tree, "jobs", {"tools"})
+
+    assert imports.meanings == {
+        "tools": "jobs.tools",
+        "slow": "jobs.tools.slow",
+        "numpy": "numpy",
+    }
+    assert imports.imports("jobs.tools.fast")
+    assert not imports.imports("tools")
+
+
+@pytest.mark.parametrize(
+    ("statement", "package", "is_imported"),
+    [
+        ("from google.cloud import vision", "google.cloud.vision", True),
+        ("from google.cloud.vision_v1 import types", "google.cloud.vision", True),
+        ("import google.cloud.vision.types", "google.cloud.vision", True),
+        ("from google.cloud import visionary", "google.cloud.vision", False),
+    ],
+)
+def test_versions_and_parts_of_a_package_are_imports_of_it(
+    statement: str, package: str, *, is_imported: bool
+) -> None:
+    assert imports_of(ast.parse(statement)).imports(package) is is_imported
+
+
+def test_every_import_is_found_wherever_it_stands() -> None:
+    tree = ast.parse("def f():\n    from a import *\n\nif x:\n    import b.c as d, e.f")
+
+    found = [(one.local, one.meaning, one.module) for one in imports_in(tree)]
+
+    assert sorted(found) == [("*", "a.*", "a"), ("d", "b.c", "b.c"), ("e", "e", "e.f")]
