@@ -23,7 +23,7 @@ from baseline import TARGETS, made_up
 
 from ciguard import __version__
 from ciguard.baseline import bucket_of, open_store
-from ciguard.campaign.own_part import campaign_of
+from ciguard.campaign.sharding.own_part import campaign_of
 from ciguard.config import Config
 from ciguard.domain import (
     Bucket,

@@ -38,7 +38,7 @@ from ciguard.execution import (
     find_sanitizer,
     sanitized,
 )
-from ciguard.execution.worker.confine import landlock_abi
+from ciguard.execution.worker.landlock import landlock_abi
 from ciguard.oracles import differs
 from ciguard.targets import parse_target, provision
 

@@ -6,12 +6,12 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.files import read_text
+from ciguard.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,15 +102,8 @@ def ask_git(folder: Path, *words: str) -> str:
     program = shutil.which("git")
     if program is None:
         return ""
-    done = subprocess.run(
-        [program, "-C", str(folder), *words],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=_GIT_TIMEOUT_S,
-        check=False,
-    )
-    return done.stdout.strip() if done.returncode == 0 else ""
+    done = run_program([program, "-C", str(folder), *words], limit_s=_GIT_TIMEOUT_S)
+    return done.text.strip() if done.code == 0 else ""
 
 
 def _from_variable(text: str) -> Project | None:

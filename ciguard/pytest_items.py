@@ -15,9 +15,9 @@ from ciguard.functions import (
     Collected,
     Execution,
     Hosts,
-    HostSettings,
     Kind,
     Program,
+    ProgramSettings,
     SearchSettings,
     Skipped,
     collect,
@@ -50,7 +50,7 @@ class FunctionTests:
         own = [] if other else sys.path
         path = [entry or str(config.invocation_params.dir) for entry in own]
         self.hosts = Hosts(
-            HostSettings(
+            ProgramSettings(
                 python=other or sys.executable,
                 path=[*path, str(config.rootpath)],
                 coverage=measured_options(),

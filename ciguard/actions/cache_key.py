@@ -11,16 +11,17 @@ import hashlib
 import platform
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.programs import run_program
 from ciguard.targets import cache_folder, libraries_of, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_COMPILER_LIMIT_S = 10.0
 _SCHEMA = "v1"
 _EXACT = re.compile(r"==\s*\d")
 
@@ -67,10 +68,7 @@ def _compiler_version() -> str:
     compiler = shutil.which("g++")
     if compiler is None:
         return ""
-    asked = subprocess.run(
-        [compiler, "-dumpfullversion"], capture_output=True, text=True, timeout=10, check=False
-    )
-    return asked.stdout.strip()
+    return run_program([compiler, "-dumpfullversion"], limit_s=_COMPILER_LIMIT_S).text.strip()
 
 
 def _processor() -> str:

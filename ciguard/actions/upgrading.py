@@ -7,7 +7,6 @@ the file, where its resolution is taken from by the next call.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,6 +17,7 @@ from ciguard.actions.scaffold_record import Offer, Record, write_record
 from ciguard.actions.scaffolding import Fate, Written, read_if_any, write_file
 from ciguard.domain import visible
 from ciguard.errors import CiguardError, ConfigurationError
+from ciguard.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,14 +134,12 @@ def _three_way(base: str, yours: str, new: str) -> tuple[str, bool]:
         for path, text in zip(paths, (yours, base, new), strict=True):
             path.write_text(text, "utf-8", newline="")
         labels = [word for label in _Label for word in ("-L", label.value)]
-        done = subprocess.run(
+        done = run_program(
             [program, "merge-file", "-p", *labels, *map(str, paths)],
-            capture_output=True,
-            cwd=name,
-            timeout=_GIT_TIMEOUT_S,
-            check=False,
+            limit_s=_GIT_TIMEOUT_S,
+            folder=Path(name),
         )
-    if not 0 <= done.returncode < _GIT_FAILED:
-        msg = f"git merge-file failed: {visible(done.stderr.decode('utf-8', 'replace'))}."
+    if not 0 <= done.code < _GIT_FAILED:
+        msg = f"git merge-file failed: {visible(done.complaint)}."
         raise CiguardError(msg)
-    return done.stdout.decode("utf-8"), done.returncode == 0
+    return done.output.decode("utf-8"), done.code == 0

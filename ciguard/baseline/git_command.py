@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
-import subprocess
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ciguard.domain import visible, without_userinfo
 from ciguard.errors import BaselineError
+from ciguard.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,37 +130,25 @@ class Git:
         if program is None:
             msg = f"{self._name}: there is no git. Install it, or do without what is kept in it."
             raise BaselineError(msg)
-        child = subprocess.Popen(
-            [program, *_OPTIONS, *words],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # no terminal to ask at, and one group to end
-        )
         try:
-            out, said = child.communicate(given, timeout=self._limit_s)
-        except BaseException as error:
-            _end(child)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
+            ended = run_program(
+                [program, *_OPTIONS, *words],
+                limit_s=self._limit_s,
+                given=given,
+                folder=folder,
+                environment=environment,
+            )
+        except TimeoutError as error:
             msg = f"{self._name}: git {words[0]} took more than {self._limit_s:g} s. Run again."
             raise BaselineError(msg) from error
-        if child.returncode:
-            text = said.decode("utf-8", "replace") + out.decode("utf-8", "replace")
+        if ended.code:
+            text = ended.complaint + ended.text
             msg = f"{self._name}: git {words[0]}: {self._harmless(text)}"
             raise GitError(msg)
-        return out
+        return ended.output
 
     def _harmless(self, said: str) -> str:
         """Return git's words on one line, without what logs in."""
         for _, value in self.logins:
             said = said.replace(value, "***")
         return visible(without_userinfo(" ".join(said.split())), limit=_MAX_SAID)
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.communicate()

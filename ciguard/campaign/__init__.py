@@ -6,9 +6,6 @@ Nothing here prints; whoever iterates decides what to show.
 
 from ciguard.campaign.bisect import Bisection, bisect
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.cluster import Done as ShardDone
-from ciguard.campaign.cluster import folder_of as shard_folder
-from ciguard.campaign.cluster import jobs_of, launch
 from ciguard.campaign.conclude import Intends
 from ciguard.campaign.extract import extract
 from ciguard.campaign.factory import StreamFactory, digest_of_apis
@@ -24,13 +21,16 @@ from ciguard.campaign.levels import (
     WorkerNeeds,
 )
 from ciguard.campaign.lookup import knowledge_for, learned_of, shipped_knowledge
-from ciguard.campaign.merge import Merged, gather, merge
 from ciguard.campaign.minimise import minimise
 from ciguard.campaign.planned import read_plan
 from ciguard.campaign.promotion import promotion
 from ciguard.campaign.relating import Relating
 from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
+from ciguard.campaign.sharding.cluster import folder_of as shard_folder
+from ciguard.campaign.sharding.cluster import jobs_of, launch
+from ciguard.campaign.sharding.merge import Merged, gather, merge
+from ciguard.campaign.sharding.shard_process import Done as ShardDone
 from ciguard.campaign.shipped import shipped_files
 from ciguard.campaign.stream import Executed, Stream
 

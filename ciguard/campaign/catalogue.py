@@ -118,7 +118,7 @@ def read_file(
 
 
 def _described(name: str, environment: Environment, dispatcher: Dispatcher) -> KnownApis:
-    lines = list(dispatcher.describe(name))
+    lines = list(dispatcher.errands(name).describe())
     return known_of(
         [record_from_json(line) for line in lines if "skipped" not in line],
         [Skipped(name=x["skipped"], reason=x["reason"]) for x in lines if "skipped" in x],

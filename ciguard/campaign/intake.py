@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.journal import Journal
+    from ciguard.campaign.stages.trial import Attributed
     from ciguard.campaign.stream import Executed
-    from ciguard.campaign.trial import Attributed
     from ciguard.domain import Case
     from ciguard.oracles import Subject
     from ciguard.triage import Confirmer, Settled
@@ -262,6 +262,10 @@ class Intake:
         for key, count in counts.items():
             name = self._confirmed_as.get(key, key)
             self.counts[name] = self.counts.get(name, 0) + count
+
+    def worst_first(self) -> tuple[Bucket, ...]:
+        """Return the confirmed buckets, the gravest first."""
+        return self.confirmed.sorted()
 
     def buckets(self) -> list[Bucket]:
         """Return every bucket, confirmed or not, with its count."""

@@ -240,7 +240,7 @@ def _run(
     remaining_s = until - time.monotonic()
     if remaining_s <= 0:
         return None
-    result = dispatcher.run_script(target, text, limit_s=min(limit_s, remaining_s))
+    result = dispatcher.errands(target).run_script(text, limit_s=min(limit_s, remaining_s))
     is_cut_short = remaining_s < limit_s and isinstance(result.death, Hung)
     return None if is_cut_short else result
 

@@ -5,7 +5,18 @@
 """
 
 from ciguard.execution.debugger import NativeTrace, find_debugger, trace
-from ciguard.execution.dispatcher import Dispatcher, ScriptResult
+from ciguard.execution.dispatcher import Dispatcher
+from ciguard.execution.errands import Errands, ScriptResult
+from ciguard.execution.holding import Held
+from ciguard.execution.host import START_S, Host
+from ciguard.execution.host_process import (
+    GRACE_S,
+    Answer,
+    Answered,
+    Died,
+    HostSettings,
+    Overdue,
+)
 from ciguard.execution.job import Job, Result
 from ciguard.execution.measurement import (
     Measured,
@@ -36,27 +47,38 @@ from ciguard.execution.probing import (
 from ciguard.execution.process import ServerProcess
 from ciguard.execution.sanitizer import find_sanitizer, sanitized
 from ciguard.execution.spec import Limits, WorkerSpec
-from ciguard.execution.stacks import stack_line
+from ciguard.execution.stacks import StackLine
 from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, usage
 from ciguard.execution.worker.removal import remove_tree
 
 __all__ = [
+    "GRACE_S",
     "MAX_BYTES",
     "MAX_FILES",
+    "START_S",
+    "Answer",
+    "Answered",
     "Container",
+    "Died",
     "Dispatcher",
     "Effects",
+    "Errands",
+    "Held",
+    "Host",
+    "HostSettings",
     "Job",
     "Limits",
     "Measured",
     "NativeTrace",
     "Output",
+    "Overdue",
     "Probe",
     "Quantity",
     "Result",
     "Scalar",
     "ScriptResult",
     "ServerProcess",
+    "StackLine",
     "Tensor",
     "TensorDigest",
     "Unreadable",
@@ -74,7 +96,6 @@ __all__ = [
     "probes_from",
     "remove_tree",
     "sanitized",
-    "stack_line",
     "time_request",
     "trace",
     "usage",

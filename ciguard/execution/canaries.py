@@ -21,6 +21,7 @@ import operator
 import os
 import secrets
 import signal
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ from ciguard.domain import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ciguard.execution.decode import Death
     from ciguard.execution.job import Job
 
@@ -162,15 +165,29 @@ class Ledger:
         """
         return bool(self.unproven) and (job.is_careful or self.unproven[-1].is_careful)
 
-    def is_harmless_due(self, now: float) -> bool:
-        """Return whether it is time for the canaries that a worker survives."""
-        return now - self._tried_at > self._every_s
+    def canaries(self, *, is_alone: bool) -> Sequence[Canary]:
+        """Return those that a worker survives and that are to go with a batch.
 
-    def note_harmless(self, outcomes: list[Outcome], now: float) -> None:
-        """Take note of when canaries came out right, and of what they cost."""
-        cost_s = sum(outcome.cost_s for outcome in outcomes if isinstance(outcome, Passed))
-        self._tried_at = now
-        self._every_s = max(_EVERY_S, 2 * cost_s / _MAX_SHARE)
+        Args:
+            is_alone: whether a case of the batch runs by itself; others have them now and then.
+        """
+        is_due = is_alone or time.monotonic() - self._tried_at > self._every_s
+        return harmless() if is_due and self.is_usable is not False else ()
+
+    def accept(self, canaries: Sequence[Canary], outcomes: Sequence[Outcome]) -> bool:
+        """Return whether canaries came out right; take note of it, and of what they cost."""
+        if not canaries:
+            return True
+        pairs = zip(canaries, outcomes, strict=True)
+        is_sound = not any(is_wrong(canary, outcome) for canary, outcome in pairs)
+        if is_sound:
+            cost_s = sum(outcome.cost_s for outcome in outcomes if isinstance(outcome, Passed))
+            self._tried_at = time.monotonic()
+            self._every_s = max(_EVERY_S, 2 * cost_s / _MAX_SHARE)
+        if self.is_usable is None:
+            # Nothing ran here before: an adapter that cannot make these calls has no canaries.
+            self.is_usable = is_sound
+        return is_sound or not self.is_usable
 
     def prove(self) -> None:
         """Take note that everything so far can be relied upon."""

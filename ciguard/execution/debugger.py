@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.domain import Frame
+from ciguard.execution.child import Child, Launch
 from ciguard.execution.process import BOOTSTRAP, environment, settings
 from ciguard.execution.worker.removal import remove_tree
 
@@ -123,25 +121,19 @@ def _command(debugger: Path) -> list[str]:
 
 
 def _output(argv: list[str], spec: WorkerSpec, folder: Path, limit_s: float) -> str:
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment(spec, folder),
-        cwd=folder,
-        start_new_session=True,
-        encoding="utf-8",
-        errors="backslashreplace",
-    ) as process:
-        try:
-            text, _ = process.communicate(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            text = ""
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # what it debugs dies with it
-    return text[-_MAX_TEXT:]
+    child = Child(
+        Launch(
+            argv=argv,
+            environment=environment(spec, folder),
+            folder=folder,
+            output=subprocess.PIPE,
+        )
+    )
+    try:
+        printed = child.output(limit_s)
+    finally:
+        child.close()  # what it debugs dies with it
+    return printed.decode("utf-8", "backslashreplace")[-_MAX_TEXT:]
 
 
 def parse_trace(text: str) -> tuple[Frame, ...]:

@@ -71,7 +71,7 @@ def probe_target(dispatcher: Dispatcher, spec: WorkerSpec) -> tuple[Probe, ...]:
         on_device = spec.device != "cpu"
         given = {**offered, "processes": spec.processes, "devices": on_device}
         script = f"from ciguard.execution.worker import attempts\nattempts.report({given!r})\n"
-        result = dispatcher.run_script(spec.name, script, limit_s=_LIMIT_S)
+        result = dispatcher.errands(spec.name).run_script(script, limit_s=_LIMIT_S)
     try:
         refusals = json.loads((result.log.splitlines() or [""])[-1])
         known = refusals

@@ -6,15 +6,14 @@ import contextlib
 import json
 import os
 import select
-import signal
 import socket
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ciguard.errors import WorkerStartError
+from ciguard.execution.child import Child, Launch
 from ciguard.execution.decode import contents, excerpt
 from ciguard.execution.memory_files import append_file
 from ciguard.execution.reports import Died, Forked, ReportError, decode_report, decode_start
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
 _STOP_S = 15.0
 BOOTSTRAP = Path(__file__).with_name("worker") / "bootstrap.py"
-
-
+"""Script that confines its process, then runs what the settings in its first argument say."""
 _STALLED_S = 1.0
 """After so long without an answer, a server that somebody stopped is told to go on."""
 _MAX_LOG_MIB = 64
@@ -87,27 +85,28 @@ class ServerProcess:
         self._log_file = append_file("ciguard-server-log")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = subprocess.Popen(
-                [
-                    spec.python,
-                    "-Ss",  # nothing of the target's runs before the process is confined
-                    BOOTSTRAP,
-                    json.dumps(settings(spec, self._folder)),
-                    str(theirs.fileno()),
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=self._log_file,
-                stderr=self._log_file,
-                env=environment(spec, self._folder),
-                cwd=self._folder,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
+            argv: list[str | Path] = [
+                spec.python,
+                "-Ss",  # nothing of the target's runs before the process is confined
+                BOOTSTRAP,
+                json.dumps(settings(spec, self._folder)),
+                str(theirs.fileno()),
+            ]
+            self._child = Child(
+                Launch(
+                    argv=argv,
+                    environment=environment(spec, self._folder),
+                    folder=self._folder,
+                    output=self._log_file,
+                    errors=self._log_file,
+                    descriptors=[theirs.fileno()],
+                )
             )
 
     @property
     def process_id(self) -> int:
         """The server's process, which is also its group."""
-        return self._process.pid
+        return self._child.process_id
 
     def wait_ready(self) -> None:
         """Wait until the library is imported.
@@ -211,8 +210,7 @@ class ServerProcess:
             self._end()
             msg = f"{self.spec.name}: its fork server does not answer any more. {self._log()}"
             raise WorkerStartError(msg)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGCONT)
+        self._child.go_on()
 
     def has_news(self, timeout_s: float) -> bool:
         """Return whether `report` would answer at once, waiting up to `timeout_s` for that."""
@@ -238,25 +236,16 @@ class ServerProcess:
 
     def request_end(self) -> None:
         """Tell the server to end; `stop` waits for that."""
-        if self._process.poll() is None:
-            self._process.terminate()  # its first process ends all that the others have left
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGCONT)  # one that is stopped hears nothing
+        self._child.request_end()
 
     def _end(self) -> None:
-        self.request_end()
-        if self._process.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_STOP_S)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # workers die with the server
-        if self._process.poll() is None:
-            self._process.kill()  # it may have left its group
+        self._child.request_end()
+        self._child.end(patience_s=_STOP_S)  # workers die with the server
 
     def stop(self) -> None:
         """End the server and with it every worker; remove what they wrote."""
         self.control.close()
-        self._end()
-        self._process.wait()
+        self._child.request_end()
+        self._child.close(patience_s=_STOP_S)
         os.close(self._log_file)
         remove_tree(str(self._folder))

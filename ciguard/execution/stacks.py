@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\S+) in (?P<function>.+)$')
+_CURRENT = re.compile(r"^(Current thread|Stack) .*:$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\x([89a-f][0-9a-f])|\\u([0-9a-f]{4})|\\U(000[0-9a-f]{5}|0010[0-9a-f]{4})")
 """What faulthandler writes for a character beyond ASCII. Source: CPython, `_Py_DumpASCII`."""
 
@@ -25,6 +26,18 @@ def stack_line(text: str) -> StackLine | None:
         return None
     line = int(found["line"]) if found["line"].isdecimal() else 0
     return StackLine(_unescaped(found["file"]), line, _unescaped(found["function"]))
+
+
+def current_stack(text: str) -> tuple[StackLine, ...]:
+    """Return the stack of the thread that faulthandler names current, outermost frame first."""
+    current = _CURRENT.search(text)
+    frames: list[StackLine] = []
+    for line in text[current.end() :].splitlines()[1:] if current else ():
+        frame = stack_line(line)
+        if frame is None:
+            break
+        frames.append(frame)
+    return tuple(reversed(frames))
 
 
 def _unescaped(text: str) -> str:

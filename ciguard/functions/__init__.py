@@ -21,13 +21,11 @@ from ciguard.functions.drawing.calls import (
 )
 from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
 from ciguard.functions.hosting.executing import Execution
-from ciguard.functions.hosting.held import Held
-from ciguard.functions.hosting.host import Answer, Answered, Died, Host, HostSettings, Overdue
+from ciguard.functions.hosting.host import ProgramHost, ProgramSettings
 from ciguard.functions.hosting.measured import measured_options, merge_measured
 from ciguard.functions.hosting.verdicts import (
     Discarded,
     Failure,
-    Frame,
     Kind,
     NoInstance,
     Passed,
@@ -59,34 +57,28 @@ __all__ = [
     "MAIN",
     "ORACLES",
     "About",
-    "Answer",
-    "Answered",
     "Broken",
     "Call",
     "CallSource",
     "Collected",
     "Condition",
-    "Died",
     "Discarded",
     "DiscardedError",
     "Execution",
     "Failure",
-    "Frame",
     "FunctionSpec",
-    "Held",
-    "Host",
-    "HostSettings",
     "Hosts",
     "Kind",
     "MainSpec",
     "Mark",
     "ModuleSpec",
     "NoInstance",
-    "Overdue",
     "ParameterSpec",
     "Passed",
     "Problem",
     "Program",
+    "ProgramHost",
+    "ProgramSettings",
     "SearchSettings",
     "Skipped",
     "Told",

@@ -10,11 +10,11 @@ import contextlib
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.errors import ProvisioningError
+from ciguard.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,8 +109,8 @@ def make_device_files() -> None:
     program = shutil.which("nvidia-modprobe")
     if program is None or UNIFIED_MEMORY.exists() or not CONTROL.exists():
         return
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run([program, "-u", "-c=0"], timeout=_QUERY_LIMIT_S, check=False)
+    with contextlib.suppress(OSError):
+        run_program([program, "-u", "-c=0"], limit_s=_QUERY_LIMIT_S)
 
 
 def visible_device(target: Target, outer: Mapping[str, str]) -> str:
@@ -153,15 +153,8 @@ def _version_by_program() -> str | None:
     if program is None:
         return None
     try:
-        asked = subprocess.run(
-            [program, *_QUERY],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_QUERY_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        asked = run_program([program, *_QUERY], limit_s=_QUERY_LIMIT_S)
+    except OSError:
         return None
-    first = asked.stdout.strip().partition("\n")[0].strip()  # one line per GPU
-    return first if asked.returncode == 0 and _VERSION.fullmatch(first) else None
+    first = asked.text.strip().partition("\n")[0].strip()  # one line per GPU
+    return first if asked.code == 0 and _VERSION.fullmatch(first) else None

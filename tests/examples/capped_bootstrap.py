@@ -22,11 +22,11 @@ def main() -> None:
     bootstrap = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(bootstrap)
     bootstrap.open_packages(str(BOOTSTRAP.parents[3]))
-    from ciguard.execution.worker import confine  # noqa: PLC0415 - of the target's process
+    from ciguard.execution.worker import landlock  # noqa: PLC0415 - of the target's process
 
     cap = int(os.environ["LANDLOCK"])
-    kernel = confine.landlock_abi()
-    confine.landlock_abi = lambda: min(kernel, cap)
+    kernel = landlock.landlock_abi()
+    landlock.landlock_abi = lambda: min(kernel, cap)
     bootstrap.main()
 
 

@@ -9,7 +9,7 @@ import pytest
 from surroundings import programs_without
 
 from ciguard.campaign import run
-from ciguard.campaign.trial import REPETITIONS
+from ciguard.campaign.stages.trial import REPETITIONS
 from ciguard.config import Config
 from ciguard.domain import (
     Bucket,

@@ -21,10 +21,10 @@ from ciguard.execution import (
     ServerProcess,
     Unreadable,
     decode_outputs,
+    occupant,
     probe_target,
 )
-from ciguard.execution import lane as lanes
-from ciguard.execution.worker.confine import landlock_abi
+from ciguard.execution.worker.landlock import landlock_abi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,7 +181,7 @@ def test_peaks_and_growth_are_of_the_devices_memory(dispatcher: Dispatcher) -> N
 
 def test_a_script_that_loses_the_device_dies_as_the_case_does(dispatcher: Dispatcher) -> None:
     script = "import planted.device\nplanted.device.far(1)\n"
-    result = dispatcher.run_script(TARGET, script, limit_s=30.0)
+    result = dispatcher.errands(TARGET).run_script(script, limit_s=30.0)
 
     assert isinstance(result.death, Crashed)
     assert result.death.cause == "CUDA illegal memory access"
@@ -213,7 +213,7 @@ def test_a_worker_that_does_not_die_when_it_is_killed_holds_up_nothing(
 ) -> None:
     # A process that waits for its driver in the kernel: here, one that nobody kills.
     monkeypatch.setattr(ServerProcess, "kill", lambda *_, **__: None)
-    monkeypatch.setattr(lanes, "_UNDYING_S", 0.5)
+    monkeypatch.setattr(occupant, "_UNDYING_S", 0.5)
     with Dispatcher() as running:
         assert isinstance(running.start([spec()])[TARGET], ServerProcess)
         hung, after = outcomes_of(running, case("spin"), ADD)

@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ciguard.execution import Answered, Died, Overdue
 from ciguard.functions import (
-    Answered,
     Broken,
     Collected,
-    Died,
     Discarded,
     Execution,
     Failure,
-    Host,
     Hosts,
-    HostSettings,
     Kind,
-    Overdue,
     Passed,
     Program,
+    ProgramHost,
+    ProgramSettings,
     Skipped,
     collect,
 )
@@ -61,8 +59,8 @@ def f(n):
 
 
 @pytest.fixture
-def host() -> Iterator[Host]:
-    with Host(HostSettings(path=sys.path)) as started:
+def host() -> Iterator[ProgramHost]:
+    with ProgramHost(ProgramSettings(path=sys.path)) as started:
         yield started
 
 
@@ -77,7 +75,7 @@ def call(n: int) -> dict[str, object]:
 
 
 def test_calls_are_judged_and_a_new_process_follows_one_that_ended(
-    host: Host, program: Program
+    host: ProgramHost, program: Program
 ) -> None:
     execution = Execution(host, program, limit_s=0.5)
 
@@ -101,7 +99,7 @@ def test_calls_are_judged_and_a_new_process_follows_one_that_ended(
 
 
 def test_a_call_after_a_crash_runs_in_a_process_that_knows_nothing_of_it(
-    host: Host, program: Program
+    host: ProgramHost, program: Program
 ) -> None:
     execution = Execution(host, program, limit_s=5)
     execution.verdict(call(0))
@@ -114,7 +112,7 @@ def test_a_call_after_a_crash_runs_in_a_process_that_knows_nothing_of_it(
     assert isinstance(fresh, Passed)
 
 
-def test_the_output_is_that_of_the_last_call_alone(host: Host, program: Program) -> None:
+def test_the_output_is_that_of_the_last_call_alone(host: ProgramHost, program: Program) -> None:
     execution = Execution(host, program, limit_s=5)
 
     execution.verdict(call(0))
@@ -123,7 +121,7 @@ def test_the_output_is_that_of_the_last_call_alone(host: Host, program: Program)
     assert host.output() == ("out 1\n", "err 1\n")
 
 
-def test_a_program_is_described_or_it_is_said_why_not(host: Host, tmp_path: Path) -> None:
+def test_a_program_is_described_or_it_is_said_why_not(host: ProgramHost, tmp_path: Path) -> None:
     texts = {
         "model": PROGRAM,
         "raises": "def f():\n    return 1 / 0\nf()\n",
@@ -155,7 +153,7 @@ def test_a_program_is_described_or_it_is_said_why_not(host: Host, tmp_path: Path
     assert "surely_not_installed" in missing.reason
 
 
-def test_answers_say_what_became_of_the_process(host: Host, program: Program) -> None:
+def test_answers_say_what_became_of_the_process(host: ProgramHost, program: Program) -> None:
     assert isinstance(host.call(program, call(0), limit_s=5), Answered)
     died = host.call(program, call(2), limit_s=5)
     assert isinstance(died, Died)
@@ -171,7 +169,7 @@ def test_programs_of_one_import_path_share_a_process(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(PROGRAM)
-    hosts = Hosts(HostSettings(path=sys.path))
+    hosts = Hosts(ProgramSettings(path=sys.path))
 
     first, same, other = (
         hosts.of(Program.at(tmp_path / name)) for name in ("one/a.py", "one/b.py", "two/a.py")
@@ -182,7 +180,9 @@ def test_programs_of_one_import_path_share_a_process(tmp_path: Path) -> None:
     assert first is not other
 
 
-def test_what_a_program_prints_for_ever_does_not_fill_the_disk(host: Host, tmp_path: Path) -> None:
+def test_what_a_program_prints_for_ever_does_not_fill_the_disk(
+    host: ProgramHost, tmp_path: Path
+) -> None:
     (tmp_path / "talkative.py").write_text(
         """
 import time

@@ -29,9 +29,10 @@ from ciguard.applications import (
     read_application,
     routines_of,
 )
+from ciguard.execution import Died, Held, Host, HostSettings, Overdue
+from ciguard.execution.process import BOOTSTRAP
 from ciguard.execution.worker import confine
-from ciguard.functions import Died, Held, Host, HostSettings, Overdue
-from ciguard.functions.hosting import host as host_module
+from ciguard.functions import ProgramHost, ProgramSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -261,13 +262,13 @@ def test_application_on_an_older_kernel_starts_nothing_and_connects_to_nobody(
 ) -> None:
     variables = {
         "LANDLOCK": str(version),
-        "BOOTSTRAP": str(host_module.BOOTSTRAP),
+        "BOOTSTRAP": str(BOOTSTRAP),
         "PYTHONPATH": str(CAPPED_BOOTSTRAP.parent),
     }
     around = Surroundings(variables={**os.environ, **variables})
     with (
         listening() as (port, heard),
-        mock.patch.object(host_module, "BOOTSTRAP", CAPPED_BOOTSTRAP),
+        mock.patch("ciguard.execution.host_process.BOOTSTRAP", CAPPED_BOOTSTRAP),
     ):
         connect = f"socket.create_connection(('127.0.0.1', {port}))"
         for attack in ("os.fork()", connect, f"os.kill({os.getpid()}, 0)"):
@@ -316,15 +317,15 @@ def test_daemon_of_an_environment_ends_with_the_host(tmp_path: Path) -> None:
     (packages / "hostile.pth").write_text("import hostile_start\n")
     (packages / "hostile_start.py").write_text(DAEMON)
     held = Held(readable=(environment, Path(sys.prefix), Path(sys.base_prefix)))
-    settings = HostSettings(
+    settings = ProgramSettings(
         python=str(environment / "bin" / "python"),
         path=[str(tmp_path)],
         held=held,
         environment={"LEAVES_A_DAEMON": "1"},
     )
-    with Host(settings) as host:
+    with ProgramHost(settings) as host:
         host.ask({"op": "save"}, limit_s=30)
-        daemon = int((host._home / "daemon").read_text())  # noqa: SLF001 - who else knows of it
+        daemon = int((host.folder / "home" / "daemon").read_text())
         os.kill(daemon, 0)
 
     with pytest.raises(ProcessLookupError):

@@ -26,8 +26,8 @@ from ciguard.domain import (
 )
 from ciguard.execution import Dispatcher, Job, Limits, Result, ServerProcess, vitals
 from ciguard.execution import process as processes
+from ciguard.execution.assignment import Assignment
 from ciguard.execution.dispatcher import sweep_abandoned
-from ciguard.execution.lane import _Running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -372,7 +372,7 @@ def test_careful_job_beside_others_puts_none_of_them_in_doubt(dispatcher: Dispat
 
 @pytest.mark.parametrize("before", [1, 3])
 def test_job_whose_worker_is_void_and_then_dies_of_a_fault_stays_void(before: int) -> None:
-    running = _Running(Job("planted", "test", (b"",) * 4), 0.0, [])
+    running = Assignment(Job("planted", "test", (b"",) * 4), 0.0, [])
     running.outcomes += [Passed(b"", 0.0)] * before
     running.doubt()
     running.sent_at = before
@@ -427,7 +427,7 @@ def test_a_case_whose_worker_somebody_killed_runs_again(number: signal.Signals) 
 
 
 def test_case_killed_at_varying_places_ends_after_few_retries() -> None:
-    running = _Running(Job("planted", "test", (b"",) * 9), 0.0, [])
+    running = Assignment(Job("planted", "test", (b"",) * 9), 0.0, [])
 
     retried = [running.may_retry(place) for place in (3, 5, 4)]
 

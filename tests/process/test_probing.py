@@ -19,7 +19,7 @@ from ciguard.domain import RunFinished, Warned
 from ciguard.errors import ExitCode, PlatformError
 from ciguard.execution import Dispatcher, probe_confinement, probe_target
 from ciguard.execution.worker.attempts import ATTEMPTS
-from ciguard.execution.worker.confine import landlock_abi
+from ciguard.execution.worker.landlock import landlock_abi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -281,7 +281,9 @@ def described(
 ) -> list[SeedModel | str]:
     """Return the seed model that each text names, or why there is none."""
     sources = [parse_source(text, width=0.5, base=folder, keep=KEEPS) for text in texts]
-    records = dispatcher.models("keras", [source.request for source in sources], limit_s=limit_s)
+    records = dispatcher.errands("keras").models(
+        [source.request for source in sources], limit_s=limit_s
+    )
     return [read(source, record) for source, record in zip(sources, records, strict=True)]
 
 
@@ -371,7 +373,7 @@ def test_a_download_that_fails_tells_the_remedy(dispatcher: Dispatcher, tmp_path
     # The folder is not writable to this worker, and no test depends on a network.
     source = Application(name="p", application="NoSuchNet", kept_in=tmp_path)
 
-    (record,) = dispatcher.models("keras", [source.request])
+    (record,) = dispatcher.errands("keras").models([source.request])
 
     with pytest.raises(
         SeedModelError, match=r"keras\.applications has no 'NoSuchNet'; it has: .*VGG"

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "ciguard"
 
 ORDER = (
-    {"errors", "files", "interrupts", "registry", "annotations", "project", "__init__"},
+    {"errors", "files", "interrupts", "registry", "annotations", "programs", "project", "__init__"},
     {"sources"},
     {"domain"},
     {"config"},
@@ -53,7 +53,8 @@ HEIGHT = {room: height for height, rooms in enumerate(ORDER) for room in rooms}
 MAY_IMPORT = {
     "registry": {"errors"},
     "files": set[str](),
-    "project": {"files"},
+    "programs": set[str](),
+    "project": {"files", "programs"},
     "sources": {"files"},
     "__main__": {"cli"},
 }

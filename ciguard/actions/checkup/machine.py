@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
 from ciguard.domain import visible
+from ciguard.programs import run_program
 from ciguard.targets import cache_folder
 
 if TYPE_CHECKING:
@@ -54,17 +54,10 @@ def _git() -> Diagnosis:
     program = shutil.which("git")
     if program is None:
         return problem("git", "there is none", "Install git: a baseline is kept on a branch.")
-    done = subprocess.run(
-        [program, "--version"],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=_GIT_TIMEOUT_S,
-        check=False,
-    )
-    if done.returncode:
-        return problem("git", f"it fails: {visible(done.stderr, limit=200)}", "Reinstall it.")
-    return healthy("git", done.stdout.strip().removeprefix("git version "))
+    done = run_program([program, "--version"], limit_s=_GIT_TIMEOUT_S)
+    if done.code:
+        return problem("git", f"it fails: {visible(done.complaint, limit=200)}", "Reinstall it.")
+    return healthy("git", done.text.strip().removeprefix("git version "))
 
 
 def _cache(folder: Path) -> Iterator[Diagnosis]:

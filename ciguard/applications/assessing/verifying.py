@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ from ciguard.applications.exploring.calling import Caller, host_of, routines_of
 from ciguard.applications.finding.application import read_application
 from ciguard.applications.finding.findings import find
 from ciguard.applications.providers.registered import known_providers
+from ciguard.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.inverting.inputs import Input
+
+_GIT_LIMIT_S = 60.0
 
 
 def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
@@ -88,18 +90,18 @@ def _patched(application: Application, file: str, patch: str, folder: Path) -> s
         copy = folder / module.file
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes((application.root / module.file).read_bytes())
-    if shutil.which("git") is None:
+    git = shutil.which("git")
+    if git is None:
         return None
-    done = subprocess.run(
-        ["git", "apply", "--whitespace=nowarn", "-"],  # noqa: S607 - the user's own
-        cwd=folder,
-        input=patch.encode(),
-        capture_output=True,
-        check=False,
+    done = run_program(
+        [git, "apply", "--whitespace=nowarn", "-"],
+        limit_s=_GIT_LIMIT_S,
+        given=patch.encode(),
+        folder=folder,
         # Of no repository that the folder may lie in.
-        env={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)},
+        environment={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)},
     )
-    return (folder / file).read_text("utf-8") if done.returncode == 0 else None
+    return (folder / file).read_text("utf-8") if done.code == 0 else None
 
 
 def _twin(found: Found, goal: Goal) -> Goal | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.emulating.bodies import MAX_BYTES
 from ciguard.errors import CiguardError, ConfigurationError
-from ciguard.functions import Answered, Died, Host, HostSettings
+from ciguard.execution import Answered, Died, Host, HostSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

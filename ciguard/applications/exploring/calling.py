@@ -12,8 +12,8 @@ from ciguard.applications.exploring.by_name import made_up
 from ciguard.applications.exploring.surroundings import Surroundings
 from ciguard.applications.finding.summaries import Placed
 from ciguard.applications.providers.registered import hook_of, known_providers
-from ciguard.functions import Answered as Replied
-from ciguard.functions import Died, Host, HostSettings, Overdue
+from ciguard.execution import Answered as Replied
+from ciguard.execution import Died, Host, HostSettings, Overdue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

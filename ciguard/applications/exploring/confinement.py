@@ -6,8 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.execution import bait, probes_from
-from ciguard.functions import Answered, Host, HostSettings
+from ciguard.execution import Answered, Host, HostSettings, bait, probes_from
 
 if TYPE_CHECKING:
     from ciguard.applications.exploring.surroundings import Surroundings

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.errors import ProvisioningError, WorkerStartError
-from ciguard.functions import Held
+from ciguard.execution import Held
 from ciguard.targets import inspect, is_secret, readable_paths
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import logging
 import shutil
-import subprocess
 import tempfile
 import unicodedata
 import wave
@@ -18,6 +17,7 @@ import numpy as np
 from ciguard.applications.inverting.inputs import Input
 from ciguard.applications.inverting.variants import different, rng_for
 from ciguard.applications.providers.description import Task
+from ciguard.programs import run_program
 
 if TYPE_CHECKING:
     import random
@@ -144,17 +144,14 @@ def _samples(speaker: _Speaker, options: list[str], text: str) -> _Samples | Non
         said.write_text(text, "ascii")
         command = [speaker.program, *options, "-f", str(said), speaker.writes, str(heard)]
         try:
-            subprocess.run(
-                command,
-                check=True,
-                timeout=_TIMEOUT_S,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-            )
-            return _heard(heard)
-        except (OSError, subprocess.SubprocessError, wave.Error, EOFError, ValueError) as error:
-            _log.warning("%s %s: %s", speaker.program, " ".join(options), error)
-            return None
+            ended = run_program(command, limit_s=_TIMEOUT_S)
+            if ended.code == 0:
+                return _heard(heard)
+            why: object = f"exit code {ended.code}"
+        except (OSError, wave.Error, EOFError, ValueError) as error:
+            why = error
+        _log.warning("%s %s: %s", speaker.program, " ".join(options), why)
+        return None
 
 
 def _heard(file: Path) -> _Samples:

@@ -48,7 +48,7 @@ def main() -> None:
     own = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]
     open_packages(os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))))
-    from ciguard.execution.worker import confine  # noqa: PLC0415 - needs the packages opened above
+    from ciguard.execution.worker import privileges  # noqa: PLC0415 - needs what was opened above
 
     if "case" not in settings and "entry" not in settings:
         _serve(settings, int(sys.argv[2]), sys.argv[3:])
@@ -56,7 +56,7 @@ def main() -> None:
     if settings.get("held"):
         _enter(settings, int(sys.argv[2]), sys.argv[3:])
         return
-    confine.die_with_parent()
+    privileges.die_with_parent()
     if "case" in settings:
         _watch(settings)
         return
@@ -104,13 +104,14 @@ def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
     """
     from ciguard.execution.worker import (  # noqa: PLC0415 - needs `open_packages`
         confine,
+        privileges,
         reaper,
         strays,
     )
 
     look = functools.partial(strays.end_greedy, settings["writable"])
     used = ["reaper"] if reaper.fork_below(descriptor, look) else []
-    confine.die_with_parent()
+    privileges.die_with_parent()
     used += confine.hold_import(settings)
     again = [sys.executable, *options, *sys.argv, json.dumps(used)]
     os.execv(sys.executable, again)  # noqa: S606 - no shell is wanted
@@ -118,11 +119,11 @@ def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
 
 def _enter(settings: Any, descriptor: int, held: list[str]) -> None:
     """Run the entry of another room, confined."""
-    from ciguard.execution.worker import confine  # noqa: PLC0415 - needs `open_packages`
+    from ciguard.execution.worker import confine, limits  # noqa: PLC0415 - needs `open_packages`
 
     if not held:
         _hold(settings["held"], descriptor, ["-u"])
-    confine.limit_output(settings["held"]["output_mib"])
+    limits.limit_output(settings["held"]["output_mib"])
     confine.restrict_calls(confine.role_of(settings["held"]))
     settings["confined_by"] = json.loads(held[0])
     importlib.import_module(settings["entry"]).run(settings, descriptor)

@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from ciguard.execution.worker.loop import Executor
-from ciguard.execution.worker.server import link_programs, load_adapter, restrain, start_device
+from ciguard.execution.worker.preparing import link_programs, load_adapter, restrain, start_device
 
 
 def run(settings: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ import time
 from typing import Iterable, Sequence  # noqa: UP035 - Python 3.9 in the target
 
 from ciguard.execution.worker.reaper import Process, processes
+from ciguard.execution.worker.removal import remove_tree
 
 MAX_FILES = 10_000
 """Files and folders that a worker may leave in its folder at a time."""
@@ -25,6 +26,7 @@ MAX_THREADS = 1024
 """Threads of a worker and of all that it has started."""
 TICK_MS = 250
 _GRACE_S = 3.0
+_REMOVAL_LIMIT_S = 5.0
 _DELETED = b" (deleted)"
 TOO_MUCH_WRITTEN, TOO_MANY_THREADS = signal.SIGXFSZ, signal.SIGXCPU
 """Signals that end a worker, by what it took too much of; `decode` tells them apart."""
@@ -179,3 +181,14 @@ def _listed(folder: str) -> list[str]:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return os.listdir(folder)
     return []
+
+
+def prune(folder: str, most: int, most_bytes: int) -> None:
+    """Empty a folder of more files or bytes than these; what is needed of them is made again."""
+    files, size = usage(folder, most, most_bytes)
+    if files > most or size > most_bytes:
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            with contextlib.suppress(OSError):
+                os.unlink(path)  # of a folder this is refused
+            remove_tree(path, limit_s=_REMOVAL_LIMIT_S)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib.util
 import json
 import os
 import select
@@ -28,29 +27,27 @@ import socket
 import sys
 import time
 import traceback
-import warnings
 from typing import Any, Callable, Sequence  # noqa: UP035 - Python 3.9 in the target
 
-from ciguard.domain.dtypes import EVERY as DTYPES
-from ciguard.execution.worker import cell as cells
-from ciguard.execution.worker import confine, huge_pages
-from ciguard.execution.worker.fills import elements
-from ciguard.execution.worker.loop import Executor, Worker, redirect_streams, runner_of
-from ciguard.execution.worker.measure import MeasuringExecutor
-from ciguard.execution.worker.messages import end_without_device
+from ciguard.execution.worker import confine, huge_pages, limits, privileges
+from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.modes import ModeExecutor
-from ciguard.execution.worker.quota import MAX_COMPILED, MAX_COMPILED_BYTES, TICK_MS, Quota, usage
+from ciguard.execution.worker.preparing import link_programs, load_adapter, rehearse
+from ciguard.execution.worker.quota import (
+    MAX_COMPILED,
+    MAX_COMPILED_BYTES,
+    TICK_MS,
+    Quota,
+    prune,
+)
 from ciguard.execution.worker.removal import remove_tree
-from ciguard.libraries.in_target import contract, device_errors
+from ciguard.execution.worker.tasks import Tasks
 
 MAX_MESSAGE = 65536
 MAX_DESCRIPTORS = 8
 _DUMP_TIME_S = 0.15
 _REHEARSALS = 20
 _REMOVAL_LIMIT_S = 5.0
-_MAX_DESCRIBED_MIB = 256
-_DRIVER_MIB = 1024
-"""What a device's driver may take of the host's memory once it has started: kernels load late."""
 _MAX_TEXT = 1200
 """Characters of a message of the library's, and of each frame, that a report holds."""
 
@@ -76,15 +73,14 @@ class Server:
             starts_processes=settings["processes"],
             sees_files=confine.LANDLOCK in confined_by,  # else workers hide, see `serve`
         )
-        self._perturb = 0
         self._pruned_at = 0.0
         """When to look next at what was compiled."""
 
     def serve(self) -> None:
         """Load the library, report, and answer requests. Returns when the parent is gone."""
-        confine.keep_freed_memory()
+        limits.keep_freed_memory()
         if confine.LANDLOCK not in self._confined_by:
-            confine.hide_from_siblings()  # else each worker's own layer does
+            privileges.hide_from_siblings()  # else each worker's own layer does
         confine.prepare_restrictions(confine.role_of(self._settings))
         try:
             self._adapter = load_adapter(self._settings["adapter"])
@@ -142,7 +138,8 @@ class Server:
         child = os.fork()
         if child == 0:
             os.close(reading)
-            self._live(self._report_device, [writing])
+            tasks = Tasks(self._adapter, self._executor, self._settings)
+            self._live(tasks.report_device, [writing])
         os.close(writing)
         with os.fdopen(reading, encoding="utf-8", errors="backslashreplace") as answer:
             why = answer.read(_MAX_TEXT)
@@ -153,23 +150,6 @@ class Server:
         if why:
             msg = f"the device {self._settings['device']!r} cannot be used: {why}"
             raise RuntimeError(msg)
-
-    def _report_device(self, given: Sequence[int]) -> None:
-        """Write why the device cannot be used, nothing where it can."""
-        (output,) = given
-        restrain(self._settings)
-        try:
-            self._start_device()
-            self._adapter.reset(1)
-            self._adapter.read(self._adapter.tensor(elements(["k", 1], "float32", [2]), "float32"))
-            self._adapter.synchronise()
-        except Exception as error:  # noqa: BLE001 - whatever the library raises
-            with os.fdopen(output, "w", encoding="utf-8", errors="backslashreplace") as stream:
-                stream.write(f"{type(error).__name__}: {error}")
-
-    def _start_device(self) -> None:
-        if self._on_device:
-            start_device(self._adapter, self._settings)
 
     def _prune(self) -> None:
         """Bound what workers compile for each other, in at most a twentieth of the time."""
@@ -189,16 +169,8 @@ class Server:
         if request["op"] == "kill":
             self._kill(request["pid"], dump=request["dump"])
             return True
-        tasks: dict[str, Callable[[Sequence[int]], None]] = {
-            "fork": self._work,
-            "measure": self._measure,
-            "describe": self._describe,
-            "models": self._models,
-            "functions": self._describe_functions,
-            "script": self._run_script,
-        }
-        self._perturb = request["perturb"]
-        self._fork(tasks[request["op"]], request["ticket"], descriptors)
+        tasks = Tasks(self._adapter, self._executor, self._settings, perturb=request["perturb"])
+        self._fork(tasks.of(request["op"]), request["ticket"], descriptors)
         return True
 
     def _fork(
@@ -218,7 +190,7 @@ class Server:
         """Be the child: run the task and leave without running what the parent's exit would."""
         code = 1
         try:
-            confine.die_with_parent()
+            privileges.die_with_parent()
             os.setsid()
             self._control.close()
             for watch in self._children.values():
@@ -240,85 +212,6 @@ class Server:
             with contextlib.suppress(OSError):
                 sys.stderr.flush()
             os._exit(code)
-
-    def _work(self, given: Sequence[int]) -> None:
-        connection, shared, log, stack = given
-        if self._perturb:
-            confine.perturb_memory(self._perturb)
-            self._adapter.vary(self._perturb)
-        redirect_streams(log, stack)
-        warnings.simplefilter("ignore")
-        restrain(self._settings)
-        self._start_device()
-        cell = cells.Writer(shared)
-        with socket.socket(fileno=connection) as stream:
-            Worker(self._executor, stream, cell, log=log).run()
-
-    def _measure(self, given: Sequence[int]) -> None:
-        # What is filled to find the peak of a call takes as much again as the call.
-        self._settings = {**self._settings, "memory_mib": 2 * self._settings["memory_mib"]}
-        self._executor = MeasuringExecutor(self._adapter, device=self._settings["device"])
-        self._work(given)
-
-    def _describe(self, given: Sequence[int]) -> None:
-        output, log, stack = given
-        redirect_streams(log, stack)
-        warnings.simplefilter("ignore")
-        confine.limit_output(_MAX_DESCRIBED_MIB)
-        with os.fdopen(output, "w", encoding="utf-8") as stream:
-            lacks = lacking_dtypes(self._adapter)
-            for record in self._adapter.describe():
-                if lacks and "api" in record:
-                    record["lacks"] = lacks
-                stream.write(json.dumps(record) + "\n")
-
-    def _models(self, given: Sequence[int]) -> None:
-        sources, output, log, stack = given
-        redirect_streams(log, stack)
-        warnings.simplefilter("ignore")
-        os.lseek(sources, 0, os.SEEK_SET)
-        with os.fdopen(sources, encoding="utf-8") as stream:
-            asked = json.load(stream)
-        if not any("folder" in source for source in asked):  # those download and keep what they got
-            confine.limit_output(self._settings["output_mib"])
-            if self._settings["confine"]:
-                confine.restrict_calls(confine.role_of(self._settings))
-        with os.fdopen(output, "w", encoding="utf-8") as stream:
-            for record in self._adapter.models(asked):
-                stream.write(json.dumps(record) + "\n")
-
-    def _describe_functions(self, given: Sequence[int]) -> None:
-        sources, output, log, stack = given
-        redirect_streams(log, stack)
-        warnings.simplefilter("ignore")
-        restrain(self._settings)
-        os.lseek(sources, 0, os.SEEK_SET)
-        with os.fdopen(sources, encoding="utf-8") as stream:
-            asked = json.load(stream)
-        runner = runner_of(self._settings["functions"], self._adapter)
-        with os.fdopen(output, "w", encoding="utf-8") as stream:
-            for source in asked:
-                stream.write(json.dumps(runner.describe(source)) + "\n")
-
-    def _run_script(self, given: Sequence[int]) -> None:
-        script, log, stack = given
-        redirect_streams(log, stack)
-        warnings.simplefilter("ignore")
-        restrain(self._settings)
-        os.lseek(script, 0, os.SEEK_SET)
-        with os.fdopen(script, encoding="utf-8") as stream:
-            text = stream.read()
-        self._start_device()
-        scope = {"__name__": "__main__", "__file__": "reproducer.py"}
-        try:
-            exec(compile(text, "reproducer.py", "exec"), scope)  # noqa: S102 - a reproducer of ours
-            if self._on_device:
-                self._adapter.synchronise()
-        except Exception as error:
-            if self._on_device and self._adapter.classify(error) == contract.LOST:
-                cause = device_errors.cause_of_loss(str(error))
-                end_without_device(cause, type(error).__name__, str(error), [])
-            raise
 
     def _kill(self, pid: int, *, dump: bool) -> None:
         if pid not in self._children:
@@ -350,74 +243,3 @@ def _ending(status: int) -> str:
     if os.WIFSIGNALED(status):
         return signal.Signals(os.WTERMSIG(status)).name
     return f"exit {os.WEXITSTATUS(status)}"
-
-
-def link_programs(settings: dict[str, Any]) -> None:
-    """Show the user's programs in the current folder, which they may write to, unlike their own."""
-    functions = settings["functions"]
-    for name in functions["parts"] if functions else ():
-        os.symlink(os.path.join(functions["folder"], name), name)
-
-
-def prune(folder: str, most: int, most_bytes: int) -> None:
-    """Empty a folder of more files or bytes than these; what is needed of them is made again."""
-    files, size = usage(folder, most, most_bytes)
-    if files > most or size > most_bytes:
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            with contextlib.suppress(OSError):
-                os.unlink(path)  # of a folder this is refused
-            remove_tree(path, limit_s=_REMOVAL_LIMIT_S)
-
-
-def restrain(settings: dict[str, Any]) -> None:
-    """Bound what this process may use, and take system calls away from it for good."""
-    confine.limit_output(settings["output_mib"])
-    if settings["device"] == "cpu":  # else see `start_device`
-        confine.limit_memory(settings["memory_mib"])
-    if settings["confine"]:
-        confine.restrict_calls(confine.role_of(settings))
-
-
-def start_device(adapter: Any, settings: dict[str, Any]) -> None:
-    """Start a device other than the CPU in this process, and bound the memory of cases from now on.
-
-    Not before: a driver maps far more than it uses.
-
-    Raises:
-        Exception: whatever the library raises where the device cannot be used.
-    """
-    adapter.start_device(settings["memory_mib"])
-    confine.limit_memory(settings["memory_mib"] + _DRIVER_MIB)
-
-
-def lacking_dtypes(adapter: Any) -> list[str]:
-    """Return the common names of the element types that the target can make no tensor of."""
-    lacking = []
-    for name in DTYPES:
-        try:
-            adapter.tensor(elements(["k", 0], name, [1]), name)
-        except Exception:  # noqa: BLE001 - whatever the library raises, a case would meet it too
-            lacking.append(name)
-    return lacking
-
-
-def rehearse(executor: Executor, cases: Sequence[list[Any]], repetitions: int) -> None:
-    """Run harmless cases, so that each worker inherits warm code instead of warming its own.
-
-    Python specialises a function's code after it ran a few times; names are resolved once.
-    """
-    for _ in range(repetitions):
-        for case in cases:
-            executor.execute(case)
-
-
-def load_adapter(path: str) -> Any:
-    """Return an instance of the adapter in the file `path`."""
-    specification = importlib.util.spec_from_file_location("ciguard_adapter", path)
-    if specification is None or specification.loader is None:
-        raise ImportError(path)
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["ciguard_adapter"] = module
-    specification.loader.exec_module(module)
-    return module.ADAPTER()

@@ -6,17 +6,18 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.execution import Answered, Died, Overdue, StackLine
 from ciguard.functions.checking.annotations import module_from_json, with_functions
 from ciguard.functions.drawing.calls import call_sampler
-from ciguard.functions.hosting.host import Answered, Died, Host, Overdue
-from ciguard.functions.hosting.verdicts import Frame, frames_from_json, traceback_text
+from ciguard.functions.hosting.host import ProgramHost
+from ciguard.functions.hosting.verdicts import frames_from_json, traceback_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from ciguard.domain import Json
-    from ciguard.functions.hosting.host import HostSettings
+    from ciguard.functions.hosting.host import ProgramSettings
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
     from ciguard.functions.specs.programs import Program
 
@@ -73,7 +74,7 @@ class Broken:
 Collection: TypeAlias = Collected | Skipped | Broken
 
 
-def collect(host: Host, program: Program) -> Collection:
+def collect(host: ProgramHost, program: Program) -> Collection:
     """Import a program in a process of its own and say what there is to test."""
     answer = host.load(program)
     match answer:
@@ -90,7 +91,7 @@ def collect(host: Host, program: Program) -> Collection:
             return _broken(host, frames, "its import does not come to an end")
 
 
-def _broken(host: Host, frames: tuple[Frame, ...], said: str) -> Broken:
+def _broken(host: ProgramHost, frames: tuple[StackLine, ...], said: str) -> Broken:
     return Broken("\n".join(filter(None, [traceback_text(frames), said, *host.output()])))
 
 
@@ -103,7 +104,7 @@ def _collected(content: Json) -> Collected:
     )
 
 
-def _with_nested(collected: Collected, host: Host, program: Program) -> Collected:
+def _with_nested(collected: Collected, host: ProgramHost, program: Program) -> Collected:
     """Add the functions that others define when they are called, which is done for that."""
     module, remarks = collected.module, []
     asked: set[str] = set()
@@ -120,7 +121,7 @@ def _with_nested(collected: Collected, host: Host, program: Program) -> Collecte
 
 
 def _explored(
-    function: FunctionSpec, module: ModuleSpec, host: Host, program: Program
+    function: FunctionSpec, module: ModuleSpec, host: ProgramHost, program: Program
 ) -> ModuleSpec:
     """Return the module with what some calls of a function define."""
     if any(problem.function == function.name for problem in module.problems):
@@ -143,13 +144,13 @@ def _marks(encoded: Json) -> tuple[Mark, ...]:
 class Hosts:
     """One process for all programs of one import path; the least recently used ends first."""
 
-    def __init__(self, settings: HostSettings) -> None:
+    def __init__(self, settings: ProgramSettings) -> None:
         self._settings = settings
-        self._by_root: dict[Path, Host] = {}
+        self._by_root: dict[Path, ProgramHost] = {}
 
-    def of(self, program: Program) -> Host:
+    def of(self, program: Program) -> ProgramHost:
         """Return the host of a program."""
-        host = self._by_root.pop(program.root, None) or Host(self._settings)
+        host = self._by_root.pop(program.root, None) or ProgramHost(self._settings)
         self._by_root[program.root] = host
         running = [root for root, kept in self._by_root.items() if kept.is_running]
         for root in running[: max(0, len(running) - _MAX_HOSTS)]:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ciguard
-from ciguard.functions.hosting.host import Answer, Answered, Died, Overdue
+from ciguard.execution import Answer, Answered, Died, Overdue, StackLine
 from ciguard.functions.hosting.verdicts import (
     TIMEOUT_KEY,
     Discarded,
     Failure,
-    Frame,
     Kind,
     Verdict,
     verdict_from_json,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.domain import Json
-    from ciguard.functions.hosting.host import Host
+    from ciguard.functions.hosting.host import ProgramHost
     from ciguard.functions.specs.programs import Program
 
 _OWN = str(Path(ciguard.__file__).parent)
@@ -33,7 +32,7 @@ _OWN = str(Path(ciguard.__file__).parent)
 class Execution:
     """Calls the functions of one program."""
 
-    host: Host
+    host: ProgramHost
     program: Program
     limit_s: float
     """Seconds that a call may take."""
@@ -61,7 +60,9 @@ class Execution:
                 said = f"takes longer than {self.limit_s:g} s, and cannot be interrupted"
                 return self._failure(Kind.TIMEOUT, "CallTimeout", said, frames)
 
-    def _failure(self, kind: Kind, name: str, message: str, frames: tuple[Frame, ...]) -> Failure:
+    def _failure(
+        self, kind: Kind, name: str, message: str, frames: tuple[StackLine, ...]
+    ) -> Failure:
         file = str(self.program.file)
         own = tuple(frame for frame in frames if not _is_machinery(frame))
         last = next((frame for frame in reversed(own) if is_users(frame.file, file)), None)
@@ -76,5 +77,5 @@ _MESSAGES = {
 }
 
 
-def _is_machinery(frame: Frame) -> bool:
+def _is_machinery(frame: StackLine) -> bool:
     return frame.file.startswith((_OWN, "<frozen "))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import linecache
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from ciguard.execution import StackLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,14 +16,6 @@ if TYPE_CHECKING:
 
 
 _MAX_FRAMES = 20
-
-
-class Frame(NamedTuple):
-    """One frame of a Python stack."""
-
-    file: str
-    line: int
-    function: str
 
 
 class Kind(StrEnum):
@@ -59,7 +53,7 @@ class Failure:
     type: str
     """Class of the exception, or what stands for it, such as the name of a signal."""
     message: str
-    frames: tuple[Frame, ...]
+    frames: tuple[StackLine, ...]
     """Of the user's code, outermost first; the last is where it happened."""
     key: str
     """The path that led there: class and innermost frame. Failures of one key count as one."""
@@ -90,7 +84,7 @@ class NoInstance:
 Verdict: TypeAlias = Passed | Discarded | NoInstance | Failure
 
 
-def traceback_text(frames: Sequence[Frame]) -> str:
+def traceback_text(frames: Sequence[StackLine]) -> str:
     """Return frames as Python shows them, outermost first; empty for none."""
     shown = frames[-_MAX_FRAMES:]
     lines = []
@@ -102,9 +96,9 @@ def traceback_text(frames: Sequence[Frame]) -> str:
     return "\n".join(["Traceback (most recent call last):", *lines]) if lines else ""
 
 
-def frames_from_json(frames: Json) -> tuple[Frame, ...]:
+def frames_from_json(frames: Json) -> tuple[StackLine, ...]:
     """Return the frames of a JSON list of `[file, line, function]`."""
-    return tuple(Frame(str(file), int(line), str(name)) for file, line, name in frames)
+    return tuple(StackLine(str(file), int(line), str(name)) for file, line, name in frames)
 
 
 def verdict_from_json(answer: Json) -> Verdict:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ciguard.errors import ConfigurationError, OutputError
 from ciguard.files import read_text
 from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Skipped, collect
-from ciguard.functions.hosting.host import HostSettings
+from ciguard.functions.hosting.host import ProgramSettings
 from ciguard.functions.solving.expressions import parsed
 from ciguard.functions.specs.programs import Program, sidecar_of
 from ciguard.functions.writing.call_source import CallSource, quoted
@@ -49,7 +49,7 @@ def export_tests(files: Sequence[Path], folder: Path) -> Iterator[Written]:
         ConfigurationError: if a program cannot be imported, or has nothing to test.
         OutputError: if a file would be lost that a person has written.
     """
-    hosts = Hosts(HostSettings(path=[path for path in sys.path if path]))
+    hosts = Hosts(ProgramSettings(path=[path for path in sys.path if path]))
     try:
         for file in files:
             yield _written(hosts, file.resolve(), folder)

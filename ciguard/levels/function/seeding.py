@@ -64,7 +64,7 @@ def _described(file: str, group: Group, dispatcher: Dispatcher) -> tuple[Json, s
     """Return what the first target that can import a program says of it; else why none can."""
     reasons: list[tuple[bool, str]] = []
     for target in group.running_eagerly:
-        (record,) = dispatcher.functions(target, [{"file": file, "calls": []}])
+        (record,) = dispatcher.errands(target).functions([{"file": file, "calls": []}])
         if "error" not in record:
             return record, ""
         reasons.append((bool(record.get("skip")), f"{target}: {record['error']}"))
@@ -88,7 +88,7 @@ def _with_nested(file: str, module: ModuleSpec, group: Group, dispatcher: Dispat
     outer = [function for function in module.functions if function.has_nested]
     calls = [call for function in outer for call in _drawn(function, module)]
     for target in group.running_eagerly if calls else ():
-        (record,) = dispatcher.functions(target, [{"file": file, "calls": calls}])
+        (record,) = dispatcher.errands(target).functions([{"file": file, "calls": calls}])
         if "error" in record:
             continue
         functions: dict[str, Json] = {}

@@ -101,7 +101,7 @@ def seed_models(
     sources = seed_sources(config)
     target = group.running_eagerly[0]
     models = []
-    records = dispatcher.models(target, [source.request for source in sources])
+    records = dispatcher.errands(target).models([source.request for source in sources])
     for source, record in zip(sources, records, strict=True):
         try:
             models.append(read_seed_model(source, record))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, member
@@ -55,11 +55,14 @@ class Desk:
     differs_on: tuple[str, ...]
     ran: list[str] = field(default_factory=list)
 
-    def run_script(self, target: str, text: str, *, limit_s: float) -> ScriptResult:
+    def errands(self, target: str) -> Self:
+        self.ran.append(target)
+        return self
+
+    def run_script(self, text: str, *, limit_s: float) -> ScriptResult:
         assert "EXPECTED" in text
         assert limit_s > 0
-        self.ran.append(target)
-        if target in self.differs_on:
+        if self.ran[-1] in self.differs_on:
             return ScriptResult(1, None, "DIFFERENT: 1 is not 2")
         return ScriptResult(0, None, "No difference.")
 

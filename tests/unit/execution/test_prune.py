@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.execution.worker.server import prune
+from ciguard.execution.worker.quota import prune
 
 if TYPE_CHECKING:
     from pathlib import Path

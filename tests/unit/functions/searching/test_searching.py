@@ -12,10 +12,10 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
+from ciguard.execution import StackLine
 from ciguard.functions.hosting.verdicts import (
     Discarded,
     Failure,
-    Frame,
     Kind,
     NoInstance,
     Passed,
@@ -53,7 +53,7 @@ class Number:
 
 
 def failure(key: str, kind: Kind = Kind.EXCEPTION) -> Failure:
-    frames = (Frame("model.py", 3, key),)
+    frames = (StackLine("model.py", 3, key),)
     return Failure(kind=kind, type="ValueError", message=key, frames=frames, key=key)
 
 

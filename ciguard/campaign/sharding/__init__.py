@@ -1,0 +1,1 @@
+"""One campaign in several parts: shards on a cluster, what each leaves, and their merge."""

@@ -1,0 +1,83 @@
+"""Exploring: the streams of all levels propose batches for as long as there is time."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.levels import level_of
+from ciguard.campaign.stages.counting import counted
+from ciguard.campaign.stages.stage import CampaignStage
+from ciguard.campaign.stream import Executed, Stream
+from ciguard.interrupts import held
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ciguard.campaign.group import Group
+    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.state import CampaignState
+    from ciguard.domain import Event
+    from ciguard.execution import Result
+
+
+class Explore(CampaignStage):
+    """Fills the streams, and judges what they hand on."""
+
+    name = "explore"
+    keys = (Stream.KEY,)
+
+    def __init__(
+        self, state: CampaignState, *, watchers: Sequence[Callable[[Executed, Group], object]] = ()
+    ) -> None:
+        """Prepare to explore.
+
+        Args:
+            state: of the run.
+            watchers: called with every batch that was judged.
+        """
+        self._state = state
+        self._watchers = watchers
+
+    def run(self, turns: Turns) -> Iterator[Event]:
+        """Propose batches until the time is over, or there are no more."""
+        state = self._state
+        streams, until = list(state.streams.values()), state.budget.explore_until
+        has_cases = any(not stream.is_exhausted for stream in streams)
+        state.is_late = has_cases and time.monotonic() >= until
+        while time.monotonic() < until:
+            for stream in streams:
+                stream.fill(state.dispatcher)
+                for executed in stream.completed():
+                    yield from self._judge(stream, executed)
+            if all(stream.is_exhausted for stream in streams):
+                if state.config.max_cases:
+                    state.explored_in_s = state.budget.elapsed_s
+                break
+            if not any(group.running for group in state.groups.values()):
+                break
+            yield from turns.take(is_patient=True)
+
+    def take(self, result: Result) -> Iterator[Event]:
+        """Take a result, also after exploring has ended; judge the batches that are complete."""
+        match result.job.key:
+            case (Stream.KEY, str(name), _):
+                stream = self._state.streams[name]
+                for executed in stream.take(result):
+                    yield from self._judge(stream, executed)
+            case key:
+                raise AssertionError(key)
+
+    def _judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
+        """Judge a batch, then yield what came of it: an interruption comes between two batches."""
+        state, group = self._state, stream.group
+        with held():
+            judged: list[Event] = []
+            if not state.investigations.note(executed, group):
+                judged += state.intake.take(executed, group)
+            count = list(counted(executed, group, elapsed_s=state.budget.elapsed_s))
+            for watch in self._watchers:
+                watch(executed, group)
+            stream.mark_judged()
+        reported = level_of(executed.level).events_of(executed)
+        yield from (*count, *reported, *judged)

@@ -1,0 +1,65 @@
+"""Minimising: new findings are shown by simpler cases."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.group import subject_of
+from ciguard.campaign.rating import Rater
+from ciguard.campaign.stages.stage import CampaignStage
+from ciguard.oracles import is_measured, traits_of
+from ciguard.triage import Minimiser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.state import CampaignState
+    from ciguard.domain import Event
+    from ciguard.execution import Result
+
+
+class Minimise(CampaignStage):
+    """Simplifies what is new, the gravest first; each variant of a hang costs its whole limit."""
+
+    name = "minimise"
+    keys = (Minimiser.KEY,)
+
+    def __init__(self, state: CampaignState) -> None:
+        self._state = state
+        self._minimiser = Minimiser(
+            state.dispatcher,
+            repetitions=state.config.confirmations,
+            subject_of=partial(subject_of, state.groups),
+            time_left=lambda: state.budget.minimise_until - time.monotonic(),
+            conformity=Rater(state.groups),
+        )
+
+    def run(self, turns: Turns) -> Iterator[Event]:
+        """Simplify until the time is over."""
+        state, minimiser = self._state, self._minimiser
+        new = [
+            bucket
+            for bucket in state.intake.worst_first()
+            if bucket.fingerprint not in state.memory.fingerprints
+            and not is_measured(bucket.finding)  # a simpler call takes less of everything
+        ]
+        for bucket in sorted(new, key=lambda b: traits_of(b.finding.oracle).takes_limit):
+            minimiser.propose(bucket.fingerprint, bucket.finding)
+        while not minimiser.is_idle and time.monotonic() < state.budget.minimise_until:
+            minimiser.pump()
+            yield from turns.take()
+        minimiser.abandon()
+
+    def take(self, result: Result) -> Iterator[Event]:
+        """Take a result; a simpler case stands for its bucket from now on."""
+        for finding in self._minimiser.take(result):
+            self._state.intake.simplify(finding)
+        yield from ()
+
+    def give_up(self, target: str) -> Iterator[Event]:
+        """Leave what needs a target that failed as it is."""
+        self._minimiser.abandon(target)
+        yield from ()

@@ -1,0 +1,50 @@
+"""Which stages a run has, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.campaign.stages.attribute import Attribute
+from ciguard.campaign.stages.confirm import Confirm
+from ciguard.campaign.stages.dating import Date
+from ciguard.campaign.stages.describe import Describe
+from ciguard.campaign.stages.direct import direct_stages
+from ciguard.campaign.stages.explore import Explore
+from ciguard.campaign.stages.libraries import CrossLibraries
+from ciguard.campaign.stages.measure import Measure
+from ciguard.campaign.stages.minimise import Minimise
+from ciguard.campaign.stages.replay import Replay
+from ciguard.campaign.stages.tracing import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ciguard.campaign.stages.stage import CampaignStage
+    from ciguard.campaign.state import CampaignState
+    from ciguard.targets import Environment
+
+
+def stages_of(
+    state: CampaignState, environments: Mapping[str, Environment], *, dates: bool
+) -> list[CampaignStage]:
+    """Return the stages of a run, in order.
+
+    Args:
+        state: of the run.
+        environments: of its targets.
+        dates: whether what is new is bisected over releases.
+    """
+    libraries, measure = CrossLibraries(state), Measure(state)
+    return [
+        Describe(state, environments),
+        Replay(state),
+        *direct_stages(state),
+        Explore(state, watchers=(measure.watch, libraries.watch)),
+        libraries,
+        measure,
+        Confirm(state),
+        Minimise(state),
+        *([Attribute(state)] if state.config.base else []),
+        Trace(state),
+        *([Date(state)] if dates else []),
+    ]

@@ -1,0 +1,164 @@
+"""What the children of a fork server do: one task each, with the descriptors that it was given."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import warnings
+from typing import Any, Callable, Sequence  # noqa: UP035 - Python 3.9 in the target
+
+from ciguard.domain.dtypes import EVERY as DTYPES
+from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker import confine, limits
+from ciguard.execution.worker.fills import elements
+from ciguard.execution.worker.loop import Worker, redirect_streams, runner_of
+from ciguard.execution.worker.measure import MeasuringExecutor
+from ciguard.execution.worker.messages import end_without_device
+from ciguard.execution.worker.preparing import restrain, start_device
+from ciguard.libraries.in_target import contract, device_errors
+
+_MAX_DESCRIBED_MIB = 256
+
+
+class Tasks:
+    """The tasks of one child; it does one of them."""
+
+    def __init__(
+        self, adapter: Any, executor: Any, settings: dict[str, Any], *, perturb: int = 0
+    ) -> None:
+        """Prepare.
+
+        Args:
+            adapter: of the library, which is loaded.
+            executor: runs cases.
+            settings: of the target.
+            perturb: byte that newly allocated memory holds; 0: whatever it held.
+        """
+        self._adapter = adapter
+        self._executor = executor
+        self._settings = settings
+        self._perturb = perturb
+
+    def of(self, operation: str) -> Callable[[Sequence[int]], None]:
+        """Return the task that a request names."""
+        tasks: dict[str, Callable[[Sequence[int]], None]] = {
+            "fork": self._work,
+            "measure": self._measure,
+            "describe": self._describe,
+            "models": self._models,
+            "functions": self._describe_functions,
+            "script": self._run_script,
+        }
+        return tasks[operation]
+
+    @property
+    def _on_device(self) -> bool:
+        return bool(self._settings["device"] != "cpu")
+
+    def _work(self, given: Sequence[int]) -> None:
+        connection, shared, log, stack = given
+        if self._perturb:
+            limits.perturb_memory(self._perturb)
+            self._adapter.vary(self._perturb)
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        restrain(self._settings)
+        self._start_device()
+        cell = cells.Writer(shared)
+        with socket.socket(fileno=connection) as stream:
+            Worker(self._executor, stream, cell, log=log).run()
+
+    def _measure(self, given: Sequence[int]) -> None:
+        # What is filled to find the peak of a call takes as much again as the call.
+        self._settings = {**self._settings, "memory_mib": 2 * self._settings["memory_mib"]}
+        self._executor = MeasuringExecutor(self._adapter, device=self._settings["device"])
+        self._work(given)
+
+    def _describe(self, given: Sequence[int]) -> None:
+        output, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        limits.limit_output(_MAX_DESCRIBED_MIB)
+        with os.fdopen(output, "w", encoding="utf-8") as stream:
+            lacks = lacking_dtypes(self._adapter)
+            for record in self._adapter.describe():
+                if lacks and "api" in record:
+                    record["lacks"] = lacks
+                stream.write(json.dumps(record) + "\n")
+
+    def _models(self, given: Sequence[int]) -> None:
+        sources, output, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        os.lseek(sources, 0, os.SEEK_SET)
+        with os.fdopen(sources, encoding="utf-8") as stream:
+            asked = json.load(stream)
+        if not any("folder" in source for source in asked):  # those download and keep what they got
+            limits.limit_output(self._settings["output_mib"])
+            if self._settings["confine"]:
+                confine.restrict_calls(confine.role_of(self._settings))
+        with os.fdopen(output, "w", encoding="utf-8") as stream:
+            for record in self._adapter.models(asked):
+                stream.write(json.dumps(record) + "\n")
+
+    def _describe_functions(self, given: Sequence[int]) -> None:
+        sources, output, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        restrain(self._settings)
+        os.lseek(sources, 0, os.SEEK_SET)
+        with os.fdopen(sources, encoding="utf-8") as stream:
+            asked = json.load(stream)
+        runner = runner_of(self._settings["functions"], self._adapter)
+        with os.fdopen(output, "w", encoding="utf-8") as stream:
+            for source in asked:
+                stream.write(json.dumps(runner.describe(source)) + "\n")
+
+    def _run_script(self, given: Sequence[int]) -> None:
+        script, log, stack = given
+        redirect_streams(log, stack)
+        warnings.simplefilter("ignore")
+        restrain(self._settings)
+        os.lseek(script, 0, os.SEEK_SET)
+        with os.fdopen(script, encoding="utf-8") as stream:
+            text = stream.read()
+        self._start_device()
+        scope = {"__name__": "__main__", "__file__": "reproducer.py"}
+        try:
+            exec(compile(text, "reproducer.py", "exec"), scope)  # noqa: S102 - a reproducer of ours
+            if self._on_device:
+                self._adapter.synchronise()
+        except Exception as error:
+            if self._on_device and self._adapter.classify(error) == contract.LOST:
+                cause = device_errors.cause_of_loss(str(error))
+                end_without_device(cause, type(error).__name__, str(error), [])
+            raise
+
+    def report_device(self, given: Sequence[int]) -> None:
+        """Write why the device cannot be used, nothing where it can."""
+        (output,) = given
+        restrain(self._settings)
+        try:
+            self._start_device()
+            self._adapter.reset(1)
+            self._adapter.read(self._adapter.tensor(elements(["k", 1], "float32", [2]), "float32"))
+            self._adapter.synchronise()
+        except Exception as error:  # noqa: BLE001 - whatever the library raises
+            with os.fdopen(output, "w", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(f"{type(error).__name__}: {error}")
+
+    def _start_device(self) -> None:
+        if self._on_device:
+            start_device(self._adapter, self._settings)
+
+
+def lacking_dtypes(adapter: Any) -> list[str]:
+    """Return the common names of the element types that the target can make no tensor of."""
+    lacking = []
+    for name in DTYPES:
+        try:
+            adapter.tensor(elements(["k", 0], name, [1]), name)
+        except Exception:  # noqa: BLE001 - whatever the library raises, a case would meet it too
+            lacking.append(name)
+    return lacking

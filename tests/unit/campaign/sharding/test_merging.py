@@ -1,0 +1,399 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from campaign_examples import ONE, TWO, bucket, crash
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from part_examples import (
+    CAMPAIGN,
+    CRASH,
+    DANGLING,
+    FLAKY,
+    PENDING,
+    SIMPLER,
+    STREAM,
+    VALUES,
+    part,
+    parts,
+    target,
+    written,
+)
+
+from ciguard.baseline import FolderStore, Sighting, State, establish
+from ciguard.campaign import gather, merge
+from ciguard.campaign.sharding import unite
+from ciguard.campaign.sharding.parts_file import Folder
+from ciguard.campaign.sharding.unite import whole_of
+from ciguard.config import Config
+from ciguard.domain import (
+    BucketFlaky,
+    BucketOpened,
+    Comparison,
+    Confirmation,
+    DocumentationChecked,
+    Event,
+    Explored,
+    Gap,
+    Plan,
+    PlanMode,
+    PlannedJob,
+    RunFinished,
+    Shard,
+    SkippedJob,
+    Tally,
+    TargetUnavailable,
+    Verdict,
+    Warned,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.domain import Bucket, Part
+
+FIRST, SECOND = Shard(1, 2), Shard(2, 2)
+SEEN = Sighting(time="2026-01-31T23:59:00Z")
+
+
+def folders(*every: Part) -> list[Folder]:
+    return [Folder(f"shard-{number}", (one,)) for number, one in enumerate(every)]
+
+
+def planned(*jobs: PlannedJob, skipped: tuple[SkippedJob, ...] = ()) -> Plan:
+    return Plan(mode=PlanMode.PULL_REQUEST, jobs=jobs, skipped=skipped)
+
+
+@settings(max_examples=60)
+@given(st.lists(parts(), max_size=6), st.data())
+@pytest.mark.lengthy
+def test_neither_order_nor_repetition_nor_merging_in_steps_changes_the_result(
+    every: list[Part], data: st.DataObject
+) -> None:
+    expected = whole_of(folders(*every))
+    shuffled = data.draw(st.permutations(every))
+    again = data.draw(st.lists(st.sampled_from(every))) if every else []
+    cut = data.draw(st.integers(0, len(every)))
+    steps = [Folder("some", tuple(every[:cut])), Folder("others", tuple(every[cut:]))]
+    merged = Folder("merged", expected.parts, expected.missing)
+
+    assert whole_of(folders(*shuffled, *again)) == expected
+    assert whole_of(steps) == expected
+    assert whole_of([merged, *folders(*every)]) == expected
+    assert replace(whole_of([merged]), warnings=()) == replace(expected, warnings=())
+    assert unite.buckets_of(whole_of([merged]).parts) == unite.buckets_of(expected.parts)
+
+
+@given(st.lists(parts(), min_size=1, max_size=6))
+def test_nothing_that_a_chosen_part_found_is_lost(every: list[Part]) -> None:
+    whole = whole_of(folders(*every))
+
+    met = unite.buckets_of(whole.parts)
+    ran = unite.targets_of(whole.parts)
+    exercised = unite.exercised_by(whole.parts)
+
+    found = [bucket for one in whole.parts for bucket in one.buckets]
+    assert {b.fingerprint for b in met} == {b.fingerprint for b in found}
+    assert sum(b.count for b in met) == sum(b.count for b in found)
+    cases = sum(summary.tally.total for one in whole.parts for summary in one.ran)
+    assert sum(summary.tally.total for summary in ran) == cases
+    for one in whole.parts:
+        assert all(exercised[name] >= apis for name, apis in one.exercised.items())
+
+
+def test_two_whole_shards_are_one_run() -> None:
+    whole = whole_of(folders(part(FIRST), part(SECOND)))
+
+    assert [one.shard for one in whole.parts] == [FIRST, SECOND]
+    assert (whole.missing, whole.warnings) == ((), ())
+
+
+def test_a_shard_that_left_nothing_is_missing() -> None:
+    whole = whole_of(folders(part(Shard(1, 3)), part(Shard(3, 3))))
+
+    assert whole.missing == (Gap(f"shard 2/3 of {ONE}, {TWO}", "it left no result"),)
+
+
+def test_a_broken_folder_is_missing_unless_everything_planned_is_there() -> None:
+    given_folders = [*folders(part(FIRST), part(SECOND)), Folder("x", broken=("it is cut off",))]
+    jobs = [
+        PlannedJob(name=f"planted {shard}", targets=(ONE, TWO), shard=str(shard))
+        for shard in (FIRST, SECOND)
+    ]
+
+    assert whole_of(given_folders).missing == (Gap("x", "it is cut off"),)
+    accounted = whole_of(given_folders, planned(*jobs))
+    assert accounted.missing == ()
+    assert accounted.warnings == ("x: it is cut off; every part that was planned is there",)
+
+
+def test_what_ended_early_or_lost_a_target_is_missing() -> None:
+    interrupted = part(FIRST, verdict=Verdict.INTERRUPTED)
+    lost = part(SECOND, verdict=Verdict.NOT_RUN, ran=(target(ONE, not_run="it died"), target(TWO)))
+
+    whole = whole_of(folders(interrupted, lost))
+
+    assert [gap.reason for gap in whole.missing] == [
+        "it ended early (INTERRUPTED)",
+        f"{ONE}: it died",
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"campaign": {**CAMPAIGN, "seed": 7}}, {"ciguard": "9.9.9"}],
+    ids=["seed", "version"],
+)
+def test_a_shard_of_another_campaign_is_told_and_not_mixed_in(changes: dict[str, Any]) -> None:
+    own = [part(Shard(index, 3)) for index in (1, 2)]
+    stranger = part(Shard(3, 3), buckets=(CRASH,), **changes)
+
+    whole = whole_of(folders(stranger, *own))
+
+    assert list(whole.parts) == own
+    assert len(whole.missing) == 1
+    assert "of another campaign" in whole.missing[0].reason
+
+
+def test_shards_of_different_counts_do_not_make_a_whole() -> None:
+    whole = whole_of(folders(part(Shard(1, 2)), part(Shard(2, 3))))
+
+    assert [gap.name.split(" of ")[0] for gap in whole.missing] == [
+        "shard 1/3",
+        "shard 2/2",
+        "shard 3/3",
+    ]
+
+
+def test_of_two_results_of_a_shard_the_whole_one_counts() -> None:
+    killed = part(FIRST, verdict=Verdict.INTERRUPTED, buckets=(CRASH,))
+    again = part(FIRST, buckets=(SIMPLER,))
+
+    whole = whole_of(folders(again, killed, part(SECOND)))
+
+    assert whole.parts[0] == again
+    assert whole.missing == ()
+    assert "several results" in whole.warnings[0]
+
+
+def test_rows_of_the_plan_that_left_nothing_are_missing_and_skipped_ones_are_not() -> None:
+    jobs = [PlannedJob(name=name, targets=(name,)) for name in (ONE, TWO)]
+    skipped = SkippedJob(name="gpu", targets=("t@cuda",), device="cuda", reason="no GPU runner")
+
+    whole = whole_of(folders(part(Shard(), targets=(ONE,))), planned(*jobs, skipped=(skipped,)))
+
+    assert whole.missing == (Gap(f"shard 1/1 of {TWO}", "it left no result"),)
+
+
+def test_nothing_at_all_is_not_a_clean_run() -> None:
+    assert whole_of([]).missing
+
+
+# --- buckets --------------------------------------------------------------------------------------
+
+
+def test_one_bucket_of_two_shards_counts_both_and_is_shown_by_the_simpler_case() -> None:
+    met = unite.buckets_of([part(FIRST, buckets=(CRASH,)), part(SECOND, buckets=(SIMPLER,))])
+
+    assert [(b.fingerprint, b.count, b.finding) for b in met] == [
+        (CRASH.fingerprint, 5, min(CRASH, SIMPLER, key=lambda b: len(repr(b.finding.case))).finding)
+    ]
+
+
+def confirmed(of: Bucket) -> Bucket:
+    return replace(of, confirmation=Confirmation.CONFIRMED, shown=0, tried=0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "together", "rate"),
+    [
+        (FLAKY, FLAKY, Confirmation.FLAKY, (2, 6)),
+        (FLAKY, PENDING, Confirmation.FLAKY, (1, 3)),
+        (PENDING, PENDING, Confirmation.PENDING, (0, 0)),
+        (FLAKY, confirmed(FLAKY), Confirmation.CONFIRMED, (0, 0)),
+        (PENDING, confirmed(FLAKY), Confirmation.CONFIRMED, (0, 0)),
+    ],
+)
+def test_what_several_shards_saw_of_a_bucket_is_put_together(
+    one: Bucket, other: Bucket, together: Confirmation, rate: tuple[int, int]
+) -> None:
+    for first, second in ((one, other), (other, one)):
+        (met,) = unite.buckets_of([part(FIRST, buckets=(first,)), part(SECOND, buckets=(second,))])
+
+        assert met.confirmation is together
+        assert (met.shown, met.tried) == rate
+
+
+def test_a_stream_counts_as_explored_as_far_as_every_shard_got() -> None:
+    far, less = Explored(batches=40, learned=""), Explored(batches=30, learned="")
+    every = [part(FIRST, explored={STREAM: far}), part(SECOND, explored={STREAM: less})]
+
+    assert unite.explored_by(every) == {STREAM: (less, 120.0)}
+    assert unite.explored_by(every[:1]) == {}
+
+
+def test_targets_add_up_and_disagreement_is_kept() -> None:
+    other = target(ONE, version="1.1", confined_by=("landlock",), tally=Tally(passed=1, hung=2))
+
+    (ran,) = unite.targets_of([part(ran=(target(ONE),)), part(ran=(other,))])
+
+    assert ran.tally == Tally(passed=6, crashed=1, hung=2)
+    assert (ran.version, ran.confined_by) == ("1.0, 1.1", ("landlock",))
+
+
+# --- judging --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return Config(
+        out=tmp_path / "merged",
+        baseline=tmp_path / "baseline",
+        tracker=tmp_path / "issues",
+    )
+
+
+def judged(config: Config, tmp_path: Path, *every: Part) -> list[Event]:
+    named = [written(tmp_path / f"shard-{number}", one) for number, one in enumerate(every)]
+    return list(merge(gather(named, config)))
+
+
+def end(events: list[Event]) -> RunFinished:
+    last = events[-1]
+    assert isinstance(last, RunFinished)
+    return last
+
+
+def standing(events: list[Event]) -> dict[str, Comparison]:
+    return {b.fingerprint: b.comparison for b in end(events).buckets}
+
+
+def known(config: Config, *buckets: Bucket) -> None:
+    FolderStore(config.baseline).save(establish(buckets, SEEN))  # type: ignore[arg-type]
+
+
+def test_merged_shards_establish_the_baseline_that_later_ones_are_held_against(
+    config: Config, tmp_path: Path
+) -> None:
+    every = [part(FIRST, buckets=(CRASH,)), part(SECOND, buckets=(VALUES, FLAKY))]
+
+    first = judged(config, tmp_path, *every)
+    second = judged(config, tmp_path, *every)
+
+    assert (end(first).verdict, end(first).exit_code) == (Verdict.ESTABLISHED, 0)
+    assert (end(second).verdict, end(second).exit_code) == (Verdict.CLEAN, 0)
+    assert standing(second) == {
+        CRASH.fingerprint: Comparison.KNOWN,
+        VALUES.fingerprint: Comparison.KNOWN,
+        FLAKY.fingerprint: Comparison.FLAKY,
+    }
+    script = next(b.reproducer for b in end(first).buckets if b.fingerprint == CRASH.fingerprint)
+    assert "planted.fragile(-1)" in (config.out / script).read_text("utf-8")
+
+
+def test_the_events_are_those_of_a_run(config: Config, tmp_path: Path) -> None:
+    every = [part(FIRST, buckets=(CRASH, FLAKY), documentation=(DANGLING,)), part(SECOND)]
+
+    events = judged(config, tmp_path, *every)
+
+    opened = [e.bucket.fingerprint for e in events if isinstance(e, BucketOpened)]
+    flaky = [e.bucket.fingerprint for e in events if isinstance(e, BucketFlaky)]
+    read = [e.findings for e in events if isinstance(e, DocumentationChecked)]
+    assert (opened, flaky) == ([CRASH.fingerprint], [FLAKY.fingerprint])
+    assert read == [(DANGLING,)]
+    assert end(events).apis_exercised == {ONE: 1, TWO: 1}
+    assert {t.name: t.tally.total for t in end(events).targets} == {ONE: 12, TWO: 12}
+    assert [one.shard for one in end(events).parts] == [FIRST, SECOND]
+
+
+def test_a_missing_shard_is_never_a_pass_and_what_others_found_is_told(
+    config: Config, tmp_path: Path
+) -> None:
+    known(config, VALUES)
+
+    events = judged(config, tmp_path, part(FIRST, buckets=(CRASH,)))
+
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
+    assert "shard 2/2" in end(events).summary
+    assert standing(events) == {
+        CRASH.fingerprint: Comparison.NEW,
+        VALUES.fingerprint: Comparison.NOT_RUN,
+    }
+    assert [e.target for e in events if isinstance(e, TargetUnavailable)] == [
+        f"shard 2/2 of {ONE}, {TWO}"
+    ]
+    assert set(FolderStore(tmp_path / "baseline").load()) == {VALUES.fingerprint}
+
+
+def test_a_new_bucket_fails_the_merge(config: Config, tmp_path: Path) -> None:
+    known(config, VALUES)
+
+    events = judged(config, tmp_path, part(FIRST, buckets=(CRASH,)), part(SECOND))
+
+    assert (end(events).verdict, end(events).exit_code) == (Verdict.NEW_FINDINGS, 1)
+
+
+def test_a_bucket_is_fixed_only_where_its_shard_replayed_it_on_all_its_targets(
+    config: Config, tmp_path: Path
+) -> None:
+    known(config, CRASH, VALUES)
+    passed = {CRASH.fingerprint: frozenset({ONE}), VALUES.fingerprint: frozenset({ONE})}
+
+    events = judged(config, tmp_path, part(FIRST, replayed=passed), part(SECOND))
+
+    assert standing(events) == {
+        CRASH.fingerprint: Comparison.FIXED,
+        VALUES.fingerprint: Comparison.NOT_RUN,
+    }
+    state = FolderStore(tmp_path / "baseline").load()[CRASH.fingerprint]
+    assert (state.state, state.decision.clean_runs) == (State.OPEN, 1)
+
+
+def test_a_difference_between_rows_is_not_fixed_by_what_each_row_ran_alone(
+    config: Config, tmp_path: Path
+) -> None:
+    known(config, VALUES)
+    rows = [
+        part(
+            Shard(),
+            targets=(name,),
+            ran=(target(name),),
+            replayed={VALUES.fingerprint: frozenset({name})},
+        )
+        for name in (ONE, TWO)
+    ]
+
+    assert standing(judged(config, tmp_path, *rows)) == {VALUES.fingerprint: Comparison.NOT_RUN}
+
+
+def test_what_the_base_of_a_row_shows_is_known_and_nothing_is_written(
+    config: Config, tmp_path: Path
+) -> None:
+    head = bucket(crash("checked", target=TWO))
+    row = part(
+        Shard(),
+        targets=(TWO,),
+        base=(ONE,),
+        buckets=(CRASH, head),
+        shown_on={CRASH.fingerprint: frozenset({(ONE,), (TWO,)})},
+    )
+
+    events = judged(config, tmp_path, row)
+
+    assert standing(events) == {
+        CRASH.fingerprint: Comparison.KNOWN,
+        head.fingerprint: Comparison.NEW,
+    }
+    assert end(events).exit_code == 1
+    assert not (tmp_path / "baseline").exists()
+
+
+def test_shards_that_ran_other_versions_are_told_of(config: Config, tmp_path: Path) -> None:
+    newer = part(SECOND, ran=(target(ONE, version="1.1"), target(TWO)))
+
+    events = judged(config, tmp_path, part(FIRST), newer)
+
+    warnings = [event.message for event in events if isinstance(event, Warned)]
+    assert warnings == [f"{ONE}: the shards ran different versions: 1.0, 1.1"]

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from campaign_examples import ONE, TWO
+from part_examples import CRASH, VALUES, part, target, written
+
+from ciguard.baseline import FolderStore
+from ciguard.campaign.budget import Budget
+from ciguard.campaign.conclude import Conclusion, Memory
+from ciguard.campaign.frontier import Frontier
+from ciguard.campaign.sharding.own_part import forget_part, part_of
+from ciguard.config import Config
+from ciguard.domain import PARTS_FILE, Comparison, Crashed, Passed, RunFinished, Verdict
+from ciguard.errors import OutputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_what_an_earlier_run_left_does_not_pass_for_the_next_ones_part(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out", part())
+
+    forget_part(folder)
+    forget_part(folder)
+    forget_part(tmp_path / "missing")
+
+    assert not (folder / PARTS_FILE).exists()
+
+
+def test_a_part_that_cannot_be_removed_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / PARTS_FILE).mkdir()
+
+    with pytest.raises(OutputError, match=r"parts\.jsonl: cannot be removed"):
+        forget_part(tmp_path)
+
+
+def test_a_part_holds_what_was_met_also_where_only_the_base_shows_it(tmp_path: Path) -> None:
+    config = Config(base=(ONE,), targets=(TWO,))
+    memory = Memory(
+        store=FolderStore(tmp_path),
+        records={},
+        is_first=True,
+        frontier=Frontier(tmp_path, is_first=True),
+    )
+    run = Conclusion(
+        config=config,
+        memory=memory,
+        budget=Budget(1.0),
+        targets=(target(ONE), target(TWO)),
+        base=(ONE,),
+        sites={},
+        replayed={},
+        explored={},
+        used=(),
+    )
+    on_both = replace(CRASH.finding, outcomes={ONE: Crashed("SIGSEGV"), TWO: Passed(b"1", 0.1)})
+    gone = replace(CRASH, finding=on_both, comparison=Comparison.FIXED)
+    unmet = replace(VALUES, comparison=Comparison.FIXED, count=0)
+    end = RunFinished(
+        verdict=Verdict.PART,
+        exit_code=0,
+        summary="",
+        targets=run.targets,
+        buckets=(gone, unmet),
+        stages={},
+        apis_exercised={},
+        parameters={},
+    )
+
+    left = part_of(run, end, {}, documentation=())
+
+    assert left.buckets == (replace(gone, comparison=Comparison.NEW),)

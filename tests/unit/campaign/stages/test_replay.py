@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from baseline_examples import record
+from campaign_examples import ONE, TWO, group, member
+
+from ciguard.campaign.stages.replay import Replays
+from ciguard.domain import (
+    Exhausted,
+    Intent,
+    Passed,
+    ProgramCase,
+    Rejected,
+    Resource,
+    Stage,
+    as_call,
+)
+from ciguard.execution import Result
+
+if TYPE_CHECKING:
+    from ciguard.baseline import BaselineRecord
+    from ciguard.domain import Outcome
+    from ciguard.execution import Dispatcher, Job
+
+
+@dataclass
+class Desk:
+    """Stands where the dispatcher does: keeps the jobs."""
+
+    jobs: list[Job] = field(default_factory=list)
+
+    def add(self, job: Job) -> None:
+        self.jobs.append(job)
+
+
+def stored(relation: str) -> BaselineRecord:
+    plain = record()
+    case = replace(as_call(plain.exhibit.case), api="planted.double", relation=relation)
+    exhibit = replace(plain.exhibit, library="planted", api="planted.double", case=case)
+    return replace(plain, exhibit=exhibit)
+
+
+@pytest.mark.parametrize(
+    ("relation", "is_run"), [("", True), ("same call twice", True), ("of another package", False)]
+)
+def test_a_case_whose_relation_is_not_installed_is_not_replayed(
+    relation: str, *, is_run: bool
+) -> None:
+    desk = Desk()
+    replays = Replays(cast("Dispatcher", desk), {"planted": group(member(ONE, "planted.double"))})
+
+    replays.start([stored(relation)])
+
+    assert bool(desk.jobs) == is_run
+    assert replays.is_done != is_run
+
+
+@pytest.mark.parametrize(
+    ("intent", "targets"), [(Intent.CONFORMING, [ONE, TWO]), (Intent.VIOLATING, [ONE])]
+)
+def test_only_what_conforms_is_replayed_in_a_mode(intent: Intent, targets: list[str]) -> None:
+    desk = Desk()
+    traced = member(TWO, "planted.double")
+    traced.identity = replace(traced.identity, mode="trace")
+    tested = group(member(ONE, "planted.double"), traced)
+    met = stored("")
+    case = replace(as_call(met.exhibit.case), intent=intent)
+
+    Replays(cast("Dispatcher", desk), {"planted": tested}).start(
+        [replace(met, exhibit=replace(met.exhibit, case=case))]
+    )
+
+    assert [job.target for job in desk.jobs] == targets
+
+
+@pytest.mark.parametrize("api", ["planted", "planted.gone", "planted.double"])
+def test_a_program_is_replayed_whatever_it_is_about_but_in_no_mode(api: str) -> None:
+    desk = Desk()
+    traced = member("ciguard-planted==3.0", "planted.double")
+    traced.identity = replace(traced.identity, mode="trace")
+    tested = group(member(ONE, "planted.double"), member(TWO, "planted.double"), traced)
+    met = stored("")
+    exhibit = replace(met.exhibit, api=api, case=ProgramCase(api=api, source="x = 1"))
+
+    Replays(cast("Dispatcher", desk), {"planted": tested}).start([replace(met, exhibit=exhibit)])
+
+    assert [job.target for job in desk.jobs] == [ONE, TWO]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_exercised"),
+    [
+        (Passed(b"1", 0.1), True),
+        (Rejected("ValueError", "no"), True),
+        (Rejected("TypeError", "no such dtype here", Stage.BUILD), False),
+        (Rejected("Unsupported", "not in this mode", Stage.MODE), False),
+        (Exhausted(Resource.MEMORY), False),
+    ],
+)
+def test_a_case_counts_as_exercised_only_where_its_call_was_made_and_ended_well(
+    outcome: Outcome, *, is_exercised: bool
+) -> None:
+    desk = Desk()
+    tested = group(member(ONE, "planted.double"), member(TWO, "planted.double"))
+    replays = Replays(cast("Dispatcher", desk), {"planted": tested})
+    replays.start([stored("")])
+    first, last = desk.jobs
+
+    assert replays.take(Result(first, (Passed(b"1", 0.1),), 0.1)) is None
+    complete = replays.take(Result(last, (outcome,), 0.1))
+
+    assert complete is not None
+    assert complete.exercised_on == ({ONE, TWO} if is_exercised else {ONE})
+
+
+def test_void_result_of_a_replay_leaves_its_bucket_unexercised() -> None:
+    desk = Desk()
+    tested = group(member(ONE, "planted.double"))
+    replays = Replays(cast("Dispatcher", desk), {"planted": tested})
+    replays.start([stored("")])
+    complete = replays.take(Result(desk.jobs[0], (Passed(b"1", 0.1),), 0.1))
+    assert complete is not None
+    replays.note_passed(complete)
+
+    replays.doubt(complete.fingerprints[0])
+    replays.note_passed(complete)
+
+    assert replays.passed == {}

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from ciguard.baseline import FolderStore
+from ciguard.campaign.conclude import Memory
+from ciguard.campaign.frontier import Frontier
+from ciguard.campaign.journal import Past
+from ciguard.campaign.stages.sequence import stages_of
+from ciguard.campaign.state import begin
+from ciguard.config import Config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.campaign.journal import Journal
+    from ciguard.campaign.state import CampaignState
+    from ciguard.execution import Dispatcher
+
+BEFORE = ["describe", "replay", "explore", "libraries", "measure", "confirm", "minimise"]
+
+
+def state_of(folder: Path, base: tuple[str, ...]) -> CampaignState:
+    memory = Memory(store=FolderStore(folder), records={}, is_first=True, frontier=Frontier(folder))
+    nobody = object()  # nothing is started or written before the first stage has its turn
+    return begin(
+        Config(base=base),
+        memory,
+        Past(),
+        dispatcher=cast("Dispatcher", nobody),
+        journal=cast("Journal", nobody),
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "dates", "after"),
+    [
+        ((), False, ["trace"]),
+        (("torch==2.12.0",), False, ["attribute", "trace"]),
+        ((), True, ["trace", "date"]),
+    ],
+)
+def test_stages_of_a_run_come_in_order_and_only_where_they_have_a_purpose(
+    tmp_path: Path, *, base: tuple[str, ...], dates: bool, after: list[str]
+) -> None:
+    stages = stages_of(state_of(tmp_path, base), {}, dates=dates)
+
+    assert [stage.name for stage in stages] == [*BEFORE, *after]
+
+
+def test_no_two_stages_take_the_results_of_the_same_jobs(tmp_path: Path) -> None:
+    state = state_of(tmp_path, ("torch==2.12.0",))
+
+    keys = [key for stage in stages_of(state, {}, dates=True) for key in stage.keys]
+
+    assert len(keys) == len(set(keys))

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from campaign_examples import ONE, call, group, member
+
+from ciguard import interrupts
+from ciguard.baseline import FolderStore
+from ciguard.campaign.conclude import Memory
+from ciguard.campaign.frontier import Frontier
+from ciguard.campaign.intake import Intake
+from ciguard.campaign.journal import Journal, Past, read_journal
+from ciguard.campaign.loop import Loop
+from ciguard.campaign.stages.explore import Explore
+from ciguard.campaign.stages.stage import CampaignStage, Turns
+from ciguard.campaign.state import CampaignState, begin
+from ciguard.campaign.stream import Executed, Stream
+from ciguard.config import Config
+from ciguard.domain import (
+    Action,
+    Crashed,
+    Event,
+    Finding,
+    Policy,
+    StageFinished,
+    TargetUnavailable,
+)
+from ciguard.execution import Job, Result
+from ciguard.oracles import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from ciguard.execution import Dispatcher
+
+API = "planted.fragile"
+CASES = tuple(call("fragile", -1 - number) for number in range(4))
+
+
+class OneBatch:
+    """Stands where a stream does: its only batch has run, and is to be judged."""
+
+    def __init__(self) -> None:
+        self.group = group(member(ONE, API))
+        self.judged = 0
+
+    def take(self, result: Result) -> list[Executed]:
+        del result
+        return [EXECUTED]
+
+    def mark_judged(self) -> None:
+        self.judged += 1
+
+    def state(self) -> dict[str, object]:
+        return {"done": self.judged, "cases": len(CASES) * self.judged, "deaths": {}}
+
+    def new_lessons(self) -> list[object]:
+        return []
+
+
+class Interrupting(Policy):
+    """Interrupts the process in the middle of judging, as somebody at the keyboard may."""
+
+    def action(self, finding: Finding) -> Action:
+        if finding.case == CASES[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().action(finding)
+
+
+@dataclass
+class Desk:
+    """Stands where the dispatcher does: knows whose results are unproven, and void."""
+
+    jobs: list[Job] = field(default_factory=list)
+    waiting: set[tuple[str, Hashable]] = field(default_factory=set)
+    void: list[Job] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    failed: str = ""
+
+    def unproven(self) -> set[tuple[str, Hashable]]:
+        return set(self.waiting)
+
+    def take_void(self) -> list[Job]:
+        taken, self.void = self.void, []
+        return taken
+
+    def wait(self, timeout_s: float) -> list[Result]:
+        del timeout_s
+        taken, self.results = self.results, []
+        return taken
+
+    def failure(self, target: str) -> str:
+        del target
+        return self.failed
+
+    def add(self, job: Job, *, urgent: bool = False) -> None:
+        del urgent
+        self.jobs.append(job)
+
+
+EXECUTED = Executed(API, CASES, {ONE: (Crashed("SIGSEGV"),) * len(CASES)})
+JOB = Job(ONE, (Stream.KEY, "planted", 0), tuple(map(encode, CASES)))
+RESULT = Result(JOB, EXECUTED.outcomes[ONE], 0.1)
+
+
+def state_of(desk: Desk, journal: Journal, policy: Policy | None = None) -> CampaignState:
+    """Return the state of a run whose only stream is `OneBatch`, under a policy."""
+    stream = OneBatch()
+    config = Config()
+    memory = Memory(
+        store=FolderStore(Path("baseline")),
+        records={},
+        is_first=True,
+        frontier=Frontier(Path("baseline"), is_first=True),
+    )
+    state = begin(config, memory, Past(), dispatcher=cast("Dispatcher", desk), journal=journal)
+    if policy is not None:
+        state.intake = Intake(
+            confirmer=state.confirmer,
+            journal=journal,
+            groups=state.groups,
+            known=(),
+            policy=policy,
+        )
+    state.groups["planted"] = stream.group
+    state.streams["planted"] = cast("Stream", stream)
+    return state
+
+
+def loop_of(state: CampaignState) -> Loop:
+    return Loop(state, [Explore(state)])
+
+
+def turn(loop: Loop, desk: Desk, *results: Result) -> None:
+    """Take a turn in which these results come, and note how far the run is."""
+    desk.results += results
+    list(loop.take())
+    loop.finish()
+
+
+def done(folder: Path) -> int:
+    return int(read_journal(folder).streams.get("planted", {"done": 0})["done"])
+
+
+def test_batch_whose_results_are_unproven_is_done_again_on_resume(tmp_path: Path) -> None:
+    desk = Desk(waiting={(ONE, JOB.key)})
+    with Journal(tmp_path) as journal:
+        journal.start({"seed": 1})
+        loop = loop_of(state_of(desk, journal))
+
+        turn(loop, desk, RESULT)
+        unproven = done(tmp_path)
+        desk.waiting.clear()
+        turn(loop, desk)
+
+    assert unproven == 0
+    assert done(tmp_path) == 1
+
+
+def test_void_batch_counts_as_done_once_it_was_run_again_and_proven(tmp_path: Path) -> None:
+    desk = Desk(waiting={(ONE, JOB.key)})
+    with Journal(tmp_path) as journal:
+        journal.start({"seed": 1})
+        loop = loop_of(state_of(desk, journal))
+        turn(loop, desk, RESULT)
+
+        desk.waiting, desk.void = set(), [JOB]
+        turn(loop, desk)
+        while_void = done(tmp_path)
+        again = next(job for job in desk.jobs if job.is_careful)
+        turn(loop, desk, Result(again, EXECUTED.outcomes[ONE], 0.1))
+
+    assert while_void == 0
+    assert done(tmp_path) == 1
+
+
+def test_a_batch_that_an_interruption_meets_is_counted_whole(tmp_path: Path) -> None:
+    desk = Desk(results=[RESULT])
+    with Journal(tmp_path) as journal:
+        journal.start({"seed": 1})
+        loop = loop_of(state_of(desk, journal, Interrupting()))
+        with interrupts.raised(), pytest.raises(KeyboardInterrupt):
+            list(loop.take())
+
+        loop.finish()
+
+    past = read_journal(tmp_path)
+    assert past.streams["planted"]["done"] == 1
+    assert sum(past.counts.values()) == len(CASES)
+
+
+def test_result_that_no_stage_has_asked_for_is_refused(tmp_path: Path) -> None:
+    stray = Job(ONE, ("nobody", 1), JOB.cases)
+    desk = Desk(results=[Result(stray, EXECUTED.outcomes[ONE], 0.1)])
+    with Journal(tmp_path) as journal:
+        loop = loop_of(state_of(desk, journal))
+
+        with pytest.raises(AssertionError, match="nobody"):
+            list(loop.take())
+
+
+class Recording(CampaignStage):
+    """Notes what it is asked; proposes nothing."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        self.name = name
+        self._log = log
+
+    def run(self, turns: Turns) -> Iterator[Event]:
+        self._log.append(f"run {self.name}")
+        yield from turns.take()
+
+    def prepare_turn(self, *, is_patient: bool) -> Iterator[Event]:
+        del is_patient
+        self._log.append(f"prepare {self.name}")
+        return iter(())
+
+    def give_up(self, target: str) -> Iterator[Event]:
+        self._log.append(f"{self.name} without {target}")
+        return iter(())
+
+    def close(self) -> None:
+        self._log.append(f"close {self.name}")
+
+
+def test_every_stage_takes_part_in_the_turns_of_the_others(tmp_path: Path) -> None:
+    log: list[str] = []
+    with Journal(tmp_path) as journal:
+        loop = Loop(state_of(Desk(), journal), [Recording("a", log), Recording("b", log)])
+
+        events = list(loop.run())
+        loop.finish()
+
+    assert [event.stage for event in events if isinstance(event, StageFinished)] == ["a", "b"]
+    assert log == [
+        *("run a", "prepare a", "prepare b"),
+        *("run b", "prepare a", "prepare b"),
+        *("close b", "close a"),
+    ]
+
+
+def test_target_that_fails_is_reported_once_and_stages_forget_it_in_every_turn(
+    tmp_path: Path,
+) -> None:
+    log: list[str] = []
+    with Journal(tmp_path) as journal:
+        journal.start({"seed": 1})
+        loop = Loop(state_of(Desk(failed="gone"), journal), [Recording("a", log)])
+
+        events = [*loop.take_quietly(), *loop.take_quietly()]
+        loop.finish()
+
+    assert events == [TargetUnavailable(target=ONE, reason="gone")]
+    assert log == [f"a without {ONE}"] * 2 + ["close a"]
+    assert done(tmp_path) == 0
