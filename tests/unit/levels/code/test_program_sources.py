@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.errors import ConfigurationError, UnknownNameError
-from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.levels.code.seed_sources import (
     ProgramSource,
     read_program,
@@ -47,7 +46,7 @@ def names_in(library: str, program: str) -> set[str]:
 # --- what comes with ciguard ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("library", sorted(libraries_with_programs()))
+@pytest.mark.parametrize("library", METHODS)
 def test_the_models_of_the_paper_are_shipped_for_each_library(library: str) -> None:
     assert shipped_programs(library) == SHIPPED
 
@@ -56,7 +55,7 @@ def test_functions_that_return_a_model_are_no_programs() -> None:
     assert shipped_programs("keras") == ()
 
 
-@pytest.mark.parametrize("library", sorted(libraries_with_programs()))
+@pytest.mark.parametrize("library", METHODS)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_program_ends_with_what_runs_are_compared_by(library: str, name: str) -> None:
     source = shipped_program(name, library)
@@ -71,7 +70,7 @@ def test_a_program_ends_with_what_runs_are_compared_by(library: str, name: str) 
     assert ast.unparse(body[-1]).startswith("print(")
 
 
-@pytest.mark.parametrize("library", sorted(libraries_with_programs()))
+@pytest.mark.parametrize("library", METHODS)
 def test_both_styles_of_programs_occur(library: str) -> None:
     used = {name: names_in(library, name) for name in SHIPPED}
 
