@@ -14,9 +14,9 @@ ROOT = Path(__file__).parents[2]
 OF_LEVELS = {"AppCase", "FunctionCase", "ModelCase", "ProgramCase"}
 """Kinds of cases that one level alone makes."""
 CALLS = {
-    "campaign/equivalents.py": "an equivalence is defined between calls",
+    "campaign/stages/equivalents.py": "an equivalence is defined between calls",
     "campaign/rating.py": "holds the arguments of a call against what its API documents",
-    "campaign/suspects.py": "calls are measured, on larger and larger arguments",
+    "campaign/stages/suspects.py": "calls are measured, on larger and larger arguments",
     "oracles/across_libraries.py": "an equivalence is defined between calls",
     "oracles/laws/breaking.py": "a law is about a parameter of an API",
     "oracles/relations/contract.py": "a relation is defined on calls",
