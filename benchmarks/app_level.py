@@ -18,31 +18,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ciguard.applications import (
-    Trying,
-    assess,
-    dead_conditions,
-    explore,
-    find,
-    known_providers,
-    read_application,
-    read_vocabulary,
-    settings_for,
-)
+from ciguard.applications import known_providers
 from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.relations import relations_of
 from ciguard.applications.answering.simulated import Simulated
+from ciguard.applications.assessing import Trying, assess, settings_for
 from ciguard.applications.assessing.aims import aims_of, brought_about
 from ciguard.applications.assessing.trials import Trials
+from ciguard.applications.exploring import explore
 from ciguard.applications.exploring.calling import Caller, host_of, routines_of
+from ciguard.applications.finding import find, read_application
 from ciguard.applications.inverting.choosing import Sources, inverse_of
 from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.judging import dead_conditions, read_vocabulary
 from ciguard.applications.providers.description import Kind, Task, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications import Assessed, Explored
+    from ciguard.applications.assessing import Assessed
+    from ciguard.applications.exploring import Explored
     from ciguard.applications.providers.description import Operation
 
 SEEDS = Path(__file__).parents[1] / "seeds" / "apps"

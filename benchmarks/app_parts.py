@@ -23,23 +23,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from ciguard.applications import (
-    Trying,
-    assess,
-    contradictory_conditions,
-    dead_conditions,
-    explore,
-    find,
-    known_providers,
-    read_application,
-    settings_for,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.assessing import Trying, assess, settings_for
+from ciguard.applications.exploring import explore
+from ciguard.applications.finding import find, read_application
+from ciguard.applications.judging import contradictory_conditions, dead_conditions
 from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ciguard.applications import Application, Explored, Found
+    from ciguard.applications.exploring import Explored
+    from ciguard.applications.finding import Application, Found
 
 RESULTS = Path(__file__).parent / "results" / "app-parts.jsonl"
 ROOM = "ciguard.applications"

@@ -27,24 +27,17 @@ from ciguard.baseline import (
     BaselineRecord,
     Decision,
     Exercised,
-    Exhibit,
     Sighting,
     bucket_of,
     compare,
     open_store,
     update,
 )
+from ciguard.baseline.record import Exhibit
 from ciguard.config import GitBranch
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Comparison,
-    Evidence,
-    LiteralValue,
-    Severity,
-    TensorValue,
-    Uniform,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Comparison, Evidence, Severity
+from ciguard.domain.values import LiteralValue, TensorValue, Uniform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

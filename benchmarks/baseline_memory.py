@@ -25,17 +25,9 @@ from ciguard import __version__
 from ciguard.baseline import bucket_of, open_store
 from ciguard.campaign.sharding.own_part import campaign_of
 from ciguard.config import Config
-from ciguard.domain import (
-    Bucket,
-    Comparison,
-    Confirmation,
-    Errored,
-    Part,
-    Tally,
-    TargetSummary,
-    Verdict,
-    part_to_json,
-)
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Tally, TargetSummary, Verdict
+from ciguard.domain.outcomes import Errored
+from ciguard.domain.parts import Part, part_to_json
 
 CASES = 100_000
 MAX_PEAK_MB = 450

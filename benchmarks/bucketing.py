@@ -25,16 +25,18 @@ from typing import TYPE_CHECKING
 from bucketing_causes import CAUSES, Cause
 from sklearn.metrics import completeness_score, homogeneity_score
 
-from ciguard.domain import Crashed
+from ciguard.domain.outcomes import Crashed
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job, Limits, WorkerSpec, find_debugger, trace
-from ciguard.oracles import Identity, Subject, encode, judge
+from ciguard.oracles import Identity, Subject, judge
+from ciguard.oracles.relations import encode
 from ciguard.triage import Buckets, Minimiser, cause_of, fingerprint, native_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ciguard.domain import Case, Finding
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
 
 SOURCE = Path(__file__).parent / "faulty"
 RELEASES = ("1", "2")

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, CallKind, Constant, LiteralValue, TensorValue, Uniform
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import Constant, LiteralValue, TensorValue, Uniform
 
 if TYPE_CHECKING:
     from random import Random
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 _DTYPES = ("float32", "float64", "int32", "int64", "uint8")
 _GIVEN = 0.7

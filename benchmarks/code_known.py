@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 from planted_campaign import campaign
 
-from ciguard.domain import Confirmation
+from ciguard.domain.findings import Confirmation
 from ciguard.errors import ProvisioningError
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 _PROGRAMS = Path(__file__).parent / "known_programs"
 

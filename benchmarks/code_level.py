@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING
 
 from code_rig import rig_on
 
-from ciguard.domain import CallKind, Intent, Operator, Passed
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.programs import Operator
 from ciguard.levels.code.pruning import equivalence_class
 
 if TYPE_CHECKING:
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 
     from code_rig import Rig
 
-    from ciguard.domain import ApiRecord, Outcome, ProgramCase
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.programs import ProgramCase
+    from ciguard.domain.records import ApiRecord
 
 TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.21.0", "jittor==1.3.11.0")
 LAYERS = {"torch": ("torch.nn.",), "tensorflow": ("keras.layers.", "tensorflow.keras.layers."),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from code_defects import Defect, Group
     from code_recall import Found
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 PLANTED = "torch==2.13.0"
 OTHERS = (

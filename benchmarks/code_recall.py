@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from code_defects import Kind
 from model_recall import cases_until
 
-from ciguard.domain import Bucket, Confirmation, Operator, ProgramCase
+from ciguard.domain.findings import Bucket, Confirmation
+from ciguard.domain.programs import Operator, ProgramCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -15,7 +15,7 @@ from stage_results import result_of
 from ciguard.campaign.setup import start_groups
 from ciguard.campaign.stream import Stream
 from ciguard.config import Config
-from ciguard.domain import ProgramCase
+from ciguard.domain.programs import ProgramCase
 from ciguard.execution import Dispatcher
 from ciguard.levels.code.seeding import code_level, seed_programs
 from ciguard.levels.code.settings import PROGRAMS
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
 
 
 class Rig:

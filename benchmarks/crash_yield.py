@@ -26,18 +26,19 @@ from ciguard.campaign.group import groups_of
 from ciguard.campaign.stream import Stream
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import Crashed
+from ciguard.domain.outcomes import Crashed
 from ciguard.execution import Dispatcher, Job, ServerProcess
 from ciguard.levels import LEFT_OUT, select
 from ciguard.levels.api.level import ApiLevel
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import ApiRecord, Case
+    from ciguard.domain.case import Case
+    from ciguard.domain.records import ApiRecord
     from ciguard.execution import Result
     from ciguard.levels import Level
     from ciguard.levels.api.spec import LevelFactory

@@ -9,7 +9,7 @@ from ciguard.levels.api.level import ApiLevel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.levels import Batch
 
 

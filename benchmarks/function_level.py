@@ -31,21 +31,18 @@ from function_sets.requiring import is_valid
 from function_sets.sizes import print_sizes
 from hypothesis import strategies as st
 
-from ciguard.functions import (
-    Call,
-    FunctionSpec,
-    ModuleSpec,
-    call_sampler,
-    call_strategy,
-    export_tests,
-    module_from_json,
-)
+from ciguard.functions.checking import module_from_json
+from ciguard.functions.drawing import call_sampler
+from ciguard.functions.drawing.calls import call_strategy
 from ciguard.functions.in_target.calling.caller import Caller
 from ciguard.functions.in_target.describing.module import Description
+from ciguard.functions.writing import export_tests
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
+
+    from ciguard.functions.specs import Call, FunctionSpec, ModuleSpec
 
 RIVALS = {
     # The last Python whose byte code it reads, and a Hypothesis that it still starts with.

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import Crashed, Exhausted, Hung, Passed, Rejected
+from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Passed, Rejected
 from ciguard.execution import (
     Dispatcher,
     Job,
@@ -39,13 +39,13 @@ from ciguard.execution import (
     sanitized,
 )
 from ciguard.execution.worker.landlock import landlock_abi
-from ciguard.oracles import differs
+from ciguard.oracles.comparing import differs
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import WorkerSpec
 
 MAX_FIRST_CASE_S = 0.5

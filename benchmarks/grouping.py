@@ -30,7 +30,8 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score, completeness_score, homogeneity_score
 
-from ciguard.domain import Bucket, Crashed, Errored, Frame, Hung, bucket_from_json
+from ciguard.domain.findings import Bucket, bucket_from_json
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung
 from ciguard.triage import cause_of, native_frames, telling_line
 
 if TYPE_CHECKING:

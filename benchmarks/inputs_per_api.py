@@ -18,7 +18,7 @@ from one_target import OneTarget
 
 from ciguard.campaign import run
 from ciguard.config import Config
-from ciguard.domain import RunFinished
+from ciguard.domain.events import RunFinished
 from ciguard.execution import Dispatcher
 from ciguard.levels import select
 

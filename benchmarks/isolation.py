@@ -15,19 +15,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Crashed,
-    Exhausted,
-    Hung,
-    LiteralValue,
-    Outcome,
-    Passed,
-    TensorValue,
-    Uniform,
-    case_to_json,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import case_to_json
+from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Outcome, Passed
+from ciguard.domain.values import LiteralValue, TensorValue, Uniform
 from ciguard.execution import Dispatcher, Job, Limits, WorkerSpec
 
 PLANTED = Path(__file__).parent.parent / "tests" / "planted"

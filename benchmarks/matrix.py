@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "examples"))
 from github_repository import NAME
 from github_server import TOKEN, GitHubServer
 
-from ciguard.domain import plan_from_json
+from ciguard.domain.plan import plan_from_json
 from ciguard.reports import read_buckets
 
 if TYPE_CHECKING:
-    from ciguard.domain import PlannedJob
+    from ciguard.domain.plan import PlannedJob
 
 _TARGETS = ("torch==2.13.0",)
 _CLOCKED = frozenset({"performance"})

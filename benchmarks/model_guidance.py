@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from model_rig import Rig
 
-    from ciguard.domain import ModelCase, Outcome
+    from ciguard.domain.models import ModelCase
+    from ciguard.domain.outcomes import Outcome
 
 THRESHOLD = 0.4
 _NO_END = 1 << 30

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 from model_guidance import Exploration, compared, explored
 from model_rig import TARGETS, Rig, environments_of, rig_on, with_adapter
 
-from ciguard.domain import INPUT, ModelCase
+from ciguard.domain.models import INPUT, ModelCase
 from ciguard.levels.model.rules import RuleName
 from ciguard.levels.model.universe import Universe, canonical
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ from model_defects import GROUPS
 from model_recall import Found, Recall, recall_of
 from planted_campaign import built_wheel, campaign, planting_parser, print_buckets
 
-from ciguard.domain import ModelCase
+from ciguard.domain.models import ModelCase
 from ciguard.targets import parse_target
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from model_defects import Defect
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 HEALTHY = ("keras==3.15.1 + tensorflow-cpu==2.21.0", "keras==3.15.1 + torch==2.13.0")
 """Without jax, which compiles every layer anew: several times as many mutants in the same time."""

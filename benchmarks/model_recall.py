@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Bucket, Confirmation, LayerNode, ModelCase
+from ciguard.domain.findings import Bucket, Confirmation
+from ciguard.domain.models import LayerNode, ModelCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from model_defects import Defect
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _PUBLIC = "keras.layers."
 

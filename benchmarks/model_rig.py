@@ -17,7 +17,7 @@ from stage_results import result_of
 from ciguard.campaign.setup import start_groups
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
-from ciguard.domain import Check, ModelCase
+from ciguard.domain.models import Check, ModelCase
 from ciguard.execution import Dispatcher
 from ciguard.levels import select_layers
 from ciguard.levels.model.amplification import amplification
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.campaign.group import Group
-    from ciguard.domain import ApiRecord, Json, Outcome
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Json
     from ciguard.execution import Result
     from ciguard.levels import Batch
     from ciguard.levels.model.seeds import SeedModel

@@ -27,7 +27,7 @@ from ciguard.targets import parse_target
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 _MAX_SHOWN = 20
 

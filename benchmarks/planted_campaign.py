@@ -16,7 +16,7 @@ from ciguard.reports import read_buckets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 _HERE = Path(__file__).parent
 _DIST = _HERE / "dist"

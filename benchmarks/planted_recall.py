@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from planted_defects import Kind, Trace
 
 from ciguard.config import Config
-from ciguard.domain import Bucket, Confirmation, PairKind
+from ciguard.domain.findings import Bucket, Confirmation, PairKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from planted_defects import Defect
 
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
 
 FAILING = Config().fail_on
 _DIFFERENTIAL = {

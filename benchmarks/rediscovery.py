@@ -19,7 +19,8 @@ from documented import DocumentedLevel
 from one_target import OneTarget
 from unguided import UnguidedLevel
 
-from ciguard.domain import Confirmation, Crashed
+from ciguard.domain.findings import Confirmation
+from ciguard.domain.outcomes import Crashed
 from ciguard.execution import Dispatcher
 from ciguard.levels import LEFT_OUT, select
 from ciguard.levels.api.level import ApiLevel
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import ApiRecord, Finding
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.records import ApiRecord
     from ciguard.execution import Result
     from ciguard.levels.api.spec import LevelFactory
     from ciguard.oracles import Subject

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 T = TypeVar("T")
 

@@ -29,14 +29,16 @@ from accounting import family_cpu_s
 from ciguard.campaign.catalogue import catalogue
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import ApiCall, CallKind, LiteralValue
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Dispatcher, Job, ServerProcess
 from ciguard.levels.api.level import ApiLevel
-from ciguard.oracles import Identity, Subject, encode, judge
+from ciguard.oracles import Identity, Subject, judge
+from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.levels import Batch
     from ciguard.targets import Environment
 

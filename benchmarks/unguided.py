@@ -9,25 +9,26 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.records import ParameterKind
+from ciguard.domain.values import (
     Constant,
     DtypeValue,
     ListValue,
     LiteralValue,
-    ParameterKind,
     Special,
     TensorValue,
     Uniform,
     Value,
 )
-from ciguard.domain import dtypes as element_types
 from ciguard.levels import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import ApiRecord, Fill, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
+    from ciguard.domain.values import Fill
 
 DTYPES = (*element_types.COMMON, *element_types.COMMON, *element_types.NUMERIC, "string")
 INTS = (-(2**63), -(2**31), -100, -2, 10, 100, 2**16, 2**31 - 1, 2**31, 2**32, 2**62, 2**63 - 1)

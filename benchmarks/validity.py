@@ -26,7 +26,8 @@ from documented import DocumentedLevel
 from one_target import OneTarget
 from unguided import UnguidedLevel
 
-from ciguard.domain import Intent, Passed, Rejected
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.execution import Dispatcher
 from ciguard.knowledge import understand
 from ciguard.knowledge.clues import Source
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import ApiRecord, Outcome
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.records import ApiRecord
 
 TARGETS = ("torch==2.13.0", "tensorflow-cpu==2.21.0", "keras==3.15.1[jax]", "jittor==1.3.11.0")
 PER_BATCH = 20

@@ -9,32 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ciguard.functions import (
-    ORACLES,
+from ciguard.functions.hosting import (
     Broken,
     Collected,
     Execution,
     Hosts,
     Kind,
-    Program,
     ProgramSettings,
-    SearchSettings,
     Skipped,
     collect,
-    has_plain_tests,
-    is_annotated,
     measured_options,
     merge_measured,
-    sidecar_of,
-    test_function,
-    test_script,
 )
+from ciguard.functions.searching import ORACLES, SearchSettings, test_function, test_script
+from ciguard.functions.specs import Program, has_plain_tests, is_annotated, sidecar_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.functions import FunctionSpec, MainSpec, Mark, ModuleSpec, Told
+    from ciguard.functions.hosting import Mark
+    from ciguard.functions.searching import Told
+    from ciguard.functions.specs import FunctionSpec, MainSpec, ModuleSpec
 
 MODULE_TEST = "__main__"
 """Name of the item that runs a program as a script."""

@@ -73,11 +73,11 @@ class Registry(Generic[T]):
         return self._items[name]
 
     def items(self) -> dict[str, T]:
-        """Return all items by name, those of other packages included."""
+        """Return all items by name: the built-in ones first, those of other packages last."""
         for name in tuple(self._waiting):
             self.get(name)
         self._load_entry_points()
-        return dict(self._items)
+        return {name: self._items[name] for name in self.names()}
 
     def names(self) -> list[str]:
         """Return the names of the built-in items, then those of others that were met so far."""

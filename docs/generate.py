@@ -26,7 +26,7 @@ from ciguard.execution.worker.quota import (
     MAX_THREADS,
 )
 from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, plain_calls
-from ciguard.oracles import RELATIONS
+from ciguard.oracles.relations import RELATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

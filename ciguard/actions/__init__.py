@@ -4,28 +4,14 @@ Inputs become settings, commands run in processes of their own, results become o
 `action.yml` only calls it, through `ciguard action`.
 """
 
-from ciguard.actions.cache_key import CacheKey, cache_key
-from ciguard.actions.checkup import (
-    Diagnosis,
-    Health,
-    Workflows,
-    examine_baseline,
-    examine_confinement,
-    examine_hosting,
-    examine_machine,
-    examine_workflows,
-    read_workflows,
-    repository_name,
-)
-from ciguard.actions.children import inert, run_command
+from ciguard.actions.cache_key import cache_key
+from ciguard.actions.children import inert
 from ciguard.actions.commands import annotation
-from ciguard.actions.event import PullRequest, WorkflowEvent
-from ciguard.actions.failures import StepFailure, keep_failure, kept_failure
-from ciguard.actions.inputs import INPUTS, Input, InputError, given_inputs, variable_of
-from ciguard.actions.repository import ActionSource, Repository, action_source, look_at
+from ciguard.actions.failures import keep_failure, kept_failure
+from ciguard.actions.inputs import InputError
+from ciguard.actions.repository import ActionSource, action_source, look_at
 from ciguard.actions.request import Request, Task, read_request, request_of, write_request
 from ciguard.actions.results import (
-    COUNTED,
     FILES,
     Results,
     explained,
@@ -38,57 +24,29 @@ from ciguard.actions.results import (
 )
 from ciguard.actions.runner_files import append_outputs, append_summary
 from ciguard.actions.scaffold_record import RECORD, Record, read_record
-from ciguard.actions.scaffolding import (
-    CI_SYSTEMS,
-    CONFIGURATION,
-    Fate,
-    Written,
-    contents,
-    write_all,
-)
-from ciguard.actions.steps import Steps, scrubbed
-from ciguard.actions.upgrading import SIDE, UpgradeConflictError, upgrade
+from ciguard.actions.scaffolding import CI_SYSTEMS, CONFIGURATION, contents, write_all
+from ciguard.actions.steps import Steps
+from ciguard.actions.upgrading import upgrade
 
 __all__ = [
     "CI_SYSTEMS",
     "CONFIGURATION",
-    "COUNTED",
     "FILES",
-    "INPUTS",
     "RECORD",
-    "SIDE",
     "ActionSource",
-    "CacheKey",
-    "Diagnosis",
-    "Fate",
-    "Health",
-    "Input",
     "InputError",
-    "PullRequest",
     "Record",
-    "Repository",
     "Request",
     "Results",
-    "StepFailure",
     "Steps",
     "Task",
-    "UpgradeConflictError",
-    "WorkflowEvent",
-    "Workflows",
-    "Written",
     "action_source",
     "annotation",
     "append_outputs",
     "append_summary",
     "cache_key",
     "contents",
-    "examine_baseline",
-    "examine_confinement",
-    "examine_hosting",
-    "examine_machine",
-    "examine_workflows",
     "explained",
-    "given_inputs",
     "idle_results",
     "inert",
     "keep_failure",
@@ -98,14 +56,9 @@ __all__ = [
     "passed_over",
     "read_record",
     "read_request",
-    "read_workflows",
-    "repository_name",
     "request_of",
     "results_of",
-    "run_command",
-    "scrubbed",
     "upgrade",
-    "variable_of",
     "without_baseline",
     "without_plan",
     "write_all",

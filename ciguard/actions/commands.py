@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ciguard.domain import command_text, visible
+from ciguard.domain.text import command_text, visible
 
 _LIMIT = 4_000
 """The runner cuts a message at 4096 characters."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import PlanMode
+from ciguard.domain.plan import PlanMode
 from ciguard.files import read_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ciguard.config import LEVEL_SETTINGS, OWN_LEVELS, SETTINGS
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, suggestion
 from ciguard.targets import DEVICE_PATTERN
 

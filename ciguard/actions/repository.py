@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from ciguard.domain import PlanMode, visible
+from ciguard.domain.plan import PlanMode
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.files import read_text
 from ciguard.libraries import LIBRARIES
@@ -19,7 +20,7 @@ from ciguard.project import ask_git
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Plan
+    from ciguard.domain.plan import Plan
     from ciguard.project import Project
 
 _MAX_BYTES = 1024 * 1024

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ciguard.actions.event import WorkflowEvent
 from ciguard.actions.inputs import INPUTS, InputError, given_inputs, variable_of
 from ciguard.config import SETTINGS, SourceKind, load_config
-from ciguard.domain import PlanMode, visible
+from ciguard.domain.plan import PlanMode
+from ciguard.domain.text import visible
 from ciguard.files import read_text, replace_file
 
 if TYPE_CHECKING:

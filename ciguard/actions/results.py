@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ciguard.domain import Verdict, visible
+from ciguard.domain.findings import Verdict
+from ciguard.domain.text import visible
 from ciguard.errors import ExitCode
 from ciguard.files import read_text
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.actions.failures import StepFailure
-    from ciguard.domain import Plan
+    from ciguard.domain.plan import Plan
     from ciguard.errors import CiguardError
 
 NO_BASELINE = "no-baseline"

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, OutputError
 from ciguard.files import read_text, replace_file
 

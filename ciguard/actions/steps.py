@@ -21,7 +21,8 @@ from ciguard.actions.request import (
     settings_of,
 )
 from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
-from ciguard.domain import PlanMode, plan_from_json, visible
+from ciguard.domain.plan import PlanMode, plan_from_json
+from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, ExitCode, suggestion
 from ciguard.files import read_text
 from ciguard.project import VARIABLE, project_of_action
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.actions.request import Request
-    from ciguard.domain import Plan, PlannedJob
+    from ciguard.domain.plan import Plan, PlannedJob
 
 PLAN_FILE = "plan.json"
 _MAX_PLAN_BYTES = 32 * 1024 * 1024

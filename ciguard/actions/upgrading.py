@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.actions.scaffold_record import Offer, Record, write_record
 from ciguard.actions.scaffolding import Fate, Written, read_if_any, write_file
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.programs import run_program
 

@@ -4,7 +4,6 @@
 """
 
 from ciguard.baseline.comparison import (
-    CLEAN_RUNS_UNTIL_FIXED,
     Exercised,
     Records,
     accept,
@@ -14,13 +13,11 @@ from ciguard.baseline.comparison import (
     establish,
     find_record,
     histories,
-    is_regression,
     known_to,
     merge,
     update,
     with_issues,
 )
-from ciguard.baseline.git_branch import GitBranchStore
 from ciguard.baseline.git_command import Git, GitError
 from ciguard.baseline.inventory import Inventory, inventory
 from ciguard.baseline.opening import open_store
@@ -29,33 +26,24 @@ from ciguard.baseline.record import (
     TIME_FORMAT,
     BaselineRecord,
     Decision,
-    Exhibit,
-    Flakes,
     Sighting,
     State,
     bucket_of,
     merge_records,
     with_exhibit,
 )
-from ciguard.baseline.runs import MAX_RUNS, MAX_VERSIONS, RunNote, read_runs, with_run, write_runs
-from ciguard.baseline.store import BaselineStore, Beside, Change, FolderStore
+from ciguard.baseline.runs import MAX_VERSIONS, RunNote, read_runs, with_run, write_runs
+from ciguard.baseline.store import BaselineStore, Change
 
 __all__ = [
-    "CLEAN_RUNS_UNTIL_FIXED",
-    "MAX_RUNS",
     "MAX_VERSIONS",
     "TIME_FORMAT",
     "BaselineRecord",
     "BaselineStore",
-    "Beside",
     "Change",
     "Decision",
     "Exercised",
-    "Exhibit",
-    "Flakes",
-    "FolderStore",
     "Git",
-    "GitBranchStore",
     "GitError",
     "Inventory",
     "Records",
@@ -71,7 +59,6 @@ __all__ = [
     "find_record",
     "histories",
     "inventory",
-    "is_regression",
     "known_to",
     "merge",
     "merge_records",

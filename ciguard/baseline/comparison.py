@@ -23,14 +23,15 @@ from ciguard.baseline.record import (
     renamed,
     with_exhibit,
 )
-from ciguard.domain import Bucket, Comparison, Confirmation, PairKind, ended_well
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind
+from ciguard.domain.outcomes import ended_well
 from ciguard.targets import succeeds
 from ciguard.triage import newest_recipe, recipe_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ciguard.domain import BucketHistory
+    from ciguard.domain.events import BucketHistory
 
 Records: TypeAlias = Mapping[str, BaselineRecord]
 """By fingerprint."""

@@ -19,24 +19,16 @@ from ciguard.baseline.record import (
     State,
     exhibit_to_json,
 )
-from ciguard.domain import (
-    Case,
-    Frame,
-    PairKind,
-    Severity,
-    case_from_json,
-    case_to_json,
-    evidence_from_json,
-    onset_from_json,
-    onset_to_json,
-    stack_to_json,
-)
+from ciguard.domain.case import Case, case_from_json, case_to_json
+from ciguard.domain.findings import PairKind, Severity, evidence_from_json
+from ciguard.domain.onset import onset_from_json, onset_to_json
+from ciguard.domain.outcomes import Frame, stack_to_json
 from ciguard.triage import is_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 T = TypeVar("T")
 

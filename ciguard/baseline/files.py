@@ -19,7 +19,7 @@ from ciguard.baseline.layout import (
     stranger,
 )
 from ciguard.baseline.record import BaselineRecord, merge_records
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import BaselineError
 from ciguard.files import Stamp, parse_json, read_text, stamp
 from ciguard.triage import simplicity
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.baseline.comparison import Records
-    from ciguard.domain import Case, Json
+    from ciguard.domain.case import Case
+    from ciguard.domain.values import Json
 
 Signature: TypeAlias = tuple[tuple[str, Stamp], ...]
 _Numbered: TypeAlias = "tuple[int, Json]"

@@ -34,7 +34,7 @@ from ciguard.baseline.github_branch import (
 )
 from ciguard.baseline.layout import INDEX, leftovers
 from ciguard.baseline.store import FolderStore
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import BaselineError
 from ciguard.files import stamp
 

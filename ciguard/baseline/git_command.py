@@ -7,7 +7,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible, without_userinfo
+from ciguard.domain.text import visible, without_userinfo
 from ciguard.errors import BaselineError
 from ciguard.programs import run_program
 

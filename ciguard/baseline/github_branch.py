@@ -25,7 +25,7 @@ from ciguard.config import (
     github_token,
     require_encryption,
 )
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import BaselineError
 from ciguard.project import REPOSITORY
 

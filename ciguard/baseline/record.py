@@ -10,19 +10,16 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.case import Case, case_to_json
+from ciguard.domain.events import BucketHistory
+from ciguard.domain.findings import (
     Bucket,
-    BucketHistory,
-    Case,
     Comparison,
     Confirmation,
     Evidence,
     Finding,
-    Frame,
-    Onset,
     PairKind,
     Severity,
-    case_to_json,
     evidence_to_json,
 )
 from ciguard.triage import is_fingerprint, simplicity
@@ -30,7 +27,9 @@ from ciguard.triage import is_fingerprint, simplicity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Json
+    from ciguard.domain.onset import Onset
+    from ciguard.domain.outcomes import Frame
+    from ciguard.domain.values import Json
     from ciguard.triage import Simplicity
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"

@@ -13,7 +13,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ciguard.baseline.record import Sighting, State
-from ciguard.domain import Untrusted, Verdict
+from ciguard.domain.findings import Verdict
+from ciguard.domain.untrusted import Untrusted
 from ciguard.errors import BaselineError
 from ciguard.files import parse_json, read_text, replace_file
 

@@ -14,12 +14,15 @@ from packaging.version import InvalidVersion, Version
 from ciguard.campaign.group import groups_of
 from ciguard.campaign.levels import level_of, rerun_settings
 from ciguard.campaign.workers import worker_spec
-from ciguard.domain import PairKind, Rejected, Stage, case_id
+from ciguard.domain.case import case_id
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Rejected, Stage
 from ciguard.errors import ConfigurationError, ProvisioningError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
 from ciguard.files import read_text, replace_file
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles import encode, judge
+from ciguard.oracles import judge
+from ciguard.oracles.relations import encode
 from ciguard.targets import (
     at_version,
     cache_folder,
@@ -36,7 +39,8 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.config import Config
-    from ciguard.domain import Bucket, Finding, Outcome
+    from ciguard.domain.findings import Bucket, Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.libraries import Library
     from ciguard.targets import Environment, Target
 

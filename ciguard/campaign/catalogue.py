@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.provenance import provenance_of
-from ciguard.domain import Skipped, record_from_json
+from ciguard.domain.records import Skipped, record_from_json
 from ciguard.errors import ConstraintsFileError
 from ciguard.files import replace_file
 from ciguard.knowledge import (

@@ -25,16 +25,9 @@ from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.history import keep_history, run_note
 from ciguard.campaign.scripts import write_scripts
 from ciguard.config import location_text
-from ciguard.domain import (
-    Action,
-    Bucket,
-    Comparison,
-    Confirmation,
-    Event,
-    StageFinished,
-    Verdict,
-    cause_name,
-)
+from ciguard.domain.events import Event, StageFinished
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Verdict, cause_name
+from ciguard.domain.policy import Action
 from ciguard.errors import BaselineError, ExitCode
 from ciguard.oracles import traits_of
 from ciguard.triage import with_causes, with_reach
@@ -49,7 +42,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.history import Publishing
     from ciguard.campaign.scripts import Site
     from ciguard.config import Config
-    from ciguard.domain import Explored, TargetSummary
+    from ciguard.domain.findings import TargetSummary
+    from ciguard.domain.parts import Explored
 
 Trial: TypeAlias = Callable[[list[Bucket]], Generator[Event, None, list[Bucket]]]
 """Runs the scripts of buckets, and marks those that fail as their finding did."""

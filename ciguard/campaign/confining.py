@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.levels import levels_in
 from ciguard.config import CONFINE_ALWAYS, CONFINE_NEVER, CONFINE_WHERE_POSSIBLE
-from ciguard.domain import Warned
+from ciguard.domain.events import Warned
 from ciguard.errors import PlatformError, WorkerStartError
 from ciguard.execution import probe_target
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Member
     from ciguard.config import Config
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
     from ciguard.execution import Dispatcher, Probe, ServerProcess
 
 _EXPECTED = {"capabilities", "landlock", "reaper", "seccomp"}

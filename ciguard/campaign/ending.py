@@ -14,7 +14,8 @@ from ciguard.campaign.scripts import sites_of, try_scripts
 from ciguard.campaign.setup import summary
 from ciguard.campaign.sharding.own_part import part_of
 from ciguard.campaign.standing import standing_of
-from ciguard.domain import Explored, RunFinished, Warned
+from ciguard.domain.events import RunFinished, Warned
+from ciguard.domain.parts import Explored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.loop import Loop
     from ciguard.campaign.stages.stage import CampaignStage
     from ciguard.campaign.state import CampaignState
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 
 def end(

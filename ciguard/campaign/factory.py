@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.config import Config
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.execution import Dispatcher
     from ciguard.levels import Level
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiRecord, Intent, PairKind, Tally
-from ciguard.oracles import Identity, Law, Subject, is_of_values, laws_of
+from ciguard.domain.findings import PairKind, Tally
+from ciguard.domain.intent import Intent
+from ciguard.oracles import Identity, Subject
+from ciguard.oracles.comparing import is_of_values
+from ciguard.oracles.laws import Law, laws_of
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from ciguard.domain import Case, Finding
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.records import ApiRecord
     from ciguard.targets import Environment
 
 _MIN_CASES = 200

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import MAX_VERSIONS, RunNote, State, read_runs, with_run, write_runs
-from ciguard.domain import Comparison, Confirmation
+from ciguard.domain.findings import Comparison, Confirmation
 from ciguard.files import read_text, replace_file
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.baseline import Records, Sighting
-    from ciguard.domain import Bucket, TargetSummary, Verdict
+    from ciguard.domain.findings import Bucket, TargetSummary, Verdict
 
 PAGE_FILE = "index.html"
 PAGE_MARK = '<meta name="generator" content="ciguard">'

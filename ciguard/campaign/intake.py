@@ -6,20 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.rating import Rater
-from ciguard.domain import (
-    Action,
-    Bucket,
-    BucketFlaky,
-    BucketOpened,
-    Confirmation,
-    Event,
-    Finding,
-    Frame,
-    Onset,
-    Passed,
-    Policy,
-    Rejected,
-)
+from ciguard.domain.events import BucketFlaky, BucketOpened, Event
+from ciguard.domain.findings import Bucket, Confirmation, Finding
+from ciguard.domain.outcomes import Frame, Passed, Rejected
+from ciguard.domain.policy import Action, Policy
 from ciguard.oracles import judge
 from ciguard.triage import Buckets, fingerprint
 
@@ -30,7 +20,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.journal import Journal
     from ciguard.campaign.stages.trial import Attributed
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import Case
+    from ciguard.domain.case import Case
+    from ciguard.domain.onset import Onset
     from ciguard.oracles import Subject
     from ciguard.triage import Confirmer, Settled
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.intake import Intake
     from ciguard.campaign.levels import RunnableLevel
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
     from ciguard.execution import Dispatcher, Result
 
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from ciguard.campaign.lessons import Lesson, packed, unpacked
-from ciguard.domain import (
+from ciguard.domain.findings import (
     Bucket,
     Finding,
     Tally,

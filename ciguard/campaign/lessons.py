@@ -13,14 +13,15 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Rejected
+from ciguard.domain.outcomes import Rejected
 from ciguard.knowledge import Experience, experience_from_json
 from ciguard.levels import GuidedLevel, LearningLevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ciguard.domain import Json, Outcome
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.levels import Batch, Level
 
 _MIN_LAG = 24

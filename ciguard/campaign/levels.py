@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.stream import Executed, Stream
     from ciguard.config import Config
-    from ciguard.domain import Case, Event, Finding, Json, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.execution import Dispatcher, Probe, Result
     from ciguard.libraries import Library
     from ciguard.targets import Environment

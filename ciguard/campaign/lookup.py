@@ -9,7 +9,7 @@ from ciguard.campaign.catalogue import read_file
 from ciguard.campaign.experience import ExperienceStore
 from ciguard.campaign.extract import extract
 from ciguard.campaign.shipped import shipped_files
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.knowledge import refinements
 from ciguard.libraries import LIBRARIES
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import KnownApis, Refinement
 
 _SUGGESTIONS = 3

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.progress_notes import ProgressNotes
 from ciguard.campaign.redoing import Redoing
-from ciguard.domain import Event, StageFinished, TargetUnavailable
+from ciguard.domain.events import Event, StageFinished, TargetUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

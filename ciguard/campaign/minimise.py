@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.config import Config
-    from ciguard.domain import Bucket, Finding, Outcome
+    from ciguard.domain.findings import Bucket, Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.oracles import Subject
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard import __version__
 from ciguard.config import SETTINGS, Config, GitBranch, location_text, parse_location
-from ciguard.domain import Severity, Shard, parse_shard
+from ciguard.domain.findings import Severity
+from ciguard.domain.shards import Shard, parse_shard
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:

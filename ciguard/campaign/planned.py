@@ -7,7 +7,9 @@ from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Plan, PlanMode, Warned, plan_from_json, visible
+from ciguard.domain.events import Warned
+from ciguard.domain.plan import Plan, PlanMode, plan_from_json
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.files import parse_json, read_text
 from ciguard.levels import select, unmatched

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.baseline import State, bucket_of
 from ciguard.campaign.scripts import write_scripts
-from ciguard.domain import Bucket, Comparison, RunFinished, TargetSummary, Verdict
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Bucket, Comparison, TargetSummary, Verdict
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:

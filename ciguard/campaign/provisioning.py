@@ -6,7 +6,7 @@ import queue
 import threading
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Event, Provisioning
+from ciguard.domain.events import Event, Provisioning
 from ciguard.errors import ProvisioningError
 from ciguard.targets import parse_target, provision_all, unique_names
 

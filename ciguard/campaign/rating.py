@@ -17,24 +17,12 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.undefined import undefined_tensors, with_tensors
 from ciguard.campaign.undescribed import odd_arguments, with_plain_values
-from ciguard.domain import (
-    ApiCall,
-    ArrayValue,
-    Explicit,
-    LiteralValue,
-    Severity,
-    TensorValue,
-    Uniform,
-    as_call,
-)
-from ciguard.oracles import (
-    broken_laws,
-    is_unusual_use,
-    leaves,
-    mended,
-    traits_of,
-    where_written,
-)
+from ciguard.domain.api_calls import ApiCall, as_call
+from ciguard.domain.findings import Severity
+from ciguard.domain.values import ArrayValue, Explicit, LiteralValue, TensorValue, Uniform
+from ciguard.oracles import is_unusual_use, traits_of
+from ciguard.oracles.comparing import leaves
+from ciguard.oracles.laws import broken_laws, mended, where_written
 from ciguard.triage import depends_on_reach, is_raw, realism, telling_line
 from ciguard.writing import content
 
@@ -42,8 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.campaign.group import Group
-    from ciguard.domain import ApiRecord, Case, Finding, Value
-    from ciguard.oracles import Law
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Value
+    from ciguard.oracles.laws import Law
 
 _MAX_ELEMENTS = 4_096
 _MIN_HUGE = 2**31 - 1

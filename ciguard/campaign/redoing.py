@@ -14,13 +14,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.stream import Executed
-from ciguard.domain import Case, Outcome, Warned, case_from_json
+from ciguard.domain.case import Case, case_from_json
+from ciguard.domain.events import Warned
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ciguard.campaign.group import Group
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Job, Result
 
 MAX_ATTEMPTS = 3

@@ -8,16 +8,18 @@ from fnmatch import fnmatchcase
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Intent, as_call
-from ciguard.oracles import has_special_elements, relations_of
+from ciguard.domain.api_calls import as_call
+from ciguard.domain.intent import Intent
+from ciguard.oracles.comparing import has_special_elements
+from ciguard.oracles.relations import relations_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.campaign.group import Group
-    from ciguard.domain import ApiCall
+    from ciguard.domain.api_calls import ApiCall
     from ciguard.levels import Batch
-    from ciguard.oracles import Relation
+    from ciguard.oracles.relations import Relation
 
 _ONE_IN = 4
 """Of the conforming calls: a twin costs as much as the call or more, the pair is not compared

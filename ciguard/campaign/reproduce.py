@@ -9,14 +9,15 @@ from ciguard.campaign.levels import level_of, rerun_settings
 from ciguard.campaign.workers import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job, find_debugger, trace
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 from ciguard.targets import parse_target, provision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ciguard.config import Config
-    from ciguard.domain import Bucket, Outcome
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import NativeTrace, WorkerSpec
 
 log = logging.getLogger(__name__)

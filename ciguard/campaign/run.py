@@ -21,12 +21,7 @@ from ciguard.campaign.provisioning import provision_targets
 from ciguard.campaign.sharding.own_part import forget_part
 from ciguard.campaign.stages.sequence import stages_of
 from ciguard.campaign.state import begin
-from ciguard.domain import (
-    Event,
-    RunStarted,
-    StageFinished,
-    Warned,
-)
+from ciguard.domain.events import Event, RunStarted, StageFinished, Warned
 from ciguard.errors import OutputError
 from ciguard.execution import Dispatcher
 

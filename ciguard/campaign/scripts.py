@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.workers import case_limit_s as limit_of
 from ciguard.campaign.workers import program_limit_s
-from ciguard.domain import (
-    Comparison,
-    Confirmation,
-    Crashed,
-    Errored,
-    Exhausted,
-    Hung,
-    Outcome,
-    PairKind,
-    Warned,
-    status,
-)
+from ciguard.domain.events import Warned
+from ciguard.domain.findings import Comparison, Confirmation, PairKind
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Outcome, status
 from ciguard.errors import CiguardError, OutputError, WorkerStartError
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import is_measured, traits_of
@@ -41,7 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.campaign.group import Member
-    from ciguard.domain import Bucket, Event, Finding, TargetSummary
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Bucket, Finding, TargetSummary
     from ciguard.execution import Dispatcher, ScriptResult
     from ciguard.libraries import Library
     from ciguard.targets import Target

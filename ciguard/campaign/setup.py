@@ -9,16 +9,16 @@ from ciguard.campaign.confining import confinement_warning, try_confinement
 from ciguard.campaign.group import Group, groups_of
 from ciguard.campaign.levels import levels_in
 from ciguard.campaign.workers import worker_spec
-from ciguard.domain import (
-    MAX_TEXT_LENGTH,
+from ciguard.domain.events import (
     DocumentationChecked,
     Event,
     TargetReady,
-    TargetSummary,
     TargetUnavailable,
     Warned,
-    shortened,
 )
+from ciguard.domain.findings import TargetSummary
+from ciguard.domain.text import shortened
+from ciguard.domain.untrusted import MAX_TEXT_LENGTH
 from ciguard.errors import WorkerStartError
 from ciguard.oracles import documentation_findings
 

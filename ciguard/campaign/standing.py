@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import TIME_FORMAT
-from ciguard.domain import STALE_AFTER, BaselineStanding, BaselineState
+from ciguard.domain.standing import STALE_AFTER, BaselineStanding, BaselineState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ciguard.baseline import Records, Sighting
     from ciguard.campaign.conclude import Memory
-    from ciguard.domain import TargetSummary
+    from ciguard.domain.findings import TargetSummary
 
 
 def standing_of(

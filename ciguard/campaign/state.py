@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.journal import Journal, Past
     from ciguard.campaign.stream import Stream
     from ciguard.config import Config
-    from ciguard.domain import DocumentationFinding
+    from ciguard.domain.documentation import DocumentationFinding
     from ciguard.execution import Dispatcher
 
 

@@ -18,7 +18,7 @@ from ciguard.campaign.group import is_for_modes
 from ciguard.campaign.lessons import WINDOW_PER_LANE, Lessons
 from ciguard.execution import Job
 from ciguard.levels import IndexedLevel, cost_of
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 from ciguard.targets import EAGER
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.lessons import Lesson
     from ciguard.campaign.relating import Relating
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Result
     from ciguard.levels import Batch, Level
 

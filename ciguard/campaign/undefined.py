@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue, TensorValue, Uniform
+from ciguard.domain.values import LiteralValue, TensorValue, Uniform
 from ciguard.triage import is_raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.domain import ApiCall, ApiRecord
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.records import ApiRecord
 
 _TENSOR = "Tensor"
 """The type of an argument that must be a tensor, in an operator's schema."""

@@ -9,13 +9,16 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue, ParameterKind
+from ciguard.domain.records import ParameterKind
+from ciguard.domain.values import LiteralValue
 from ciguard.triage import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.domain import ApiCall, ApiRecord, ParameterRecord, Value
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.records import ApiRecord, ParameterRecord
+    from ciguard.domain.values import Value
 
 _WORD = re.compile(r"\w+")
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)

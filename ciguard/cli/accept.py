@@ -9,7 +9,7 @@ import click
 
 from ciguard.cli.lookup import group_of
 from ciguard.cli.options import takes_settings
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -149,12 +149,14 @@ def accuracy(  # noqa: PLR0913 - one for each option
     --service real needs the network.
     Exit code 1 if a function crashes, or fails with the service itself or a recording of it.
     """
-    from ciguard.applications import (  # noqa: PLC0415 - not for `--help`
-        Surroundings,
+    from ciguard.applications.assessing import (  # noqa: PLC0415 - not for `--help`
         Trying,
         assess,
-        explore,
         settings_for,
+    )
+    from ciguard.applications.exploring import (  # noqa: PLC0415 - not for `--help`
+        Surroundings,
+        explore,
     )
     from ciguard.reports import (  # noqa: PLC0415
         AppRemarks,

@@ -54,7 +54,7 @@ _KEPT = click.argument("kept", metavar="REQUEST", type=click.Path(path_type=Path
 def prepare() -> None:
     """Check the inputs and say what the steps that follow need to know."""
     from ciguard.actions import append_outputs, inert, request_of, write_request  # noqa: PLC0415
-    from ciguard.domain import visible  # noqa: PLC0415
+    from ciguard.domain.text import visible  # noqa: PLC0415
 
     try:
         request = request_of(os.environ, workspace=Path.cwd())
@@ -198,7 +198,7 @@ def publish(kept: Path) -> int:
 
 def _summary(results: Results) -> str:
     from ciguard.actions import FILES  # noqa: PLC0415
-    from ciguard.domain import markdown_text  # noqa: PLC0415
+    from ciguard.domain.text import markdown_text  # noqa: PLC0415
 
     path = results.folder / FILES["summary"]
     told = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -14,7 +14,8 @@ import click
 from ciguard.cli.options import takes_settings
 from ciguard.cli.run import campaign
 from ciguard.config import SETTINGS, location_text
-from ciguard.domain import Comparison, Severity, visible
+from ciguard.domain.findings import Comparison, Severity
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:

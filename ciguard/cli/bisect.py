@@ -9,7 +9,7 @@ import click
 from ciguard.cli.lookup import group_of
 from ciguard.cli.options import takes_settings
 from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 
 if TYPE_CHECKING:
     from ciguard.campaign import Bisection

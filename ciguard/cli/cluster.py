@@ -12,7 +12,8 @@ from ciguard import interrupts
 from ciguard.cli.options import takes_settings
 from ciguard.cli.run import report
 from ciguard.config import SETTINGS
-from ciguard.domain import MAX_SHARDS, Shard, visible
+from ciguard.domain.shards import MAX_SHARDS, Shard
+from ciguard.domain.text import visible
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 
 from ciguard.cli.options import takes_settings
 from ciguard.config import SETTINGS
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 
 if TYPE_CHECKING:
     from ciguard.config import Effective

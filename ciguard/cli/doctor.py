@@ -17,7 +17,7 @@ from ciguard.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.actions import Diagnosis, Workflows
+    from ciguard.actions.checkup import Diagnosis, Workflows
     from ciguard.config import Config, Effective, Location
 
 _PATIENCE_S = 10.0
@@ -39,7 +39,7 @@ def doctor(settings: Effective, *, offline: bool, confinement: bool) -> int:
     Shows one line for each, and what to change. GitHub is asked with the token in GITHUB_TOKEN, or
     without one what everybody may read. Ends with 1 if there is a problem.
     """
-    from ciguard.actions import Health  # noqa: PLC0415 - not for `--help`
+    from ciguard.actions.checkup import Health  # noqa: PLC0415 - not for `--help`
 
     count = dict.fromkeys(Health, 0)
     examined = (
@@ -54,7 +54,7 @@ def doctor(settings: Effective, *, offline: bool, confinement: bool) -> int:
 
 
 def _show(diagnosis: Diagnosis) -> None:
-    from ciguard.domain import visible  # noqa: PLC0415
+    from ciguard.domain.text import visible  # noqa: PLC0415
 
     text = visible(diagnosis.text, limit=_MAX_TEXT)
     click.echo(f"{diagnosis.health.value:<12} {diagnosis.subject}: {text}")
@@ -63,13 +63,13 @@ def _show(diagnosis: Diagnosis) -> None:
 
 
 def _confinement(config: Config) -> Iterator[Diagnosis]:
-    from ciguard.actions import examine_confinement  # noqa: PLC0415
+    from ciguard.actions.checkup import examine_confinement  # noqa: PLC0415
 
     yield from examine_confinement(is_required=config.confine == CONFINE_ALWAYS)
 
 
 def _diagnoses(settings: Effective, *, offline: bool) -> Iterator[Diagnosis]:
-    from ciguard.actions import (  # noqa: PLC0415
+    from ciguard.actions.checkup import (  # noqa: PLC0415
         examine_baseline,
         examine_machine,
         examine_workflows,
@@ -94,7 +94,12 @@ def _baseline(settings: Effective, workflows: Workflows) -> Location:
 def _hosting(
     config: Config, workflows: Workflows, baseline: Location, *, offline: bool
 ) -> Iterator[Diagnosis]:
-    from ciguard.actions import Diagnosis, Health, examine_hosting, repository_name  # noqa: PLC0415
+    from ciguard.actions.checkup import (  # noqa: PLC0415
+        Diagnosis,
+        Health,
+        examine_hosting,
+        repository_name,
+    )
     from ciguard.trackers import Patience, repository_of, settings_of  # noqa: PLC0415
 
     name = "" if offline else repository_name(Path.cwd(), os.environ)

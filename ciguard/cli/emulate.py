@@ -12,7 +12,7 @@ from ciguard import interrupts
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from ciguard.applications import Asked
+    from ciguard.applications.emulating import Asked
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _PORT = click.IntRange(0, 65535)
@@ -63,7 +63,10 @@ def emulate(  # noqa: PLR0913 - one for each option
     faces; labels, objects, topics and entities are made up. Nothing is sent anywhere. Each request
     is told on standard error, without its content. Ends with Ctrl-C.
     """
-    from ciguard.applications import Emulating, emulation  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.emulating import (  # noqa: PLC0415 - not for `--help`
+        Emulating,
+        emulation,
+    )
     from ciguard.reports import RequestLog, emulation_lines  # noqa: PLC0415 - likewise
 
     if replay is not None and record is not None:

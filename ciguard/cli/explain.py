@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 

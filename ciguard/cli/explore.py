@@ -15,7 +15,7 @@ from ciguard.errors import ConfigurationError, ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications import Application, Found
+    from ciguard.applications.finding import Application, Found
 
 
 of_functions = click.option(
@@ -71,8 +71,8 @@ def explore(  # noqa: PLR0913 - one for each option
     folder of its own, starts no processes and connects to nobody, unless --unconfined allows it.
     Exit code 1 if an answer makes a function fail.
     """
-    from ciguard.applications import Surroundings  # noqa: PLC0415 - not for `--help`
-    from ciguard.applications import explore as explored_in  # noqa: PLC0415 - likewise
+    from ciguard.applications.exploring import Surroundings  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.exploring import explore as explored_in  # noqa: PLC0415 - likewise
     from ciguard.reports import AppRemarks, explored_lines, unread_lines  # noqa: PLC0415
 
     application, found = functions_in(path, globs)
@@ -102,9 +102,9 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Fo
     Raises:
         ConfigurationError: if there is none.
     """
-    from ciguard.applications import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications import known_providers  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.finding import (  # noqa: PLC0415 - not for `--help`
         find,
-        known_providers,
         read_application,
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 

@@ -62,7 +62,7 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
         upgrade,
         write_all,
     )
-    from ciguard.domain import visible  # noqa: PLC0415
+    from ciguard.domain.text import visible  # noqa: PLC0415
     from ciguard.project import this_project  # noqa: PLC0415
 
     if upgrades and force:
@@ -107,7 +107,7 @@ def _files(root: Path, source: ActionSource, record: Record) -> dict[str, str]:
     """Return what is to be written, and say why it is that."""
     from ciguard.actions import CONFIGURATION, contents, look_at  # noqa: PLC0415 - not for `--help`
     from ciguard.config import DEFAULT_TARGETS, SourceKind, load_config  # noqa: PLC0415
-    from ciguard.domain import visible  # noqa: PLC0415
+    from ciguard.domain.text import visible  # noqa: PLC0415
 
     settings = load_config({}, os.environ, folder=root)
     are_chosen = settings.sources["targets"].kind is not SourceKind.DEFAULT

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import cause_name, visible
+from ciguard.domain.findings import cause_name
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
     from ciguard.config import Config
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 _CAUSE = re.compile(r"g[0-9]+:")
 """What the name of a cause begins with that several buckets may share."""

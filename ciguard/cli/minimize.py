@@ -9,12 +9,13 @@ import click
 from ciguard.cli.lookup import bucket_of
 from ciguard.cli.options import takes_settings
 from ciguard.cli.reproduce import refuse_incomplete, refuse_measured
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
     from ciguard.config import Config, Effective
-    from ciguard.domain import Bucket, Case
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Bucket
 
 
 @click.command(short_help="Look for the simplest case that shows one bucket's defect.")
@@ -27,7 +28,7 @@ def minimize(settings: Effective, bucket: str) -> int:
     does not show any more.
     """
     from ciguard.campaign import minimise  # noqa: PLC0415 - not for `--help`
-    from ciguard.oracles import encode  # noqa: PLC0415
+    from ciguard.oracles.relations import encode  # noqa: PLC0415
     from ciguard.triage import simplicity  # noqa: PLC0415
 
     config = settings.config

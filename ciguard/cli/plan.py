@@ -11,7 +11,8 @@ import click
 
 from ciguard.cli.options import takes_settings
 from ciguard.config import SourceKind
-from ciguard.domain import PlanMode, plan_to_json, visible
+from ciguard.domain.plan import PlanMode, plan_to_json
+from ciguard.domain.text import visible
 from ciguard.errors import ExitCode, OutputError, suggestion
 
 if TYPE_CHECKING:

@@ -194,7 +194,8 @@ def _comment_text(status: Status, head: Head, repository: str) -> str:
 
 
 def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> None:
-    from ciguard.domain import Verdict, command_text  # noqa: PLC0415 - not for `--help`
+    from ciguard.domain.findings import Verdict  # noqa: PLC0415 - not for `--help`
+    from ciguard.domain.text import command_text  # noqa: PLC0415 - not for `--help`
     from ciguard.project import this_project  # noqa: PLC0415
     from ciguard.reports import sarif_text  # noqa: PLC0415
     from ciguard.trackers import Analysis, Patience, upload_analysis  # noqa: PLC0415

@@ -8,12 +8,15 @@ import click
 
 from ciguard.cli.lookup import bucket_of
 from ciguard.cli.options import takes_settings
-from ciguard.domain import Crashed, PairKind, Passed, Rejected, visible
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Crashed, Passed, Rejected
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
     from ciguard.config import Config, Effective
-    from ciguard.domain import Bucket, Outcome
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.outcomes import Outcome
 
 
 @click.command(short_help="Run one bucket's case again.")
@@ -101,7 +104,7 @@ def refuse_incomplete(bucket: Bucket) -> None:
     Raises:
         ConfigurationError: if the relation is not installed.
     """
-    from ciguard.oracles import is_whole  # noqa: PLC0415 - not for `--help`
+    from ciguard.oracles.relations import is_whole  # noqa: PLC0415 - not for `--help`
 
     case = bucket.finding.case
     if not is_whole(case):

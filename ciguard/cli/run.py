@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineStore
     from ciguard.campaign import Intends, Publishing
     from ciguard.config import Effective
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
     from ciguard.reports import Failure
 
 

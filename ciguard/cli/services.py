@@ -51,14 +51,20 @@ def services(  # noqa: PLR0913 - one for each option
     answer is. Reads the text only: nothing of it is run, nothing is sent anywhere.
     """
     from ciguard.applications import (  # noqa: PLC0415 - not for `--help`
+        known_providers,
+        read_provider,
+    )
+    from ciguard.applications.finding import (  # noqa: PLC0415 - not for `--help`
+        find,
+        read_application,
+    )
+    from ciguard.applications.judging import (  # noqa: PLC0415 - not for `--help`
         contradictory_conditions,
         dead_conditions,
-        find,
-        known_providers,
-        nearest_in,
-        read_application,
-        read_provider,
         read_vocabulary,
+    )
+    from ciguard.applications.repairing import (  # noqa: PLC0415 - not for `--help`
+        nearest_in,
         repairs,
     )
     from ciguard.reports import (  # noqa: PLC0415 - likewise

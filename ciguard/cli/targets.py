@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ciguard.cli.options import takes_settings
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:

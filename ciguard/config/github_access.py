@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:

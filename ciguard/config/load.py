@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.config.catalogue import SETTINGS
 from ciguard.config.settings import Config
-from ciguard.domain import visible, without_userinfo
+from ciguard.domain.text import visible, without_userinfo
 from ciguard.errors import ConfigurationError, suggestion
 from ciguard.project import VARIABLE
 

@@ -27,7 +27,9 @@ from ciguard.config.kinds import (
     texts,
     whole,
 )
-from ciguard.domain import Policy, Rule, Severity, Shard
+from ciguard.domain.findings import Severity
+from ciguard.domain.policy import Policy, Rule
+from ciguard.domain.shards import Shard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain.case import CASE_KINDS, CaseKind
+from ciguard.domain.case import CaseKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.values import Json, Value, value_from_json, value_to_json
 
@@ -100,8 +100,7 @@ def _call_from_json(encoded: Json) -> ApiCall:
     )
 
 
-for _kind in CallKind:
-    CASE_KINDS.register(_kind.value, CaseKind(read=_call_from_json))
+CALL_KIND = CaseKind(read=_call_from_json)
 
 
 def as_call(case: Case) -> ApiCall:

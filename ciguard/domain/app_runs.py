@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.domain.app_call import checked_call
-from ciguard.domain.case import CASE_KINDS, CaseKind
+from ciguard.domain.case import CaseKind
 from ciguard.domain.function_calls import is_program
 from ciguard.domain.intent import Intent
 
@@ -143,7 +143,7 @@ def app_case_from_json(encoded: Json) -> AppCase:
         raise ValueError(msg) from error
 
 
-CASE_KINDS.register(APPLICATION, CaseKind(read=app_case_from_json))
+APPLICATION_KIND = CaseKind(read=app_case_from_json)
 
 
 def _call_of(call: Json, file: str, root: str, name: str) -> Json:

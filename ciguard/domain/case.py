@@ -157,8 +157,20 @@ _BEGINNING = re.compile(rb'\["(?:[^"\\]|\\.)*", ?"([a-z-]{1,40})"')
 """Of an encoded case: the API, and the tag of its kind."""
 
 CASE_KINDS: Registry[CaseKind] = Registry(
-    "kind of case", group="ciguard.cases", accepts=lambda item: isinstance(item, CaseKind)
+    "kind of case",
+    group="ciguard.cases",
+    accepts=lambda item: isinstance(item, CaseKind),
+    built_in={
+        "function": "ciguard.domain.api_calls:CALL_KIND",
+        "layer": "ciguard.domain.api_calls:CALL_KIND",
+        "method": "ciguard.domain.api_calls:CALL_KIND",
+        "model": "ciguard.domain.models:MODEL_KIND",
+        "program": "ciguard.domain.programs:PROGRAM_KIND",
+        "annotated": "ciguard.domain.function_calls:FUNCTION_KIND",
+        "application": "ciguard.domain.app_runs:APPLICATION_KIND",
+    },
 )
+"""By the tag in a case's JSON form."""
 
 
 def case_to_json(case: Case) -> Json:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain.case import CASE_KINDS, CaseKind
+from ciguard.domain.case import CaseKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.values import Json, Value, value_from_json
 
@@ -33,7 +33,7 @@ class FunctionCase:
     file: str
     """The program: relative to the folder that the run was started in, with forward slashes."""
     call: Json = field(default=None, hash=False)
-    """JSON form of `ciguard.functions.Call`; None imports the program and calls nothing."""
+    """JSON form of `ciguard.functions.specs.Call`; None imports the program and calls nothing."""
     seed: int = 0
     """The library's random generators are seeded with it before the call."""
     about: Json = field(default=None, hash=False)
@@ -181,4 +181,4 @@ def function_case_from_json(encoded: Json) -> FunctionCase:
     return case
 
 
-CASE_KINDS.register(ANNOTATED, CaseKind(read=function_case_from_json, is_program=True))
+FUNCTION_KIND = CaseKind(read=function_case_from_json, is_program=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ciguard.domain.case import CASE_KINDS, CaseKind
+from ciguard.domain.case import CaseKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.values import ArrayValue, Json, Value, value_from_json, value_to_json
 
@@ -308,7 +308,7 @@ def model_case_from_json(encoded: Json) -> ModelCase:
         raise ValueError(msg) from error
 
 
-CASE_KINDS.register(MODEL, CaseKind(read=model_case_from_json))
+MODEL_KIND = CaseKind(read=model_case_from_json)
 
 
 def _node_to_json(node: LayerNode) -> Json:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain.case import CASE_KINDS, CaseKind
+from ciguard.domain.case import CaseKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.text import shortened
 
@@ -242,7 +242,7 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
         raise ValueError(msg) from error
 
 
-CASE_KINDS.register(PROGRAM, CaseKind(read=program_case_from_json, is_program=True))
+PROGRAM_KIND = CaseKind(read=program_case_from_json, is_program=True)
 
 
 def _kin_to_json(ancestry: Ancestry) -> Json:

@@ -6,7 +6,7 @@
 
 from ciguard.execution.debugger import NativeTrace, find_debugger, trace
 from ciguard.execution.dispatcher import Dispatcher
-from ciguard.execution.errands import Errands, ScriptResult
+from ciguard.execution.errands import ScriptResult
 from ciguard.execution.holding import Held
 from ciguard.execution.host import START_S, Host
 from ciguard.execution.host_process import (
@@ -48,13 +48,9 @@ from ciguard.execution.process import ServerProcess
 from ciguard.execution.sanitizer import find_sanitizer, sanitized
 from ciguard.execution.spec import Limits, WorkerSpec
 from ciguard.execution.stacks import StackLine
-from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, usage
-from ciguard.execution.worker.removal import remove_tree
 
 __all__ = [
     "GRACE_S",
-    "MAX_BYTES",
-    "MAX_FILES",
     "START_S",
     "Answer",
     "Answered",
@@ -62,7 +58,6 @@ __all__ = [
     "Died",
     "Dispatcher",
     "Effects",
-    "Errands",
     "Held",
     "Host",
     "HostSettings",
@@ -94,9 +89,7 @@ __all__ = [
     "probe_confinement",
     "probe_target",
     "probes_from",
-    "remove_tree",
     "sanitized",
     "time_request",
     "trace",
-    "usage",
 ]

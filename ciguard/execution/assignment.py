@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Hung
+from ciguard.domain.outcomes import Hung
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution.canaries import Canary
     from ciguard.execution.job import Job
 

@@ -25,16 +25,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Exhausted,
-    LiteralValue,
-    Outcome,
-    Passed,
-    Rejected,
-    case_to_json,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import case_to_json
+from ciguard.domain.outcomes import Exhausted, Outcome, Passed, Rejected
+from ciguard.domain.values import LiteralValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Frame
+from ciguard.domain.outcomes import Frame
 from ciguard.execution.child import Child, Launch
 from ciguard.execution.process import BOOTSTRAP, environment, settings
 from ciguard.execution.worker.removal import remove_tree

@@ -9,7 +9,7 @@ import re
 import signal
 from dataclasses import dataclass
 
-from ciguard.domain import (
+from ciguard.domain.outcomes import (
     Crashed,
     Errored,
     Exhausted,

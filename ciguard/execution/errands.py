@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ciguard.domain import Json, Outcome
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.execution.process import ServerProcess
 
 _TICK_S = 0.1

@@ -12,7 +12,7 @@ from ciguard.execution.worker.quota import MAX_BYTES, MAX_FILES, usage
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _OUTPUT_MIB = 64
 """Size of one file that it writes, and of each of its streams."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.execution.host_process import Answer, HostSettings
 
 START_S = 120.0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 GRACE_S = 2.0
 """Seconds that a process has to answer after it has interrupted a call."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
 
 
 @dataclass(frozen=True, slots=True)

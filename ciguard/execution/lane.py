@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Crashed
+from ciguard.domain.outcomes import Crashed
 from ciguard.errors import WorkerStartError
 from ciguard.execution.assignment import Assignment, Batch
 from ciguard.execution.canaries import (
@@ -28,7 +28,7 @@ from ciguard.execution.worker.messages import FULL, STARTED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution.canaries import Canary
     from ciguard.execution.channel import Channel
     from ciguard.execution.job import Job

@@ -19,7 +19,7 @@ from ciguard.execution.worker.attempts import ATTEMPTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _LIMIT_S = 30.0
 _MAX_FOLDER_BYTES = 70

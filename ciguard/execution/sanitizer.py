@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Frame
+from ciguard.domain.outcomes import Frame
 from ciguard.execution.debugger import NativeTrace, watched
 
 if TYPE_CHECKING:

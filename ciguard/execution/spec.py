@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from ciguard.domain import holds_program
+from ciguard.domain.case import holds_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ParameterKind
+from ciguard.domain.records import ParameterKind
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge.clues import Source
     from ciguard.values import Constraint
 

@@ -8,7 +8,8 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord, Value
+    from ciguard.domain.records import ApiRecord, ParameterRecord
+    from ciguard.domain.values import Value
     from ciguard.values import Dim
 
 

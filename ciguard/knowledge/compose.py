@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue, MemberValue, Value
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import LiteralValue, MemberValue, Value
 from ciguard.knowledge.clues import Clue, Structure
 from ciguard.values import (
     AnyOf,

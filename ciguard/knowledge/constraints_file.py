@@ -16,7 +16,8 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import Skipped, record_from_json, record_to_json, visible
+from ciguard.domain.records import Skipped, record_from_json, record_to_json
+from ciguard.domain.text import visible
 from ciguard.errors import ConstraintsFileError
 from ciguard.knowledge.api import Api, Evidence, Parameter
 from ciguard.knowledge.clues import Source
@@ -28,7 +29,8 @@ from ciguard.values import constraint_from_json, constraint_to_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ciguard.domain import ApiRecord, Json
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Json
 
 CONSTRAINTS_SCHEMA = 2
 

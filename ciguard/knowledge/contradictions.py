@@ -17,7 +17,7 @@ from ciguard.knowledge.expressions import literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 _ALSO_TAKE: dict[S, set[S]] = {
     S.NUMBER: {S.INT, S.FLOAT, S.BOOL, S.TENSOR},

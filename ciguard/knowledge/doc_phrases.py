@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import Clue, Source
 from ciguard.knowledge.doc_types import KNOWN_DTYPES, leading_type
 from ciguard.knowledge.shape_texts import shapes_in, without_markup
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 _Fields: TypeAlias = Mapping[str, Any]
 _Rule: TypeAlias = tuple[re.Pattern[str], Callable[[re.Match[str]], _Fields]]

@@ -11,7 +11,7 @@ from ciguard.knowledge.type_hints import read_hint
 from ciguard.knowledge.type_texts import LIST_OF
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 _WORDS = (
     (r"(?:list|tuple|sequence|iterable)s?\s*(?:of|\[)\s*(?:\w+\s+)?`*(?:tensors?|variables?)`*",

@@ -15,7 +15,7 @@ from ciguard.knowledge.clues import Clue, Source
 from ciguard.knowledge.family_rules import RULES
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind, ParameterKind
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ParameterKind
 from ciguard.knowledge.api import Parameter
 from ciguard.knowledge.family_rules import RECURRENT_SIZES
 from ciguard.values import Between, Constraint, Dim, SizeOf, Tensor
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 _DIMENSIONS = re.compile(r"([123])[dD]")
 _CHANNELS_LAST = ("keras.", "tf.")

@@ -11,7 +11,7 @@ from ciguard.knowledge.clues import Clue, Source, Structure
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 ASPECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("structures", ("structures",)),

@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ciguard.domain import LiteralValue
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.mining import Extracted, ParameterText, extract, shipped_rules
 from ciguard.knowledge.mining.concrete import is_form
@@ -22,7 +22,7 @@ from ciguard.libraries import library_of_api
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.knowledge.mining import Rule
 
 _Fields: TypeAlias = dict[str, Any]

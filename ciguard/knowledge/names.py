@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.knowledge.clues import LEAD, Clue, Source, Structure
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 _INT, _INTS, _TENSOR = Structure.INT, Structure.INTS, Structure.TENSOR
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ciguard.knowledge.clues import Source
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.knowledge.api import Evidence
 
 OF_WORDS = frozenset({Source.DOC_TYPE, Source.DOC_PHRASE, Source.MINED_RULE})

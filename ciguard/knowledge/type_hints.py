@@ -6,13 +6,14 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.knowledge.expressions import expression
 from ciguard.knowledge.type_texts import LIST_OF
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord, Value
+    from ciguard.domain.records import ApiRecord, ParameterRecord
+    from ciguard.domain.values import Value
 
 _NAMES = {
     "Tensor": Structure.TENSOR,

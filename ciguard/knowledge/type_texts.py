@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import Clue, Source, Structure
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord, ParameterRecord, Value
+    from ciguard.domain.records import ApiRecord, ParameterRecord
+    from ciguard.domain.values import Value
 
 _SCALARS = {
     "tensor": Structure.TENSOR,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import ParameterKind
+from ciguard.domain.records import ParameterKind
 from ciguard.knowledge import (
     defaults,
     doc_phrases,
@@ -26,7 +26,7 @@ from ciguard.values import Dim, RankOf
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 READERS: tuple[Reader, ...] = (
     type_texts.read,

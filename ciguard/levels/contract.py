@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ciguard.config import OWN_LEVELS
-from ciguard.domain import Crashed, Exhausted, Hung
+from ciguard.domain.outcomes import Crashed, Exhausted, Hung
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import CallKind, Case, Json, Outcome
+    from ciguard.domain.api_calls import CallKind
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.knowledge import Experience
 
 

@@ -16,7 +16,7 @@ from ciguard.levels.contract import IndexedLevel, LearningLevel
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.knowledge import Experience
     from ciguard.levels.contract import Batch, Level
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
 
 LEFT_OUT = frozenset(
     {

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ciguard.domain import CallValue, Explicit, TensorValue, Value
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import CallValue, Explicit, TensorValue, Value
 
 Make: TypeAlias = Callable[[TensorValue], Value]
 

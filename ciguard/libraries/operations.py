@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,22 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import (
-    ApiCall,
-    Evidence,
-    Finding,
-    Intent,
-    PairKind,
-    Passed,
-    Severity,
-    as_call,
-    dtypes,
-)
+from ciguard.domain import dtypes
+from ciguard.domain.api_calls import ApiCall, as_call
+from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, Tensor, decode_outputs
-from ciguard.oracles.comparison import compare_outputs
-from ciguard.oracles.contract import ACROSS_LIBRARIES, UNSTABLE_TAGS, registered
+from ciguard.oracles.comparing.comparison import compare_outputs
+from ciguard.oracles.comparing.given import has_special_elements
+from ciguard.oracles.contract import ACROSS_LIBRARIES, UNSTABLE_TAGS
 from ciguard.oracles.equivalents import equivalence_of, equivalent
-from ciguard.oracles.given import has_special_elements
 from ciguard.oracles.levels import inputs_in
 from ciguard.oracles.relations import encode, exemption_of
 from ciguard.oracles.showing import outcomes_side_by_side
@@ -35,10 +29,11 @@ from ciguard.oracles.showing import outcomes_side_by_side
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
-    from ciguard.oracles.comparison import Difference
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.oracles.comparing.comparison import Difference
+    from ciguard.oracles.comparing.tolerance import Inputs
     from ciguard.oracles.contract import Subject
-    from ciguard.oracles.tolerance import Inputs
 
 _FAMILIES = (dtypes.BOOLEAN, dtypes.INTEGERS, dtypes.FLOATING, dtypes.COMPLEX)
 _NEARLY_INFINITE = 0.01
@@ -261,4 +256,4 @@ def _finding(
     )
 
 
-registered(ACROSS_LIBRARIES, AcrossLibrariesOracle)
+ORACLE = AcrossLibrariesOracle()

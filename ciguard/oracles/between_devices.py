@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Passed, Rejected, Severity
+from ciguard.domain.findings import Severity
+from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.execution import Container, Tensor, decode_outputs
-from ciguard.oracles.comparison import compare_outputs
+from ciguard.oracles.comparing.comparison import compare_outputs
 from ciguard.oracles.relations import exemption_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
-    from ciguard.oracles.comparison import Difference
-    from ciguard.oracles.tolerance import Inputs
+    from ciguard.oracles.comparing.comparison import Difference
+    from ciguard.oracles.comparing.tolerance import Inputs
 
 BETWEEN_DEVICES = "between devices"
 """How exemptions name what an API computes of the device itself."""

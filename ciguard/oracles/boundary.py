@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ciguard.domain import ArrayValue, Finding, Passed, Severity, TensorValue
+from ciguard.domain.findings import Finding, Severity
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import ArrayValue, TensorValue
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
-from ciguard.oracles.contract import Traits, registered
-from ciguard.oracles.given import has_special_elements, leaves
+from ciguard.oracles.comparing.given import has_special_elements, leaves
+from ciguard.oracles.contract import Traits
 from ciguard.oracles.laws import broken_laws, evidence_of, where_written
 from ciguard.oracles.showing import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
     from ciguard.oracles.contract import Subject
 
@@ -118,4 +121,4 @@ def _is_special(output: Tensor | TensorDigest | Scalar) -> bool:
             return kind in "fz" and ("nan" in text or "inf" in text)
 
 
-registered("boundary", BoundaryOracle)
+ORACLE = BoundaryOracle()

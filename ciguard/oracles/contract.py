@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ciguard.domain import Passed, Rejected
+from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.errors import UnknownNameError
 from ciguard.levels import LEVELS
 from ciguard.registry import Registry
@@ -16,7 +16,9 @@ from ciguard.targets import EAGER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Finding, Outcome, Severity
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding, Severity
+    from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.laws import Law
 
 
@@ -119,11 +121,20 @@ ORACLES: Registry[Oracle] = Registry(
     "oracle",
     group="ciguard.oracles",
     accepts=lambda item: isinstance(item, Oracle),
+    built_in={
+        "across-libraries": "ciguard.oracles.across_libraries:ORACLE",
+        "boundary": "ciguard.oracles.boundary:ORACLE",
+        "crash": "ciguard.oracles.crash:ORACLE",
+        "differential": "ciguard.oracles.differential:ORACLE",
+        "exhaustion": "ciguard.oracles.exhaustion:ORACLE",
+        "hang": "ciguard.oracles.hang:ORACLE",
+        "internal-error": "ciguard.oracles.internal_error:ORACLE",
+        "metamorphic": "ciguard.oracles.metamorphic:ORACLE",
+        "performance": "ciguard.oracles.performance:ORACLE",
+    },
     first=LEVELS.items,
 )
 """A level's own oracles are registered beside the level."""
-
-AnyOracle = TypeVar("AnyOracle", bound=type)
 
 
 @cache
@@ -134,12 +145,6 @@ def traits_of(oracle: str) -> Traits:
     except UnknownNameError:
         found = None  # of a package that is not installed here
     return found if isinstance(found, Traits) else Traits()
-
-
-def registered(name: str, oracle: AnyOracle) -> AnyOracle:
-    """Register an instance of an oracle class and return the class."""
-    ORACLES.register(name, oracle())
-    return oracle
 
 
 def headline(message: str) -> str:

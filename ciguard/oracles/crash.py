@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import Crashed, Evidence, Finding, Severity
-from ciguard.oracles.contract import Traits, registered
+from ciguard.domain.findings import Evidence, Finding, Severity
+from ciguard.domain.outcomes import Crashed
+from ciguard.oracles.contract import Traits
 from ciguard.oracles.showing import outcome_shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.contract import Subject
 
 
@@ -48,4 +50,4 @@ class CrashOracle:
         ]
 
 
-registered("crash", CrashOracle)
+ORACLE = CrashOracle()

@@ -6,11 +6,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import Finding, Intent, PairKind, Rejected, Severity, dtypes
+from ciguard.domain import dtypes
+from ciguard.domain.findings import Finding, PairKind, Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Rejected
 from ciguard.oracles.between_devices import promises, severity_between_devices
-from ciguard.oracles.contract import UNSTABLE_TAGS, Traits, registered
-from ciguard.oracles.differences import evidence_between
-from ciguard.oracles.given import has_special_elements
+from ciguard.oracles.comparing.differences import evidence_between
+from ciguard.oracles.comparing.given import has_special_elements
+from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.laws import broken_laws
 from ciguard.oracles.levels import judged
 from ciguard.oracles.relations import exemption_of
@@ -19,10 +22,11 @@ from ciguard.targets import EAGER
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
-    from ciguard.oracles.comparison import Difference
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.oracles.comparing.comparison import Difference
+    from ciguard.oracles.comparing.tolerance import Inputs
     from ciguard.oracles.contract import Identity, Subject
-    from ciguard.oracles.tolerance import Inputs
 
 SEVERITIES = {
     "values": Severity.HIGH,
@@ -250,4 +254,4 @@ def pair_kind(reference: Identity, other: Identity) -> PairKind:
     return PairKind.ENVIRONMENT
 
 
-registered("differential", DifferentialOracle)
+ORACLE = DifferentialOracle()

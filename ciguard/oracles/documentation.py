@@ -10,13 +10,15 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import CallKind, DocumentationCheck, DocumentationFinding, ParameterKind
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
+from ciguard.domain.records import ParameterKind
 from ciguard.knowledge import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 _QUOTE_LIMIT = 160
 _AROUND = 70

@@ -11,15 +11,9 @@ from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    ListValue,
-    LiteralValue,
-    TensorValue,
-    TupleValue,
-    dtypes,
-)
+from ciguard.domain import dtypes
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import ListValue, LiteralValue, TensorValue, TupleValue
 from ciguard.errors import RegistrationError
 from ciguard.libraries import LIBRARIES
 
@@ -27,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 _ELEMENTS = {
     "float": ("float32", "float64"),

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import Evidence, Finding, Hung, Passed, Severity
-from ciguard.oracles.contract import Traits, registered
+from ciguard.domain.findings import Evidence, Finding, Severity
+from ciguard.domain.outcomes import Hung, Passed
+from ciguard.oracles.contract import Traits
 from ciguard.oracles.levels import judged
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.contract import Subject
 
 
@@ -109,4 +111,4 @@ def _elsewhere(outcomes: Mapping[str, Outcome], *, besides: Container[str]) -> s
     )
 
 
-registered(HANG, HangOracle)
+ORACLE = HangOracle()

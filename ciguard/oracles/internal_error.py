@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import Errored, Evidence, Finding, Severity
-from ciguard.oracles.contract import Traits, headline, registered
+from ciguard.domain.findings import Evidence, Finding, Severity
+from ciguard.domain.outcomes import Errored
+from ciguard.oracles.contract import Traits, headline
 from ciguard.oracles.showing import outcome_shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.contract import Subject
 
 _ODD = re.compile(r"[^A-Za-z0-9_.]+")
@@ -58,4 +60,4 @@ class InternalErrorOracle:
         ]
 
 
-registered("internal-error", InternalErrorOracle)
+ORACLE = InternalErrorOracle()

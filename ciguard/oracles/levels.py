@@ -6,18 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from ciguard.domain import Case, OpaqueCase, Value
+from ciguard.domain.case import Case, OpaqueCase
+from ciguard.domain.values import Value
 from ciguard.errors import RegistrationError
 from ciguard.levels import LEVELS, LevelSpec
-from ciguard.oracles.differences import differs
-from ciguard.oracles.given import asks_for_much, inputs_given
+from ciguard.oracles.comparing.differences import differs
+from ciguard.oracles.comparing.given import asks_for_much, inputs_given
 from ciguard.oracles.relations import RELATIONS, observed_in
 
 if TYPE_CHECKING:
-    from ciguard.domain import Evidence, Finding, Outcome
+    from ciguard.domain.findings import Evidence, Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
-    from ciguard.oracles.comparison import Difference
-    from ciguard.oracles.tolerance import Inputs
+    from ciguard.oracles.comparing.comparison import Difference
+    from ciguard.oracles.comparing.tolerance import Inputs
 
 C = TypeVar("C", bound=Case)
 Move: TypeAlias = Callable[[Sequence[Value]], tuple[Value, ...]]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import Evidence, Finding, Passed
+from ciguard.domain.findings import Evidence, Finding
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, decode_outputs
-from ciguard.oracles.contract import UNSTABLE_TAGS, Traits, registered
+from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.levels import inputs_in
 from ciguard.oracles.relations import RELATIONS, Compares, observed_in
 from ciguard.oracles.showing import shown, side_by_side
@@ -14,8 +15,9 @@ from ciguard.oracles.showing import shown, side_by_side
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
-    from ciguard.oracles.comparison import Difference
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.oracles.comparing.comparison import Difference
     from ciguard.oracles.contract import Subject
     from ciguard.oracles.relations import Observed, Relation
 
@@ -84,4 +86,4 @@ def _sides(relation: Relation, observed: Observed, difference: Difference) -> tu
     return f"twin: {expected}", f"call: {seen}"
 
 
-registered("metamorphic", MetamorphicOracle)
+ORACLE = MetamorphicOracle()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ciguard.domain import Evidence, Finding, PairKind, Passed, Severity
+from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Measured, Quantity, decode_measured
-from ciguard.oracles.contract import Traits, registered, traits_of
+from ciguard.oracles.contract import Traits, traits_of
 from ciguard.oracles.differential import pair_kind
 from ciguard.oracles.hang import SLOW
 from ciguard.oracles.signed_rank import signed_rank_p
@@ -23,7 +24,8 @@ from ciguard.targets import EAGER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.contract import Identity, Subject
 
 PERFORMANCE = "performance"
@@ -279,4 +281,4 @@ def amount(measured: Measured) -> str:
     return f"{growth(measured).per_call / 1024:.1f} KiB more per call"
 
 
-registered(PERFORMANCE, PerformanceOracle)
+ORACLE = PerformanceOracle()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 
-from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
 from ciguard.execution import (
     Container,
     Scalar,
@@ -17,13 +17,13 @@ from ciguard.execution import (
     decode_measured,
     decode_outputs,
 )
-from ciguard.oracles.comparison import compare_outputs
+from ciguard.oracles.comparing.comparison import compare_outputs
 from ciguard.oracles.contract import headline
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
 
 _MAX_SHOWN = 3

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import Git, GitError
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import BaselineError, PlanError
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import PlanMode, visible
+from ciguard.domain.plan import PlanMode
+from ciguard.domain.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ciguard.domain import Plan, PlannedJob
+    from ciguard.domain.plan import Plan, PlannedJob
 
 _FEW = 10
 _MAX_COMMANDS = 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.planning.checkout import shown_path
 from ciguard.planning.upgrades import changes_of
 

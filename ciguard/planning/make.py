@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from glob import escape
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Plan, PlanMode, visible
+from ciguard.domain.plan import Plan, PlanMode
+from ciguard.domain.text import visible
 from ciguard.errors import PlanError
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.api_names import ApiNames
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.domain import SkippedJob
+    from ciguard.domain.plan import SkippedJob
     from ciguard.planning.checkout import ChangedFile
     from ciguard.planning.upgrades import FileChange, Needs, Newest, Revision, Upgrade
     from ciguard.planning.wheels import Wheels

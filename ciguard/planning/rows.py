@@ -8,14 +8,15 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import PlannedJob, SkippedJob
+from ciguard.domain.plan import PlannedJob, SkippedJob
 from ciguard.errors import PlanError
 from ciguard.targets import cpu_builds, libraries_of, parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ciguard.domain import Json, Plan
+    from ciguard.domain.plan import Plan
+    from ciguard.domain.values import Json
 
 MAX_JOBS = 256
 """Of one matrix, by GitHub."""

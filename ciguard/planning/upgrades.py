@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from packaging.version import Version
 
-from ciguard.domain import PackageChange, Place, visible
+from ciguard.domain.plan import PackageChange, Place
+from ciguard.domain.text import visible
 from ciguard.errors import ProvisioningError
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import shown_path

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ciguard.applications import known_providers
-from ciguard.domain import Place, visible
+from ciguard.domain.plan import Place
+from ciguard.domain.text import visible
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import ChangedFile, shown_path
 from ciguard.sources import CodeText, ModuleUses, Project, code_of_notebook, read_module

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import PlanError, ProvisioningError
 from ciguard.planning.rows import TargetGroup
 from ciguard.planning.upgrades import library_of

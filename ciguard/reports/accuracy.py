@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import shortened, visible
+from ciguard.domain.text import shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications import Assessed, Robustness, Verdict, Wanted
+    from ciguard.applications.assessing import Assessed, Robustness, Verdict
+    from ciguard.applications.inverting import Wanted
 
 _WIDTH = 200
 _REASON = 400

@@ -5,14 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Place, Remark, RemarkLevel, visible
+from ciguard.domain.plan import Place
+from ciguard.domain.remarks import Remark, RemarkLevel
+from ciguard.domain.text import visible
 from ciguard.reports.github import fenced
 from ciguard.reports.remarks import workflow_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.applications import Application, Assessed, Dead, Explored
+    from ciguard.applications.assessing import Assessed
+    from ciguard.applications.exploring import Explored
+    from ciguard.applications.finding import Application
+    from ciguard.applications.judging import Dead
 
 _MESSAGE = 1500
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import BaselineState, Comparison, Verdict
+from ciguard.domain.findings import Comparison, Verdict
+from ciguard.domain.standing import BaselineState
 from ciguard.reports.wording import UNCONFIRMED, state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Plan, RunFinished, TargetSummary
+    from ciguard.domain.events import RunFinished
+    from ciguard.domain.findings import TargetSummary
+    from ciguard.domain.plan import Plan
 
 _MAX_LISTED = 5
 

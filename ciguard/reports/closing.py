@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Bucket, RunFinished, Severity, visible
+from ciguard.domain.text import visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.wording import (
     MET,
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ciguard.domain import Plan
+    from ciguard.domain.events import RunFinished
+    from ciguard.domain.findings import Bucket, Severity
+    from ciguard.domain.plan import Plan
 
 TOP_BUCKETS = 12
 TOP_PER_GROUP = 4

@@ -10,14 +10,18 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Action, Comparison, RunFinished, RunStarted, Severity, class_of
+from ciguard.domain.events import RunFinished, RunStarted
+from ciguard.domain.findings import Comparison, Severity
+from ciguard.domain.policy import Action, class_of
 from ciguard.reports.entries import entries
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
 from ciguard.reports.wording import publishable, short, state
 
 if TYPE_CHECKING:
-    from ciguard.domain import Event, Json, Plan
+    from ciguard.domain.events import Event
+    from ciguard.domain.plan import Plan
+    from ciguard.domain.values import Json
     from ciguard.reports.contract import Destination
     from ciguard.reports.entries import Entry
     from ciguard.reports.places import Places

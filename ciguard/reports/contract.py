@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
-from ciguard.domain import Event, Policy
+from ciguard.domain.policy import Policy
 from ciguard.registry import Registry
+
+if TYPE_CHECKING:
+    from ciguard.domain.events import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    Bucket,
-    Crashed,
-    PairKind,
-    Passed,
-    cause_name,
-    class_of,
-    visible,
-    visible_lines,
-)
+from ciguard.domain.findings import Bucket, PairKind, cause_name
+from ciguard.domain.outcomes import Crashed, Passed
+from ciguard.domain.policy import class_of
+from ciguard.domain.text import visible, visible_lines
 from ciguard.reports.wording import (
     cause_text,
     claim,
@@ -32,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ciguard.baseline import BaselineRecord, Decision, Sighting
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
 
 _OUTPUT_LIMIT = 600
 _CAUSE_LIMIT = 400

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Event, RunFinished, Warned, visible
+from ciguard.domain.events import Event, RunFinished, Warned
+from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, ExitCode
 from ciguard.interrupts import held
 

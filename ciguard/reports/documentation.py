@@ -6,13 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    DocumentationChecked,
-    DocumentationFinding,
-    Event,
-    RunFinished,
-    documentation_to_json,
-)
+from ciguard.domain.documentation import DocumentationFinding, documentation_to_json
+from ciguard.domain.events import DocumentationChecked, Event, RunFinished
 from ciguard.reports.files import write_atomically
 
 if TYPE_CHECKING:

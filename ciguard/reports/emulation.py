@@ -6,13 +6,14 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ciguard.applications import Speaking
-from ciguard.domain import visible
+from ciguard.applications.emulating import Speaking
+from ciguard.domain.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.applications import Asked, Emulation, Engine
+    from ciguard.applications.answering import Engine
+    from ciguard.applications.emulating import Asked, Emulation
 
 _WIDTH = 300
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Comparison, cause_name
+from ciguard.domain.findings import Comparison, cause_name
 from ciguard.reports.wording import ordered, publishable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 _MAX_NAMED = 5
 _MAX_API = 120

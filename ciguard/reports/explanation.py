@@ -9,7 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ciguard.domain import ParameterKind, visible
+from ciguard.domain.records import ParameterKind
+from ciguard.domain.text import visible
 from ciguard.values import in_words
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from ciguard.domain import ParameterRecord
+    from ciguard.domain.records import ParameterRecord
     from ciguard.knowledge import Api, Evidence, Parameter, Refinement
 
 _TEXT_LIMIT = 160

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.reports.documentation import documentation_counts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from ciguard.domain import DocumentationFinding
+    from ciguard.domain.documentation import DocumentationFinding
     from ciguard.knowledge import KnownApis, Parameter
 
 _LISTED = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Event, RunFinished, RunStarted
+from ciguard.domain.events import Event, RunFinished, RunStarted
 from ciguard.reports.places import places_of
 from ciguard.reports.plain import PlainReporter
 from ciguard.reports.remarks import remarks, workflow_commands

@@ -12,23 +12,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import ciguard
-from ciguard.domain import (
-    PARTS_FILE,
-    Event,
-    Json,
-    RunFinished,
-    RunStarted,
-    TargetSummary,
-    TargetUnavailable,
-    Warned,
-    bucket_to_json,
-    class_of,
-    gap_to_json,
-    part_to_json,
-    place_to_json,
-    plan_to_json,
-    target_to_json,
-)
+from ciguard.domain.events import Event, RunFinished, RunStarted, TargetUnavailable, Warned
+from ciguard.domain.findings import TargetSummary, bucket_to_json, target_to_json
+from ciguard.domain.parts import PARTS_FILE, gap_to_json, part_to_json
+from ciguard.domain.plan import place_to_json, plan_to_json
+from ciguard.domain.policy import class_of
 from ciguard.reports.files import write_atomically
 from ciguard.reports.places import places_of
 from ciguard.reports.progress import STATUSES
@@ -38,7 +26,9 @@ from ciguard.reports.wording import counts_by_state, ordered
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.domain import BaselineStanding, Bucket
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.standing import BaselineStanding
+    from ciguard.domain.values import Json
     from ciguard.reports.contract import Destination
 
 MAX_WARNINGS = 1_000

@@ -10,22 +10,11 @@ from xml.etree.ElementTree import tostring
 
 from junitparser import Failure, Skipped, TestCase, TestSuite
 
-from ciguard.domain import (
-    Action,
-    BaselineState,
-    Bucket,
-    Comparison,
-    Event,
-    RunFinished,
-    RunStarted,
-    TargetSummary,
-    Verdict,
-    cause_name,
-    class_of,
-    shortened,
-    visible,
-    visible_lines,
-)
+from ciguard.domain.events import Event, RunFinished, RunStarted
+from ciguard.domain.findings import Bucket, Comparison, TargetSummary, Verdict, cause_name
+from ciguard.domain.policy import Action, class_of
+from ciguard.domain.standing import BaselineState
+from ciguard.domain.text import shortened, visible, visible_lines
 from ciguard.reports.caveats import caveats, silence
 from ciguard.reports.entries import Entry
 from ciguard.reports.files import write_atomically
@@ -48,7 +37,8 @@ from ciguard.triage import without_local_paths
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ciguard.domain import Plan, Policy, SkippedJob
+    from ciguard.domain.plan import Plan, SkippedJob
+    from ciguard.domain.policy import Policy
     from ciguard.reports.contract import Destination
 
 _MAX_MESSAGE = 300

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.applications import Application, Suggestion
+    from ciguard.applications.finding import Application
+    from ciguard.applications.repairing import Suggestion
 
 _ALL = "all.patch"
 
@@ -39,7 +40,7 @@ def write_patches(
 def _written(
     application: Application, suggestions: Iterable[Suggestion], folder: Path
 ) -> Iterator[str]:
-    from ciguard.applications import combined_patches  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.repairing import combined_patches  # noqa: PLC0415 - not for `--help`
 
     folder.mkdir(parents=True, exist_ok=True)
     patches = dict.fromkeys(one.patch for one in suggestions if one.patch)

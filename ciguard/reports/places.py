@@ -6,13 +6,17 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Errored, Place, seated
+from ciguard.domain.function_calls import seated
+from ciguard.domain.outcomes import Errored
+from ciguard.domain.plan import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from ciguard.domain import Bucket, Finding, Plan, RunFinished
+    from ciguard.domain.events import RunFinished
+    from ciguard.domain.findings import Bucket, Finding
+    from ciguard.domain.plan import Plan
 
 NOWHERE = Place(path="ciguard.toml", line=1)
 """Where nothing else is known: the file that would configure ciguard, whether it exists or not."""

@@ -6,9 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from ciguard.config import duration_text
-from ciguard.domain import (
+from ciguard.domain.events import (
     BatchFinished,
-    Bucket,
     BucketFlaky,
     BucketOpened,
     DocumentationChecked,
@@ -20,8 +19,8 @@ from ciguard.domain import (
     TargetReady,
     TargetUnavailable,
     Warned,
-    visible,
 )
+from ciguard.domain.text import visible
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.documentation import documentation_counts
 from ciguard.reports.progress import Progress
@@ -30,7 +29,8 @@ from ciguard.reports.wording import claim, clock_text, short, target_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Plan
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.plan import Plan
     from ciguard.reports.contract import Destination
 
 PROGRESS_EVERY_S = 10.0

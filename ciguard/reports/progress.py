@@ -6,7 +6,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.events import (
     BatchFinished,
     BucketFlaky,
     BucketOpened,
@@ -15,10 +15,10 @@ from ciguard.domain import (
     RunFinished,
     RunStarted,
     StageFinished,
-    Tally,
     TargetReady,
     TargetUnavailable,
 )
+from ciguard.domain.findings import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,22 +6,13 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ciguard.config import SETTINGS
-from ciguard.domain import (
-    BaselineStanding,
-    BaselineState,
-    Bucket,
-    Plan,
-    Policy,
-    RunFinished,
-    Severity,
-    Untrusted,
-    Verdict,
-    bucket_from_json,
-    place_from_json,
-    plan_from_json,
-    target_from_json,
-    visible,
-)
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Bucket, Severity, Verdict, bucket_from_json, target_from_json
+from ciguard.domain.plan import Plan, place_from_json, plan_from_json
+from ciguard.domain.policy import Policy
+from ciguard.domain.standing import BaselineStanding, BaselineState
+from ciguard.domain.text import visible
+from ciguard.domain.untrusted import Untrusted
 from ciguard.errors import OutputError
 from ciguard.files import parse_json, read_lines, read_text
 from ciguard.reports.places import Places

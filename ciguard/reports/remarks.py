@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    Action,
-    Comparison,
-    Confirmation,
-    PairKind,
-    Remark,
-    RemarkLevel,
-    Verdict,
-    class_of,
-    command_text,
-    shortened,
-    visible,
-)
+from ciguard.domain.findings import Comparison, Confirmation, PairKind, Verdict
+from ciguard.domain.policy import Action, class_of
+from ciguard.domain.remarks import Remark, RemarkLevel
+from ciguard.domain.text import command_text, shortened, visible
 from ciguard.reports.caveats import caveats
 from ciguard.reports.entries import entries
 from ciguard.reports.wording import claim, publishable, short
@@ -24,7 +15,9 @@ from ciguard.reports.wording import claim, publishable, short
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Bucket, Finding, Policy, RunFinished
+    from ciguard.domain.events import RunFinished
+    from ciguard.domain.findings import Bucket, Finding
+    from ciguard.domain.policy import Policy
     from ciguard.reports.entries import Entry
     from ciguard.reports.places import Places
 

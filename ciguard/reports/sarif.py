@@ -10,16 +10,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import ciguard
-from ciguard.domain import (
-    Comparison,
-    Event,
-    Place,
-    RemarkLevel,
-    RunFinished,
-    RunStarted,
-    Verdict,
-    class_of,
-)
+from ciguard.domain.events import Event, RunFinished, RunStarted
+from ciguard.domain.findings import Comparison, Verdict
+from ciguard.domain.policy import class_of
+from ciguard.domain.remarks import RemarkLevel
 from ciguard.project import this_project
 from ciguard.reports.caveats import caveats
 from ciguard.reports.entries import entries
@@ -32,7 +26,9 @@ from ciguard.reports.wording import cause_text, claim, publishable, short
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Json, Plan, Policy
+    from ciguard.domain.plan import Place, Plan
+    from ciguard.domain.policy import Policy
+    from ciguard.domain.values import Json
     from ciguard.reports.contract import Destination
     from ciguard.reports.entries import Entry
     from ciguard.reports.places import Places

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import FindingClass
+from ciguard.domain.policy import FindingClass
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _LEVELS = {
     FindingClass.SECURITY: "error",

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import shortened, visible
+from ciguard.domain.text import shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications import (
+    from ciguard.applications.exploring import Explored
+    from ciguard.applications.finding import (
         Answer,
         Application,
         Branch,
-        Dead,
         Decided,
-        Explored,
         Found,
         Given,
         Reach,
-        Suggestion,
     )
-    from ciguard.domain import Json
+    from ciguard.applications.judging import Dead
+    from ciguard.applications.repairing import Suggestion
+    from ciguard.domain.values import Json
 
 _WIDTH = 160
 _REASON = 400

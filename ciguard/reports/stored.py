@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Bucket, bucket_from_json
+from ciguard.domain.findings import Bucket, bucket_from_json
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:

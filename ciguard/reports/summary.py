@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    Bucket,
-    Comparison,
-    DocumentationCheck,
-    DocumentationChecked,
-    DocumentationFinding,
-    Event,
-    RunFinished,
-    RunStarted,
-    Warned,
-    class_of,
-    html_code,
-    markdown_block,
-    markdown_code,
-    markdown_text,
-)
+from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
+from ciguard.domain.events import DocumentationChecked, Event, RunFinished, RunStarted, Warned
+from ciguard.domain.findings import Bucket, Comparison
+from ciguard.domain.policy import class_of
+from ciguard.domain.text import html_code, markdown_block, markdown_code, markdown_text
 from ciguard.reports.caveats import caveats
 from ciguard.reports.documentation import DOCUMENTATION_FILE, documentation_counts
 from ciguard.reports.files import write_atomically
@@ -47,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.domain import Plan
+    from ciguard.domain.plan import Plan
     from ciguard.reports.contract import Destination
 
 LIMIT_BYTES = 1024 * 1024

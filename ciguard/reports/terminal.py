@@ -10,13 +10,15 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ciguard.domain import Event, RunFinished, RunStarted, Severity, Verdict, Warned, visible
+from ciguard.domain.events import Event, RunFinished, RunStarted, Warned
+from ciguard.domain.findings import Severity, Verdict
+from ciguard.domain.text import visible
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.progress import STATUSES, Progress
 from ciguard.reports.wording import clock_text
 
 if TYPE_CHECKING:
-    from ciguard.domain import Plan
+    from ciguard.domain.plan import Plan
     from ciguard.reports.contract import Destination
 
 _REFRESHES_PER_S = 4

@@ -7,35 +7,36 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from ciguard.domain import (
+from ciguard.domain.findings import (
     Bucket,
     Comparison,
     Confirmation,
+    Evidence,
+    Finding,
+    Severity,
+    TargetSummary,
+    cause_name,
+)
+from ciguard.domain.outcomes import (
     Crashed,
     Errored,
-    Evidence,
     Exhausted,
-    Finding,
     Frame,
     Hung,
     Outcome,
     Passed,
-    PlanMode,
     Rejected,
-    RunFinished,
-    Severity,
     Stage,
-    TargetSummary,
-    cause_name,
-    shortened,
-    visible,
 )
+from ciguard.domain.plan import PlanMode
+from ciguard.domain.text import shortened, visible
 from ciguard.triage import realism, without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ciguard.domain import Plan
+    from ciguard.domain.events import RunFinished
+    from ciguard.domain.plan import Plan
 
 UNCONFIRMED = "unconfirmed"
 """State of a bucket whose confirmation the budget cut short: it may be new, nobody knows."""

@@ -6,22 +6,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from ciguard.domain import (
-    Crashed,
-    Errored,
-    Exhausted,
-    Hung,
-    PairKind,
-    Passed,
-    Rejected,
-    class_of,
-    markdown_block,
-    markdown_code,
-    markdown_text,
-    seated,
-    shortened,
-    visible,
-)
+from ciguard.domain.findings import PairKind
+from ciguard.domain.function_calls import seated
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.domain.policy import class_of
+from ciguard.domain.text import markdown_block, markdown_code, markdown_text, shortened, visible
 from ciguard.oracles import traits_of
 from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.footer import footer
@@ -38,7 +27,9 @@ from ciguard.triage import (
 )
 
 if TYPE_CHECKING:
-    from ciguard.domain import Bucket, Case, Evidence, Finding, Frame, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Bucket, Evidence, Finding
+    from ciguard.domain.outcomes import Frame, Outcome
     from ciguard.trackers.context import Context
     from ciguard.trackers.template import Template
 

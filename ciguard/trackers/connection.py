@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ciguard.config import API_VARIABLE, PUBLIC_API, github_token, require_encryption
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.project import REPOSITORY
 

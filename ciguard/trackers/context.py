@@ -10,7 +10,7 @@ from ciguard.project import Project
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

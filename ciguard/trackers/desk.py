@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, TrackerIssueError, TrackerUnavailableError
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.dry import DryRun

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import FindingClass, class_of
+from ciguard.domain.policy import FindingClass, class_of
 from ciguard.errors import OutputError
 from ciguard.files import replace_file
 from ciguard.libraries import LIBRARIES
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
     from ciguard.trackers.contract import Report
     from ciguard.trackers.groups import Group
 

@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import merge_records, with_issues
-from ciguard.domain import Comparison, Confirmation, RunFinished, Verdict, visible
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Comparison, Confirmation, Verdict
+from ciguard.domain.text import visible
 from ciguard.errors import TrackerError, TrackerUnavailableError
 from ciguard.trackers.authoring import Author, Sources
 from ciguard.trackers.contract import ROLL_UP
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.baseline import BaselineStore, Records
-    from ciguard.domain import Bucket, Event
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Bucket
     from ciguard.trackers.contract import Issue
     from ciguard.trackers.desk import Desk
     from ciguard.trackers.disclosure import SecurityCrash

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import class_of, markdown_code
+from ciguard.domain.policy import class_of
+from ciguard.domain.text import markdown_code
 
 if TYPE_CHECKING:
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
     from ciguard.trackers.context import Context
 
 _GUIDE = "docs/trackers.md"

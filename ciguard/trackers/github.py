@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from github import GithubException, UnknownObjectException
 
-from ciguard.domain import markdown_text
+from ciguard.domain.text import markdown_text
 from ciguard.errors import (
     TrackerError,
     TrackerGoneError,

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from github.GithubObject import NotSet
 
-from ciguard.domain import RemarkLevel
+from ciguard.domain.remarks import RemarkLevel
 from ciguard.trackers.github_client import FAILURES, Client
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
 
-    from ciguard.domain import Place, Remark
+    from ciguard.domain.plan import Place
+    from ciguard.domain.remarks import Remark
     from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
     from ciguard.trackers.shown import Check, Head

@@ -17,7 +17,7 @@ from github import Auth, Github, GithubException
 from requests import RequestException
 
 from ciguard.config import TOKEN_VARIABLES
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import (
     TrackerError,
     TrackerForbiddenError,

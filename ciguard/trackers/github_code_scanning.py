@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from github import GithubException
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import TrackerForbiddenError
 from ciguard.trackers.github_client import Client
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import TrackerError
 from ciguard.trackers.github_client import Client
 

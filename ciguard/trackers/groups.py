@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import State, bucket_of, by_any_name, current
-from ciguard.domain import Comparison
+from ciguard.domain.findings import Comparison
 from ciguard.triage import cause_of, simplicity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ciguard.baseline import BaselineRecord, Records
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

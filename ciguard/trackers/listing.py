@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import class_of, markdown_code
+from ciguard.domain.policy import class_of
+from ciguard.domain.text import markdown_code
 from ciguard.trackers.body import MAX_BODY, line_of
 from ciguard.trackers.contract import ROLL_UP, Report, marker
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from ciguard.domain import markdown_code, markdown_text
+from ciguard.domain.text import markdown_code, markdown_text
 from ciguard.errors import OutputError
 from ciguard.files import read_text, replace_file
 from ciguard.trackers.contract import ROLL_UP, TRACKERS, Issue, Report, is_name, marker

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    class_of,
-    html_code,
-    markdown_block,
-    markdown_code,
-    markdown_text,
-    visible,
-)
+from ciguard.domain.policy import class_of
+from ciguard.domain.text import html_code, markdown_block, markdown_code, markdown_text, visible
 from ciguard.trackers.reproduction import MAX_SCRIPT
 from ciguard.triage import without_local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ciguard.domain import Cause, Finding
+    from ciguard.domain.causes import Cause
+    from ciguard.domain.findings import Finding
     from ciguard.trackers.context import Context, Row
 
 _MAX_ROWS = 100

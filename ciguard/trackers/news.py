@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ciguard.baseline import BaselineRecord
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 _MAX_NAMED = 15
 """APIs in one comment."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import OutputError
 from ciguard.files import read_text, replace_file
 from ciguard.trackers.tasks import replaces, task_from_json, task_to_json

@@ -6,21 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import State
-from ciguard.domain import (
-    Action,
-    Comparison,
-    Confirmation,
-    FindingClass,
-    Policy,
-    class_of,
-)
+from ciguard.domain.findings import Comparison, Confirmation
+from ciguard.domain.policy import Action, FindingClass, Policy, class_of
 from ciguard.oracles import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.baseline import BaselineRecord, Records
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
     from ciguard.trackers.disclosure import Discloser
     from ciguard.trackers.groups import Group, Member
 

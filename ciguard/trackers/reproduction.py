@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, assert_never
 
-from ciguard.domain import (
-    Crashed,
-    Errored,
-    Exhausted,
-    Hung,
-    PairKind,
-    Passed,
-    Rejected,
-    markdown_block,
-)
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.domain.text import markdown_block
 from ciguard.oracles import traits_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import Bucket, Finding, Outcome
+    from ciguard.domain.findings import Bucket, Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.trackers.context import Context
 
 MAX_SCRIPT = 20_000

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.project import REPOSITORY
 
 if TYPE_CHECKING:
-    from ciguard.domain import Remark
+    from ciguard.domain.remarks import Remark
 
 GITHUB_ACTIONS = "github-actions[bot]"
 """Who writes with the token of a workflow."""

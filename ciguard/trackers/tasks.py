@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.baseline import BaselineRecord, Records
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.trackers.contract import Issue, Tracker
 
 

@@ -7,9 +7,6 @@ from ciguard.triage.buckets import Buckets, Simplicity, simplicity, united
 from ciguard.triage.causes import cause_of, first_of_each_cause, is_cause_name, with_causes
 from ciguard.triage.confirm import Confirmer, Settled
 from ciguard.triage.fingerprint import (
-    RECIPES,
-    Fingerprint,
-    Grouping,
     fingerprint,
     is_fingerprint,
     newest_recipe,
@@ -28,35 +25,26 @@ from ciguard.triage.levels import (
 from ciguard.triage.minimise import Minimiser
 from ciguard.triage.native import native_frames
 from ciguard.triage.neighbours import neighbours
-from ciguard.triage.normalise import normalise
 from ciguard.triage.origins import LayerOrigin, TreeOrigin, rate_text
 from ciguard.triage.reach import depends_on_reach, is_raw, with_reach
-from ciguard.triage.realism import Realism, is_plain, realism
-from ciguard.triage.reductions import reductions
+from ciguard.triage.realism import is_plain, realism
 from ciguard.triage.reproducer import read_script, script
 from ciguard.triage.scripting.timing import measures_alike
-from ciguard.triage.symptom import FAILED_CHECK, Symptom, symptom_of, telling_line
-from ciguard.triage.text_diff import DiffLine, LineKind, program_diff
+from ciguard.triage.symptom import symptom_of, telling_line
+from ciguard.triage.text_diff import DiffLine, program_diff
 from ciguard.triage.wording import without_local_paths
 
 __all__ = [
-    "FAILED_CHECK",
-    "RECIPES",
     "Buckets",
     "Confirmer",
     "DiffLine",
     "EnvironmentHint",
-    "Fingerprint",
-    "Grouping",
     "LayerOrigin",
-    "LineKind",
     "Minimiser",
     "PresentableLevel",
     "PresentationDefaults",
-    "Realism",
     "Settled",
     "Simplicity",
-    "Symptom",
     "TreeOrigin",
     "cause_of",
     "depends_on_reach",
@@ -71,7 +59,6 @@ __all__ = [
     "native_frames",
     "neighbours",
     "newest_recipe",
-    "normalise",
     "one_of",
     "origin_rows",
     "presentable",
@@ -80,7 +67,6 @@ __all__ = [
     "read_script",
     "realism",
     "recipe_number",
-    "reductions",
     "same_symptom",
     "script",
     "simplicity",

@@ -7,13 +7,12 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.attribution import Attribution
+from ciguard.domain.case import case_to_json
+from ciguard.domain.findings import Bucket, Comparison, Confirmation
+from ciguard.domain.values import (
     ArrayValue,
-    Attribution,
-    Bucket,
     CallValue,
-    Comparison,
-    Confirmation,
     Constant,
     DictValue,
     Explicit,
@@ -23,7 +22,6 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
     Uniform,
-    case_to_json,
 )
 from ciguard.triage.fingerprint import fingerprint
 from ciguard.triage.levels import presentable
@@ -31,7 +29,9 @@ from ciguard.triage.levels import presentable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Case, Finding, Value
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.values import Value
 
 Simplicity = tuple[int, int, int, str]
 

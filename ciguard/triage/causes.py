@@ -13,7 +13,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Cause, PairKind
+from ciguard.domain.causes import Cause
+from ciguard.domain.findings import PairKind
 from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
 from ciguard.triage.symptom import INTERNAL_ERROR, MEMORY_CORRUPTION
@@ -21,7 +22,7 @@ from ciguard.triage.symptom import INTERNAL_ERROR, MEMORY_CORRUPTION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
     Reader = Callable[[Bucket, Mapping[str, str]], tuple[str, str] | None]
     """Returns kind and text of the evidence, given the bucket's ingredients by name."""

@@ -25,28 +25,18 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import Confirmation, Finding, PairKind, Passed
+from ciguard.domain.findings import Confirmation, Finding, PairKind
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Job
-from ciguard.oracles import (
-    HANG,
-    NO_INPUTS,
-    SLOW,
-    encode_on,
-    is_rounding,
-    judge,
-    judged,
-    limit_of,
-    may_be_rounding,
-    nudged,
-    slow,
-    traits_of,
-)
+from ciguard.oracles import HANG, SLOW, encode_on, judge, judged, limit_of, slow, traits_of
+from ciguard.oracles.comparing import NO_INPUTS, is_rounding, may_be_rounding, nudged
 from ciguard.triage.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Result
     from ciguard.oracles import Subject
 

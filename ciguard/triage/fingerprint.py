@@ -12,11 +12,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ciguard.domain import (
-    Errored,
-    PairKind,
-    Rejected,
-)
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Errored, Rejected
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import traits_of
 from ciguard.triage.levels import presentable
@@ -25,7 +22,9 @@ from ciguard.triage.symptom import Symptom, symptom_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ciguard.domain import Case, Finding, Frame, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Frame, Outcome
 
 _FORM = re.compile(r"v[1-9]\d{0,3}:[0-9a-f]{16}")
 

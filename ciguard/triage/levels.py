@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
-from ciguard.domain import Case, OpaqueCase
+from ciguard.domain.case import Case, OpaqueCase
 from ciguard.errors import RegistrationError
 from ciguard.levels import LEVELS
 from ciguard.oracles import JudgedLevel, JudgingDefaults
@@ -14,7 +14,8 @@ from ciguard.triage.quoted import texts_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import ScriptResult
     from ciguard.triage.hint import EnvironmentHint
     from ciguard.triage.origins import LayerOrigin, TreeOrigin

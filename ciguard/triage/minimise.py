@@ -12,7 +12,8 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import Confirmation, case_id
+from ciguard.domain.case import case_id
+from ciguard.domain.findings import Confirmation
 from ciguard.execution import Job
 from ciguard.oracles import encode_on, is_expressible, judge
 from ciguard.triage.buckets import simplicity
@@ -23,7 +24,9 @@ from ciguard.triage.reductions import reductions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Case, Finding, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Result
     from ciguard.triage.confirm import SubjectOf
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Frame
+from ciguard.domain.outcomes import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

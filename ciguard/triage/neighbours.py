@@ -12,8 +12,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.case import case_id
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     Constant,
@@ -24,14 +25,14 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
     Uniform,
-    case_id,
 )
 from ciguard.triage.reductions import reductions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Case, Fill, Scalar, Value
+    from ciguard.domain.case import Case
+    from ciguard.domain.values import Fill, Scalar, Value
     from ciguard.triage.simplifying import AnyArray
 
 _T = TypeVar("_T")

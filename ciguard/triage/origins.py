@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ciguard.domain import Ancestry, Ended
+    from ciguard.domain.lineage import Ended
+    from ciguard.domain.programs import Ancestry
 
 _MAX_PLAIN_LENGTH = 999.5
 """Numbers from here on are written with an exponent."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallValue, DictValue, ListValue, LiteralValue, TupleValue
+from ciguard.domain.values import CallValue, DictValue, ListValue, LiteralValue, TupleValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 
 def texts_in(values: Iterable[Value]) -> tuple[str, ...]:

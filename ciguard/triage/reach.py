@@ -11,23 +11,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
-    CallValue,
-    DictValue,
-    ListValue,
-    LiteralValue,
-    Severity,
-    TupleValue,
-    cause_name,
-)
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.findings import Severity, cause_name
+from ciguard.domain.values import CallValue, DictValue, ListValue, LiteralValue, TupleValue
 from ciguard.libraries import library_of_api
 from ciguard.oracles import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Bucket, Case, Finding, Value
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Bucket, Finding
+    from ciguard.domain.values import Value
 
 
 def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:

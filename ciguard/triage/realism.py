@@ -11,15 +11,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.intent import Intent
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     Constant,
     DictValue,
     DtypeValue,
     Explicit,
-    Intent,
     ListValue,
     LiteralValue,
     Special,
@@ -32,7 +32,9 @@ from ciguard.triage.reach import is_raw
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Case, Fill, Finding, Value
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.values import Fill, Value
 
 QUESTIONS = 5
 _DTYPES = frozenset(

@@ -8,7 +8,7 @@ from ciguard.triage.buckets import simplicity
 from ciguard.triage.levels import presentable
 
 if TYPE_CHECKING:
-    from ciguard.domain import Case
+    from ciguard.domain.case import Case
 
 
 def reductions(case: Case) -> list[Case]:

@@ -10,7 +10,7 @@ from ciguard.triage.levels import presentable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Bucket, Finding
+    from ciguard.domain.findings import Bucket, Finding
     from ciguard.triage.hint import EnvironmentHint
 
 _MAX_SCRIPT = 1 << 20

@@ -10,20 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from ciguard.domain import (
-    Crashed,
-    Errored,
-    Exhausted,
-    Hung,
-    Passed,
-    Rejected,
-    corruption_line,
-    is_memory_fault,
-)
+from ciguard.domain.corruption import corruption_line, is_memory_fault
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
 from ciguard.triage.normalise import normalise
 
 if TYPE_CHECKING:
-    from ciguard.domain import Frame, Outcome
+    from ciguard.domain.outcomes import Frame, Outcome
 
 MEMORY_CORRUPTION = "memory corruption"
 INTERNAL_ERROR = "internal error"

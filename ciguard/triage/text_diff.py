@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ciguard.domain import shortened
+from ciguard.domain.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ciguard.domain import without_userinfo
+from ciguard.domain.text import without_userinfo
 
 _PART = r"[^\s/\\:'\",;()\[\]]+"
 _START = r"(?<![\w/:.<>)\]…])"

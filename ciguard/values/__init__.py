@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.values.boundary import boundaries
-from ciguard.values.check import conforms, problem
+from ciguard.values.check import conforms
 from ciguard.values.codec import constraint_from_json, constraint_to_json
 from ciguard.values.constraints import (
     AnyOf,
@@ -49,7 +49,7 @@ from ciguard.values.wording import in_words
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 __all__ = [
     "AnyOf",
@@ -91,7 +91,6 @@ __all__ = [
     "has_symbols",
     "in_words",
     "key_text",
-    "problem",
     "references",
     "takes_special",
     "violations",

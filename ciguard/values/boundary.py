@@ -15,7 +15,8 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     Constant,
@@ -27,7 +28,6 @@ from ciguard.domain import (
     TupleValue,
     Value,
 )
-from ciguard.domain import dtypes as element_types
 from ciguard.values import tables
 from ciguard.values.constraints import Constraint, Float, Int, Optional
 from ciguard.values.mutation import (

@@ -6,7 +6,7 @@ import re
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     DictValue,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ArrayValue, Constant, Explicit, Special, TensorValue, Uniform
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import ArrayValue, Constant, Explicit, Special, TensorValue, Uniform
 from ciguard.values.constraints import Array, Between, Dim, Named, RankOf, SizeOf, Tensor
 
 if TYPE_CHECKING:
-    from ciguard.domain import Fill
+    from ciguard.domain.values import Fill
     from ciguard.values.scope import Scope
 
 

@@ -11,7 +11,7 @@ from dataclasses import MISSING, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ciguard.domain import Json, value_from_json, value_to_json
+from ciguard.domain.values import Json, value_from_json, value_to_json
 from ciguard.values.constraints import (
     AnyOf,
     Array,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ciguard.domain import dtypes as element_types
 
 if TYPE_CHECKING:
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 
 @dataclass(frozen=True, slots=True)

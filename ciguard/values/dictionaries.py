@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     CallValue,
     DictValue,
     ListValue,

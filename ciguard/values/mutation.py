@@ -8,13 +8,21 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, assert_never
 
-from ciguard.domain import ArrayValue, Constant, Explicit, Special, TensorValue, Uniform, Value
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
+    ArrayValue,
+    Constant,
+    Explicit,
+    Special,
+    TensorValue,
+    Uniform,
+    Value,
+)
 
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Fill
+    from ciguard.domain.values import Fill
     from ciguard.values.scope import Scope
 
 Mutator: TypeAlias = Callable[["random.Random", "Scope", Value], Value]

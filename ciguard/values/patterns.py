@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue, Value
+from ciguard.domain.values import LiteralValue, Value
 
 if TYPE_CHECKING:
     import random

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import singledispatch
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     CallValue,
     DictValue,
     DtypeValue,

@@ -8,7 +8,8 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import (
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
     ArrayValue,
     Constant,
     Explicit,
@@ -18,7 +19,6 @@ from ciguard.domain import (
     Uniform,
     Value,
 )
-from ciguard.domain import dtypes as element_types
 from ciguard.values import tables
 from ciguard.values.constraints import Array, Between, Dim, Named, RankOf, SizeOf, Tensor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     DtypeValue,
@@ -15,7 +15,7 @@ from ciguard.domain import (
 )
 
 if TYPE_CHECKING:
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 
 class Scope:

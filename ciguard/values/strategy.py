@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     Constant,
@@ -54,7 +54,7 @@ from ciguard.values.scope import Scope
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Fill
+    from ciguard.domain.values import Fill
 
 Strategy: TypeAlias = st.SearchStrategy[Value]
 

@@ -11,11 +11,11 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Constant, Uniform
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import Constant, Uniform
 
 if TYPE_CHECKING:
-    from ciguard.domain import Fill
+    from ciguard.domain.values import Fill
 
 MAX_ELEMENTS = 512
 SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 6)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import partial, singledispatch
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
     ArrayValue,
     Constant,
     DictValue,
@@ -17,7 +18,6 @@ from ciguard.domain import (
     TupleValue,
     Value,
 )
-from ciguard.domain import dtypes as element_types
 from ciguard.values.check import conforms
 from ciguard.values.constraints import (
     AnyOf,

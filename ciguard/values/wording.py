@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
     CallValue,
     DictValue,
     DtypeValue,
@@ -15,7 +16,6 @@ from ciguard.domain import (
     TupleValue,
     Value,
 )
-from ciguard.domain import dtypes as element_types
 from ciguard.values.constraints import (
     AnyOf,
     Array,

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.domain import Constant, Explicit, Special, Uniform, value_to_json
+from ciguard.domain.values import Constant, Explicit, Special, Uniform, value_to_json
 from ciguard.execution.worker.fills import elements, special_values, storage_dtype
 from ciguard.writing.literals import element, nested, scalar, shape_text
 
 if TYPE_CHECKING:
-    from ciguard.domain import ArrayValue, TensorValue
+    from ciguard.domain.values import ArrayValue, TensorValue
 
 MAX_SHOWN = 64
 """Elements of an array that a script spells out."""

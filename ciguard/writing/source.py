@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import (
     ArrayValue,
-    CallKind,
     CallValue,
     DictValue,
     DtypeValue,

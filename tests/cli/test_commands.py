@@ -15,7 +15,8 @@ from baseline_examples import record, sighting
 from command_server import answer
 from snapshot import assert_matches
 
-from ciguard.baseline import FolderStore, State, accept
+from ciguard.baseline import State, accept
+from ciguard.baseline.store import FolderStore
 from ciguard.config import SETTINGS
 
 Answer = subprocess.CompletedProcess[str]

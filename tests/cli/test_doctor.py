@@ -351,7 +351,7 @@ def test_an_upgrade_that_waits_is_a_problem(project: Path) -> None:
 def test_a_baseline_of_last_year_is_a_warning(project: Path) -> None:
     from baseline_examples import record  # noqa: PLC0415
 
-    from ciguard.baseline import FolderStore  # noqa: PLC0415
+    from ciguard.baseline.store import FolderStore  # noqa: PLC0415
 
     stored = record()
     FolderStore(project / "kept").save({stored.fingerprint: stored})

@@ -11,7 +11,7 @@ from command_server import answer
 from git_examples import git
 from workflow_checkers import actionlint, language_service, schema, zizmor
 
-from ciguard.actions import Health, examine_workflows, read_workflows
+from ciguard.actions.checkup import Health, examine_workflows, read_workflows
 from ciguard.project import Project
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import pytest
 from command_server import answer
 from git_examples import git
 
-from ciguard.actions import RECORD, SIDE
+from ciguard.actions import RECORD
+from ciguard.actions.upgrading import SIDE
 
 if TYPE_CHECKING:
     import subprocess

@@ -12,7 +12,9 @@ from finding_examples import call, finding
 from program_examples import positive, ran
 
 from ciguard.cli.reproduce import refuse_incomplete, still_broken
-from ciguard.domain import Bucket, Finding, Passed, Rejected, TensorValue, Uniform
+from ciguard.domain.findings import Bucket, Finding
+from ciguard.domain.outcomes import Passed, Rejected
+from ciguard.domain.values import TensorValue, Uniform
 from ciguard.errors import ConfigurationError
 
 RELU = call(TensorValue("float32", (1,), Uniform(1, 0.5, 2.0)), api="torch.relu")

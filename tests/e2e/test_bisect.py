@@ -9,17 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from ciguard_command import answer, command
 
-from ciguard.domain import (
-    ApiCall,
-    Bucket,
-    CallKind,
-    Confirmation,
-    Crashed,
-    Finding,
-    LiteralValue,
-    Severity,
-    bucket_to_json,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Bucket, Confirmation, Finding, Severity, bucket_to_json
+from ciguard.domain.outcomes import Crashed
+from ciguard.domain.values import LiteralValue
 from ciguard.triage import fingerprint
 
 if TYPE_CHECKING:

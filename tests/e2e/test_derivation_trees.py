@@ -10,14 +10,14 @@ from report_browser import DARK, PHONE, opened
 from report_examples import HOSTILE, run_of, write_report
 from tree_examples import found, heard, program, step
 
-from ciguard.domain import Ended
+from ciguard.domain.lineage import Ended
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 SEED = """\
 import torch

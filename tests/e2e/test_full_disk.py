@@ -22,7 +22,7 @@ from ciguard_command import (
 )
 
 from ciguard.campaign.journal import JOURNAL, read_journal
-from ciguard.domain import PARTS_FILE
+from ciguard.domain.parts import PARTS_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

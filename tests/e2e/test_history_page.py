@@ -9,7 +9,7 @@ import pytest
 from report_browser import DARK, PHONE, opened
 
 from ciguard.baseline import RunNote
-from ciguard.domain import Verdict
+from ciguard.domain.findings import Verdict
 from ciguard.reports import history_files
 
 if TYPE_CHECKING:

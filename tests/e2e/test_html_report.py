@@ -11,7 +11,8 @@ from layer_findings import MUTATIONS, RATES, layer_case, layer_difference
 from report_browser import DARK, PHONE, opened
 from report_examples import HOSTILE, bucket, hostile_events, many, run_of, write_report
 
-from ciguard.domain import Cause, Origin
+from ciguard.domain.causes import Cause
+from ciguard.domain.models import Origin
 from ciguard.reports import ordered
 
 if TYPE_CHECKING:

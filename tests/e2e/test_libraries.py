@@ -14,17 +14,11 @@ from command_server import environment
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Constant,
-    LiteralValue,
-    Outcome,
-    Passed,
-    TensorValue,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.outcomes import Outcome, Passed
+from ciguard.domain.values import Constant, LiteralValue, TensorValue
 from ciguard.execution import Dispatcher, Job, ServerProcess
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 from ciguard.targets import Environment
 
 if TYPE_CHECKING:

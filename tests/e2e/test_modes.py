@@ -11,26 +11,17 @@ import pytest
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    LiteralValue,
-    MemberValue,
-    Passed,
-    Rejected,
-    Stage,
-    TensorValue,
-    TupleValue,
-    Uniform,
-    Value,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.outcomes import Passed, Rejected, Stage
+from ciguard.domain.values import LiteralValue, MemberValue, TensorValue, TupleValue, Uniform, Value
 from ciguard.execution import Dispatcher, Job, ServerProcess
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles import differs, encode
+from ciguard.oracles.comparing import differs
+from ciguard.oracles.relations import encode
 from ciguard.targets import EAGER, Environment
 
 if TYPE_CHECKING:
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 EnvironmentOf = Callable[[str], Environment]
 

@@ -10,19 +10,12 @@ import pytest
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    LiteralValue,
-    Outcome,
-    Passed,
-    TensorValue,
-    Uniform,
-    Value,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.outcomes import Outcome, Passed
+from ciguard.domain.values import LiteralValue, TensorValue, Uniform, Value
 from ciguard.execution import Dispatcher, Job, ServerProcess, decode_outputs
-from ciguard.oracles import RELATIONS, encode, inputs_in
-from ciguard.oracles.relations import observed_in
+from ciguard.oracles import inputs_in
+from ciguard.oracles.relations import RELATIONS, encode, observed_in
 from ciguard.targets import Environment
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from ciguard_command import answer, command, lines_of
 from planted_wheel import planted_wheel
 
-from ciguard.domain import Plan, PlanMode, PlannedJob, plan_to_json
+from ciguard.domain.plan import Plan, PlanMode, PlannedJob, plan_to_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,8 +19,8 @@ from planted_wheel import planted_wheel
 from runner_protocol import executed_commands
 from workflow_runner import GitHub, WorkflowRun
 
-from ciguard.domain import Plan, PlanMode, plan_to_json
-from ciguard.trackers import ROLL_UP
+from ciguard.domain.plan import Plan, PlanMode, plan_to_json
+from ciguard.trackers.contract import ROLL_UP
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,12 +10,15 @@ import textwrap
 import types
 from typing import TYPE_CHECKING, Any
 
-from ciguard.functions import Call, ModuleSpec, call_sampler, module_from_json
+from ciguard.functions.checking import module_from_json
+from ciguard.functions.drawing import call_sampler
 from ciguard.functions.in_target.calling.caller import Caller
 from ciguard.functions.in_target.describing.module import Description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ciguard.functions.specs import Call, ModuleSpec
 
 IMPORTS = "from ciguard.annotations import *\nfrom ciguard.annotations import Range\n"
 

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from ciguard.baseline import BaselineRecord, Decision, Exhibit, Flakes, Sighting, State
-from ciguard.domain import ApiCall, CallKind, LiteralValue, Severity
+from ciguard.baseline import BaselineRecord, Decision, Sighting, State
+from ciguard.baseline.record import Exhibit, Flakes
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Severity
+from ciguard.domain.values import LiteralValue
 
 NAMES = tuple(f"v1:{digit * 16}" for digit in "0123456789")
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from baseline_examples import NAMES, record, sighting
 
-from ciguard.baseline import GitBranchStore
+from ciguard.baseline.git_branch import GitBranchStore
 from ciguard.config import GitBranch
 
 COMMON = NAMES[9]

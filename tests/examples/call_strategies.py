@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import (
     CallValue,
     Constant,
     DictValue,

@@ -7,22 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ciguard.campaign.group import Group, Member
-from ciguard.domain import (
-    ApiCall,
-    ApiRecord,
-    Bucket,
-    CallKind,
-    Comparison,
-    Confirmation,
-    Crashed,
-    Finding,
-    Frame,
-    LiteralValue,
-    Outcome,
-    PairKind,
-    Passed,
-    Severity,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Finding, PairKind, Severity
+from ciguard.domain.outcomes import Crashed, Frame, Outcome, Passed
+from ciguard.domain.records import ApiRecord
+from ciguard.domain.values import LiteralValue
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import Identity
 from ciguard.targets import Environment, parse_target

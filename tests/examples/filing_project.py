@@ -7,31 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from finding_examples import call, crash
 
-from ciguard.baseline import BaselineStore, FolderStore, Records, Sighting, merge, update
-from ciguard.domain import (
-    Bucket,
-    Comparison,
-    Confirmation,
-    RunFinished,
-    TargetSummary,
-    Verdict,
-)
-from ciguard.trackers import (
-    Desk,
-    Filing,
-    FilingRules,
-    LocalTracker,
-    Outbox,
-    Report,
-    Sources,
-    Tracker,
-)
+from ciguard.baseline import BaselineStore, Records, Sighting, merge, update
+from ciguard.baseline.store import FolderStore
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, TargetSummary, Verdict
+from ciguard.trackers import Desk, Filing, FilingRules, LocalTracker, Outbox, Sources, Tracker
 from ciguard.triage import Buckets, cause_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.errors import TrackerError
+    from ciguard.trackers.contract import Report
 
 TARGET = "torch==2.13.0"
 RULES = FilingRules(cap=3, per_day=20)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from filing_project import RULES, Project, bucket
 from tracker_stages import GitHubStage
 
-from ciguard.domain import Bucket, Comparison
+from ciguard.domain.findings import Bucket, Comparison
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,9 +14,9 @@ from baseline_examples import record
 from github_server import Fault, GitHubServer, Request
 from tracker_stages import GitHubStage
 
-from ciguard.baseline import FolderStore
-from ciguard.trackers import Desk, Outbox, Report, marker
-from ciguard.trackers.contract import marked_with
+from ciguard.baseline.store import FolderStore
+from ciguard.trackers import Desk, Outbox
+from ciguard.trackers.contract import Report, marked_with, marker
 from ciguard.trackers.tasks import File, Refresh
 
 if TYPE_CHECKING:

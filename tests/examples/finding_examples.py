@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Constant,
-    Crashed,
-    Finding,
-    LiteralValue,
-    PairKind,
-    Severity,
-    TensorValue,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Finding, PairKind, Severity
+from ciguard.domain.outcomes import Crashed
+from ciguard.domain.values import Constant, LiteralValue, TensorValue
 
 if TYPE_CHECKING:
-    from ciguard.domain import Outcome, Value
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Value
 
 TARGET = "torch==2.13.0"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.trackers import Group, Member
+from ciguard.trackers.groups import Group, Member
 from ciguard.triage import cause_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 
 def alone(bucket: Bucket) -> Group:

@@ -5,25 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    INPUT,
-    ONE_LAYER,
-    ArrayValue,
-    Check,
-    Evidence,
-    Finding,
-    LayerGraph,
-    LayerNode,
-    ModelCase,
-    Origin,
-    PairKind,
-    Passed,
-    Severity,
-    Uniform,
-)
+from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
+from ciguard.domain.models import INPUT, ONE_LAYER, Check, LayerGraph, LayerNode, ModelCase, Origin
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import ArrayValue, Uniform
 
 if TYPE_CHECKING:
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 TORCH = "keras==3.15.1 + torch"
 JAX = "keras==3.15.1 + jax"

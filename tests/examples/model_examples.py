@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ciguard_planted.adapter import PlantedAdapter
 
-from ciguard.domain import (
-    INPUT,
-    ONE_LAYER,
-    ArrayValue,
-    Check,
-    LayerGraph,
-    LayerNode,
-    ModelCase,
-    Origin,
-    Passed,
-    Uniform,
-)
+from ciguard.domain.models import INPUT, ONE_LAYER, Check, LayerGraph, LayerNode, ModelCase, Origin
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import ArrayValue, Uniform
 from ciguard.execution.worker.summarise import Summariser
 from ciguard.oracles import Identity, Subject
 

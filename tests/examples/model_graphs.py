@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ciguard.domain import INPUT, Json, LayerGraph, LayerNode, SampleKind, Shape, Weights
+from ciguard.domain.models import INPUT, LayerGraph, LayerNode, SampleKind, Shape, Weights
 from ciguard.levels.model.universe import Universe
+
+if TYPE_CHECKING:
+    from ciguard.domain.values import Json
 
 _ALL = Universe.of()
 

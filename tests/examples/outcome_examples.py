@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.domain import ApiCall, CallKind, Intent, LiteralValue, Passed
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Scalar, Tensor, TensorDigest
 from ciguard.oracles import Identity, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 OLD, NEW = "torch==2.12.0", "torch==2.13.0"
 

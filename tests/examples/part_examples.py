@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING, Any
 from campaign_examples import ONE, TWO, bucket, crash, difference
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    PARTS_FILE,
-    Confirmation,
-    DocumentationCheck,
-    DocumentationFinding,
-    Explored,
-    Part,
-    Shard,
-    Tally,
-    TargetSummary,
-    Verdict,
-    part_to_json,
-)
+from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
+from ciguard.domain.findings import Confirmation, Tally, TargetSummary, Verdict
+from ciguard.domain.parts import PARTS_FILE, Explored, Part, part_to_json
+from ciguard.domain.shards import Shard
 
 if TYPE_CHECKING:
     from pathlib import Path

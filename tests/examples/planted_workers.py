@@ -13,13 +13,15 @@ from unittest import mock
 import planted
 from ciguard_planted import adapter as planted_adapter
 
-from ciguard.domain import ApiCall, CallKind, LiteralValue, case_to_json
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import case_to_json
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec, process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 _BOOTSTRAP = Path(process.__file__).with_name("worker") / "bootstrap.py"
 _CAPPED_BOOTSTRAP = Path(__file__).with_name("capped_bootstrap.py")

@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.domain import (
-    Ancestry,
-    Derivation,
-    Intent,
-    Operator,
-    Passed,
-    ProgramCase,
-)
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.programs import Ancestry, Derivation, Operator, ProgramCase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

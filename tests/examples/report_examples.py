@@ -9,35 +9,30 @@ from typing import TYPE_CHECKING
 from finding_examples import TARGET, call, crash, pair
 from layer_findings import layer_case
 
-from ciguard.domain import (
+from ciguard.domain.causes import Cause
+from ciguard.domain.events import (
     BatchFinished,
-    Bucket,
     BucketHistory,
-    Cause,
-    Comparison,
-    Confirmation,
-    Crashed,
-    Errored,
     Event,
-    Evidence,
-    Finding,
-    Frame,
-    Origin,
-    PackageChange,
-    Passed,
-    Place,
-    Plan,
-    PlanMode,
     RunFinished,
     RunStarted,
-    Severity,
-    SkippedJob,
-    Tally,
-    TargetSummary,
     TargetUnavailable,
-    Verdict,
     Warned,
 )
+from ciguard.domain.findings import (
+    Bucket,
+    Comparison,
+    Confirmation,
+    Evidence,
+    Finding,
+    Severity,
+    Tally,
+    TargetSummary,
+    Verdict,
+)
+from ciguard.domain.models import Origin
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Passed
+from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode, SkippedJob
 from ciguard.reports import REPORTERS, Destination
 
 if TYPE_CHECKING:

@@ -6,17 +6,10 @@ import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from ciguard.applications import (
-    Assessed,
-    Explored,
-    Trying,
-    assess,
-    explore,
-    find,
-    known_providers,
-    read_application,
-    settings_for,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.assessing import Assessed, Trying, assess, settings_for
+from ciguard.applications.exploring import Explored, explore
+from ciguard.applications.finding import find, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path

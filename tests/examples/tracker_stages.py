@@ -14,7 +14,8 @@ from ciguard.trackers.github import GitHubTracker
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.trackers import Issue, Tracker
+    from ciguard.trackers import Tracker
+    from ciguard.trackers.contract import Issue
 
 
 class Stage(Protocol):

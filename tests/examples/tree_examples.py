@@ -8,23 +8,15 @@ from typing import TYPE_CHECKING, Any
 from finding_examples import TARGET
 from report_examples import bucket
 
-from ciguard.domain import (
-    Ancestry,
-    Derivation,
-    Ended,
-    Finding,
-    Intent,
-    Operator,
-    ProgramCase,
-    ProgramRan,
-    Rejected,
-    Severity,
-    lineage,
-    root_of,
-)
+from ciguard.domain.events import ProgramRan
+from ciguard.domain.findings import Finding, Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.outcomes import Rejected
+from ciguard.domain.programs import Ancestry, Derivation, Operator, ProgramCase
 
 if TYPE_CHECKING:
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 PARENT = """\
 import torch

@@ -20,8 +20,9 @@ from github_repository import NAME
 from github_server import TOKEN, GitHubServer
 from runner_protocol import executed_commands, read_outputs
 
-from ciguard.actions import InputError, Steps, request_of, run_command
-from ciguard.domain import Plan, PlanMode, PlannedJob, plan_to_json
+from ciguard.actions import InputError, Steps, request_of
+from ciguard.actions.children import run_command
+from ciguard.domain.plan import Plan, PlanMode, PlannedJob, plan_to_json
 
 PROGRAM = """
 import os, sys

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pytest
 from adapter_probe import END
 
-from ciguard.domain import record_from_json
+from ciguard.domain.records import record_from_json
 
 REPOSITORY = Path(__file__).parents[2]
 PROBE = Path(__file__).with_name("adapter_probe.py")

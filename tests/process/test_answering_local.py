@@ -15,7 +15,7 @@ from google.protobuf import json_format
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications import Operation, Task, known_providers
+from ciguard.applications import known_providers
 from ciguard.applications.answering.faces import Faces
 from ciguard.applications.answering.feelings import Feelings
 from ciguard.applications.answering.installed import are_installed
@@ -24,6 +24,7 @@ from ciguard.applications.answering.speech import Speech
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.answering.written_text import WrittenText
 from ciguard.applications.providers.codes import ServiceError
+from ciguard.applications.providers.description import Operation, Task
 from ciguard.applications.providers.registered import are_recognised
 
 if TYPE_CHECKING:

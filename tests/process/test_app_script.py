@@ -12,13 +12,15 @@ import pytest
 
 from ciguard.applications import known_providers
 from ciguard.applications.exploring.answers import refusals_of
-from ciguard.domain import AppCase, Aspect, Crashed, Errored, Finding, Hung, Severity
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.findings import Finding, Severity
+from ciguard.domain.outcomes import Crashed, Errored, Hung
 from ciguard.triage import EnvironmentHint, script
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 CALL: dict[str, Any] = {
     "module": "can",

@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from vision_server import vision_server
 
-from ciguard.applications import (
-    Assessed,
-    Trying,
-    Verdict,
-    assess,
-    explore,
-    find,
-    known_providers,
-    read_application,
-    settings_for,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.assessing import Assessed, Trying, Verdict, assess, settings_for
+from ciguard.applications.exploring import explore
+from ciguard.applications.finding import find, read_application
 from ciguard.applications.inverting.choosing import Sources, inverse_of
 from ciguard.applications.inverting.inputs import Wanted
 from ciguard.applications.providers.description import Task

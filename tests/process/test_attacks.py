@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from planted_workers import outcome_of, outcomes_of, spec_of, started
 
-from ciguard.domain import Exhausted, Outcome, Passed, Rejected, Resource
+from ciguard.domain.outcomes import Exhausted, Outcome, Passed, Rejected, Resource
 from ciguard.execution import Dispatcher
 from ciguard.execution.worker import quota
 from ciguard.execution.worker.reaper import processes

@@ -11,14 +11,8 @@ from surroundings import programs_without
 from ciguard.campaign import run
 from ciguard.campaign.stages.trial import REPETITIONS
 from ciguard.config import Config
-from ciguard.domain import (
-    Bucket,
-    Comparison,
-    Confirmation,
-    RunFinished,
-    Severity,
-    Verdict,
-)
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Severity, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

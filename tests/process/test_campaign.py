@@ -18,23 +18,20 @@ from ciguard.campaign import JOURNAL, minimise, run
 from ciguard.campaign.redoing import Redoing
 from ciguard.cli import main
 from ciguard.config import Config
-from ciguard.domain import (
+from ciguard.domain.api_calls import as_call
+from ciguard.domain.events import (
     BatchFinished,
-    Bucket,
     BucketOpened,
-    Comparison,
-    Confirmation,
     Event,
-    LiteralValue,
     Provisioning,
     RunFinished,
     RunStarted,
     TargetReady,
     TargetUnavailable,
-    Verdict,
     Warned,
-    as_call,
 )
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Verdict
+from ciguard.domain.values import LiteralValue
 
 ONE, TWO = "current[planted]", "current[planted] PLANTED_VERSION=2.0"
 CASES = 640

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.actions import Health, examine_confinement
-from ciguard.actions.checkup import confinement
+from ciguard.actions.checkup import Health, confinement, examine_confinement
 from ciguard.execution import Probe, probe_confinement
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import planted
 from ciguard_planted import adapter as planted_adapter
 
-from ciguard.domain import ApiCall, CallKind, LiteralValue
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Limits, NativeTrace, WorkerSpec, find_debugger, trace
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 from ciguard.triage import native_frames
 
 DEBUGGER = find_debugger()

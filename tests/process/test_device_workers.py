@@ -12,7 +12,7 @@ import pytest
 from ciguard_planted import device_adapter
 from planted_workers import spec_of
 
-from ciguard.domain import Crashed, Errored, Exhausted, Hung, Outcome, Passed, Rejected
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Outcome, Passed, Rejected
 from ciguard.errors import WorkerStartError
 from ciguard.execution import (
     Dispatcher,

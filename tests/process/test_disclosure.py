@@ -12,9 +12,11 @@ from github_repository import NAME
 from github_server import TOKEN, Fault, GitHubServer
 from tracker_stages import GitHubStage
 
-from ciguard.domain import Comparison, Confirmation, Frame
+from ciguard.domain.findings import Comparison, Confirmation
+from ciguard.domain.outcomes import Frame
 from ciguard.errors import TrackerError
-from ciguard.trackers import Connection, Patience, Terms, marker
+from ciguard.trackers import Connection, Patience, Terms
+from ciguard.trackers.contract import marker
 from ciguard.trackers.github_private import Advisories, PrivateRepository
 from ciguard.triage import Buckets
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from github_server import Request
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
     from ciguard.trackers import Discloser
 
 ISSUES = f"/repos/{NAME}/issues"

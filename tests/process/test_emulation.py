@@ -36,8 +36,8 @@ from google.cloud import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications import Asked, Emulating, Emulation, Silent, Speaking, emulation
-from ciguard.applications.emulating.remote import EndedError
+from ciguard.applications.emulating import Asked, Emulating, Emulation, Speaking, emulation
+from ciguard.applications.emulating.remote import EndedError, Silent
 from ciguard.applications.providers.registered import answered_operations
 from ciguard.errors import ConfigurationError
 

@@ -15,27 +15,21 @@ import planted
 import pytest
 from ciguard_planted import adapter as planted_adapter
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Case,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import Case, case_to_json
+from ciguard.domain.outcomes import (
     Crashed,
     Errored,
     Exhausted,
     Hung,
-    ListValue,
-    LiteralValue,
     Outcome,
     Passed,
-    ProgramCase,
     Rejected,
     Resource,
     Stage,
-    TensorValue,
-    Uniform,
-    Value,
-    case_to_json,
 )
+from ciguard.domain.programs import ProgramCase
+from ciguard.domain.values import ListValue, LiteralValue, TensorValue, Uniform, Value
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
 from ciguard.execution.dispatcher import sweep_abandoned

@@ -8,7 +8,9 @@ from textwrap import dedent
 
 import pytest
 
-from ciguard.applications import Explored, explore, find, known_providers, read_application
+from ciguard.applications import known_providers
+from ciguard.applications.exploring import Explored, explore
+from ciguard.applications.finding import find, read_application
 
 VISION = """
 from google.cloud import vision

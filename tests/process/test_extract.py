@@ -12,7 +12,7 @@ import pytest
 
 from ciguard.campaign import run
 from ciguard.config import Config
-from ciguard.domain import DocumentationChecked, RunFinished, Warned
+from ciguard.domain.events import DocumentationChecked, RunFinished, Warned
 from ciguard.knowledge import knowledge_version, read_constraints
 from ciguard.knowledge.references import digest_of
 

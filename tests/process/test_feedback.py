@@ -12,7 +12,7 @@ from surroundings import programs_without
 
 from ciguard.campaign import JOURNAL, run
 from ciguard.config import Config
-from ciguard.domain import BatchFinished, Event, RunFinished
+from ciguard.domain.events import BatchFinished, Event, RunFinished
 
 if TYPE_CHECKING:
     from pathlib import Path

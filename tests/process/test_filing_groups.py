@@ -10,9 +10,9 @@ from filing_project import bucket, checked
 from filing_repository import Repository
 from github_server import GitHubServer
 
-from ciguard.domain import Bucket, Comparison, Frame
-from ciguard.trackers import Report, marker
-from ciguard.trackers.contract import marked_with
+from ciguard.domain.findings import Bucket, Comparison
+from ciguard.domain.outcomes import Frame
+from ciguard.trackers.contract import Report, marked_with, marker
 from ciguard.triage import cause_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from filing_project import Project, bucket
 from git_examples import bare_repository, git
 
-from ciguard.baseline import GitBranchStore
+from ciguard.baseline.git_branch import GitBranchStore
 from ciguard.config import GitBranch
 
 if TYPE_CHECKING:

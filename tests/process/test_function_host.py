@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.execution import Answered, Died, Overdue
-from ciguard.functions import (
+from ciguard.functions.hosting import (
     Broken,
     Collected,
-    Discarded,
     Execution,
-    Failure,
     Hosts,
     Kind,
-    Passed,
-    Program,
-    ProgramHost,
     ProgramSettings,
     Skipped,
     collect,
 )
+from ciguard.functions.hosting.host import ProgramHost
+from ciguard.functions.hosting.verdicts import Discarded, Failure, Passed
+from ciguard.functions.specs import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

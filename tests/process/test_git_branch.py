@@ -12,20 +12,12 @@ import pytest
 from baseline_examples import NAMES, record, sighting
 from git_examples import bare_repository, commit_files, git
 
-from ciguard.baseline import (
-    FolderStore,
-    GitBranchStore,
-    Records,
-    RunNote,
-    accept,
-    merge,
-    read_runs,
-    with_run,
-    write_runs,
-)
+from ciguard.baseline import Records, RunNote, accept, merge, read_runs, with_run, write_runs
+from ciguard.baseline.git_branch import GitBranchStore
 from ciguard.baseline.git_command import Git
+from ciguard.baseline.store import FolderStore
 from ciguard.config import GitBranch
-from ciguard.domain import Verdict
+from ciguard.domain.findings import Verdict
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:

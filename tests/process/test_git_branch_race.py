@@ -14,7 +14,7 @@ import pytest
 from baseline_pusher import COMMON, name_of
 from git_examples import bare_repository, git, served
 
-from ciguard.baseline import GitBranchStore
+from ciguard.baseline.git_branch import GitBranchStore
 from ciguard.config import GitBranch
 
 PUSHER = Path(__file__).parents[1] / "examples" / "baseline_pusher.py"

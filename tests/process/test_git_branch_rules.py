@@ -15,7 +15,7 @@ from github_git import PROTECTED, SIGNED, THROUGH_PULL_REQUESTS, GitDatabase
 from github_repository import NAME
 from github_server import TOKEN, Fault, GitHubServer
 
-from ciguard.baseline import GitBranchStore
+from ciguard.baseline.git_branch import GitBranchStore
 from ciguard.config import GitBranch
 from ciguard.errors import BaselineError
 

@@ -15,7 +15,8 @@ from github_server import GRAPHQL, TOKEN, Fault, GitHubServer
 from tracker_stages import GitHubStage
 
 from ciguard.errors import TrackerError, TrackerUnavailableError
-from ciguard.trackers import Connection, Patience, Report, Terms, marker
+from ciguard.trackers import Connection, Patience, Terms
+from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.github import GitHubTracker
 from ciguard.trackers.tasks import Close, File, Refresh, perform
 

@@ -16,23 +16,23 @@ from unittest import mock
 
 import pytest
 
-from ciguard.applications import (
+from ciguard.applications import known_providers
+from ciguard.applications.exploring import (
     Caller,
     Ended,
     Endless,
     Surroundings,
     arguments_for,
-    find,
     host_of,
-    known_providers,
     plain_contents,
-    read_application,
     routines_of,
 )
+from ciguard.applications.finding import find, read_application
 from ciguard.execution import Died, Held, Host, HostSettings, Overdue
 from ciguard.execution.process import BOOTSTRAP
 from ciguard.execution.worker import confine
-from ciguard.functions import ProgramHost, ProgramSettings
+from ciguard.functions.hosting import ProgramSettings
+from ciguard.functions.hosting.host import ProgramHost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from planted_workers import outcome_of, spec_of, started
 
-from ciguard.domain import Passed
+from ciguard.domain.outcomes import Passed
 from ciguard.errors import WorkerStartError
 from ciguard.execution import Dispatcher
 from ciguard.execution.worker.quota import MAX_THREADS

@@ -13,17 +13,9 @@ import pytest
 from planted_workers import landlock, started
 from test_engine import TENSOR, call, encoded, outcomes_of, spec
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Crashed,
-    Errored,
-    Exhausted,
-    Hung,
-    LiteralValue,
-    Passed,
-    Rejected,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Dispatcher, Job, Limits, Result, ServerProcess, vitals
 from ciguard.execution import process as processes
 from ciguard.execution.assignment import Assignment
@@ -32,7 +24,7 @@ from ciguard.execution.dispatcher import sweep_abandoned
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 GOOD = call("double", TENSOR)
 BROKEN = "broke the worker's protocol"

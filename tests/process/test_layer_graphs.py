@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from ciguard.domain import (
-    ArrayValue,
-    Constant,
-    Outcome,
-    Passed,
-    Rejected,
-    Stage,
-    Uniform,
-    case_to_json,
-)
+from ciguard.domain.case import case_to_json
 from ciguard.domain.models import (
     INPUT,
     Check,
@@ -33,6 +24,8 @@ from ciguard.domain.models import (
     WeightRule,
     Weights,
 )
+from ciguard.domain.outcomes import Outcome, Passed, Rejected, Stage
+from ciguard.domain.values import ArrayValue, Constant, Uniform
 from ciguard.execution import (
     Container,
     Dispatcher,

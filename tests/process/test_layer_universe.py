@@ -15,7 +15,7 @@ import pytest
 from model_graphs import GRAPHS
 
 from ciguard.campaign import extract
-from ciguard.domain import INPUT, LayerGraph, LayerNode, graph_to_json
+from ciguard.domain.models import INPUT, LayerGraph, LayerNode, graph_to_json
 from ciguard.levels.model.kinds import KINDS, OUTSIDE
 from ciguard.levels.model.layers import LayerKind, Place
 from ciguard.levels.model.rules import RULES, RuleName
@@ -24,7 +24,7 @@ from ciguard.levels.model.universe import Universe, bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Shape
+    from ciguard.domain.models import Shape
     from ciguard.targets import Environment
 
     EnvironmentOf = Callable[[str], Environment]

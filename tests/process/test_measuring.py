@@ -15,18 +15,11 @@ from surroundings import programs_without
 
 from ciguard.campaign import run
 from ciguard.config import Config
-from ciguard.domain import (
-    ApiCall,
-    Bucket,
-    CallKind,
-    Comparison,
-    Confirmation,
-    LiteralValue,
-    Outcome,
-    Passed,
-    RunFinished,
-    StageFinished,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.events import RunFinished, StageFinished
+from ciguard.domain.findings import Bucket, Comparison, Confirmation
+from ciguard.domain.outcomes import Outcome, Passed
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import (
     Dispatcher,
     Job,
@@ -39,12 +32,13 @@ from ciguard.execution import (
     peak_request,
     time_request,
 )
-from ciguard.oracles import encode, steady_growth
+from ciguard.oracles import steady_growth
+from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 LIGHT, BURDENED = "current[planted]", "current[planted] PLANTED_BURDEN=1"
 MIB = 2**20

@@ -11,19 +11,17 @@ import planted
 import pytest
 from ciguard_planted import adapter as planted_adapter
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Finding,
-    LiteralValue,
-    Value,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import LiteralValue, Value
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
-from ciguard.oracles import Identity, Subject, encode, judge
+from ciguard.oracles import Identity, Subject, judge
+from ciguard.oracles.relations import encode
 from ciguard.triage import Minimiser, fingerprint, simplicity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ciguard.domain.findings import Finding
 
 TARGET = "planted"
 

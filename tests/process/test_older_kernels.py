@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from planted_workers import landlock, outcome_of, outcomes_of, started
 
-from ciguard.domain import Outcome, Passed, Rejected
+from ciguard.domain.outcomes import Outcome, Passed, Rejected
 from ciguard.execution import Dispatcher
 
 if TYPE_CHECKING:

@@ -12,15 +12,10 @@ from planted.notes import Notes, NotesError
 from running_applications import assessed, explored, failures, never, written
 from test_app_script import CASE, script_of
 
-from ciguard.applications import (
-    Asked,
-    Emulating,
-    dead_conditions,
-    emulation,
-    find,
-    known_providers,
-    read_application,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.emulating import Asked, Emulating, emulation
+from ciguard.applications.finding import find, read_application
+from ciguard.applications.judging import dead_conditions
 
 if TYPE_CHECKING:
     from pathlib import Path

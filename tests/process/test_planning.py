@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 from git_examples import git
 
-from ciguard.domain import (
-    PackageChange,
-    Place,
-    Plan,
-    PlanMode,
-    plan_from_json,
-    plan_to_json,
-)
+from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode, plan_from_json, plan_to_json
 from ciguard.errors import PlanError
 from ciguard.planning import PlanRequest, Runners, Wheels, explanation, make_plan
 

@@ -15,7 +15,7 @@ from surroundings import programs_without
 
 from ciguard.campaign import run
 from ciguard.config import CONFINE_ALWAYS, CONFINE_NEVER, CONFINE_WHERE_POSSIBLE, Config
-from ciguard.domain import RunFinished, Warned
+from ciguard.domain.events import RunFinished, Warned
 from ciguard.errors import ExitCode, PlatformError
 from ciguard.execution import Dispatcher, probe_confinement, probe_target
 from ciguard.execution.worker.attempts import ATTEMPTS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 RULED_BY_LANDLOCK = {"file-read", "file-write", "file-beside", "memory-device"}
 if os.geteuid():  # a worker of root's gives up what reading the process of another needs

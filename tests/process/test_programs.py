@@ -9,15 +9,9 @@ import pytest
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import (
-    Intent,
-    Outcome,
-    Passed,
-    ProgramCase,
-    Rejected,
-    Stage,
-    located,
-)
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Outcome, Passed, Rejected, Stage
+from ciguard.domain.programs import ProgramCase, located
 from ciguard.execution import (
     Container,
     Dispatcher,
@@ -28,7 +22,7 @@ from ciguard.execution import (
     Tensor,
     decode_outputs,
 )
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,8 @@ import pytest
 from github_repository import NAME
 from github_server import TOKEN, Fault, GitHubServer
 
-from ciguard.domain import Place, Remark, RemarkLevel
+from ciguard.domain.plan import Place
+from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.errors import (
     ConfigurationError,
     TrackerError,

@@ -11,10 +11,12 @@ import pytest
 from ciguard_planted import device_adapter
 from planted_workers import spec_of
 
-from ciguard.domain import ApiCall, ArrayValue, CallKind, Constant, Frame, LiteralValue
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.outcomes import Frame
+from ciguard.domain.values import ArrayValue, Constant, LiteralValue
 from ciguard.execution import WorkerSpec, sanitized
 from ciguard.execution.sanitizer import parse_report
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 
 # As printed on an H200 by compute-sanitizer of CUDA 13.0.
 REPORT = """\

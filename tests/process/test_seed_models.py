@@ -12,18 +12,17 @@ import pytest
 
 from ciguard.campaign.workers import worker_spec
 from ciguard.config import Config
-from ciguard.domain import (
+from ciguard.domain.case import case_to_json
+from ciguard.domain.models import (
     INPUT,
-    ArrayValue,
-    Constant,
     LayerGraph,
     ModelCase,
-    Passed,
     SampleKind,
-    case_to_json,
     graph_from_json,
     graph_to_json,
 )
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import ArrayValue, Constant
 from ciguard.errors import SeedModelError
 from ciguard.execution import Container, Dispatcher, Job, Tensor, decode_outputs
 from ciguard.levels.model.seed_sources import FOLDERS as MODEL_FOLDERS

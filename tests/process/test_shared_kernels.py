@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.domain import (
-    INPUT,
-    ArrayValue,
-    Check,
-    LayerGraph,
-    LayerNode,
-    ModelCase,
-    Outcome,
-    Passed,
-    Uniform,
-    case_to_json,
-)
+from ciguard.domain.case import case_to_json
+from ciguard.domain.models import INPUT, Check, LayerGraph, LayerNode, ModelCase
+from ciguard.domain.outcomes import Outcome, Passed
+from ciguard.domain.values import ArrayValue, Uniform
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
 
 if TYPE_CHECKING:

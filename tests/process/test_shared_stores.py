@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ciguard.baseline import FolderStore
+from ciguard.baseline.store import FolderStore
 from ciguard.trackers import LocalTracker
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import pytest
 from github_server import GitHubServer
 from tracker_stages import GitHubStage, LocalStage, NotPlannedStage, Stage
 
-from ciguard.trackers import ROLL_UP, Report, marker
+from ciguard.trackers.contract import ROLL_UP, Report, marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,26 +11,20 @@ import planted
 import pytest
 from ciguard_planted import adapter as planted_adapter
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Confirmation,
-    Finding,
-    FindingClass,
-    Hung,
-    LiteralValue,
-    Passed,
-    Severity,
-    class_of,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Confirmation, Finding, Severity
+from ciguard.domain.outcomes import Hung, Passed
+from ciguard.domain.policy import FindingClass, class_of
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Dispatcher, Job, Limits, ServerProcess, WorkerSpec
-from ciguard.oracles import Identity, Subject, encode, judge
+from ciguard.oracles import Identity, Subject, judge
+from ciguard.oracles.relations import encode
 from ciguard.triage import Confirmer, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.triage import Settled
 
 OLD, NEW = "planted==1.0", "planted==2.0"

@@ -23,7 +23,7 @@ from ciguard.config import (
     size_text,
 )
 from ciguard.config.settings import TAGS
-from ciguard.domain import Severity
+from ciguard.domain.findings import Severity
 from ciguard.errors import ConfigurationError
 from ciguard.levels import LEFT_OUT
 

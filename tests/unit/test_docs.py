@@ -9,7 +9,8 @@ import pytest
 
 from ciguard.config import LevelSettings, Setting, level_setting
 from ciguard.config.kinds import whole
-from ciguard.domain import BucketOpened, Event, RunFinished, Verdict
+from ciguard.domain.events import BucketOpened, Event, RunFinished
+from ciguard.domain.findings import Verdict
 from ciguard.reports import Destination, Reporter, dispatch
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.config import GitBranch, location_text, parse_location
-from ciguard.domain import without_userinfo
+from ciguard.domain.text import without_userinfo
 
 
 @pytest.mark.parametrize(

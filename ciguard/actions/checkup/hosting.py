@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
 from ciguard.config import GitBranch
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import TrackerError, TrackerUnavailableError
 from ciguard.project import REPOSITORY, ask_git, repository_of
 

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ciguard.actions.checkup.diagnosis import healthy, problem, unknown, warning
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.programs import run_program
 from ciguard.targets import cache_folder
 

@@ -7,3 +7,9 @@
 puts it before an engine; `choosing` composes. `validation` refuses what services refuse, `pictures`
 and `sounds` read what may be damaged. The messages are written by the provider.
 """
+
+from ciguard.applications.answering.engine import Engine
+
+__all__ = [
+    "Engine",
+]

@@ -10,7 +10,7 @@ from ciguard.errors import CiguardError
 if TYPE_CHECKING:
     from ciguard.applications.answering.engine import Engine
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 class NoEngineError(CiguardError):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.applications.answering.engine import Engine
     from ciguard.applications.providers.contract import ImageAnalysis, Provider
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from ciguard.applications.providers.registered import are_recognised, face_messa
 
 if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _CASCADE = "haarcascade_frontalface_default.xml"
 _STEP = 1.1

@@ -26,7 +26,7 @@ from ciguard.errors import ConfigurationError, suggestion
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _MAX_S = 3600.0
 _KEYS = ("operations", "probability", "answer", "error", "message", "seconds", "times")

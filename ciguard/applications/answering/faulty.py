@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.applications.answering.faults import Fault
     from ciguard.applications.providers.contract import Provider
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _MANY = 100
 _MIN_SURE, _MAX_SURE = 0.02, 0.2

@@ -16,7 +16,7 @@ from ciguard.applications.providers.registered import are_recognised, messages_o
 
 if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _MODULE = "vaderSentiment"
 

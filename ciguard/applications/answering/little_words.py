@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.providers.description import Operation
     from ciguard.applications.providers.recognised import Scored
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _OF_LANGUAGES = {
     "en": "a an the and or but of to in on at is are was were be been it i he she we they this "

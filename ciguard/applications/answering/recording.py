@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.answering.engine import Engine
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 class NotRecordedError(CiguardError):

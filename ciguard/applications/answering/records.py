@@ -26,7 +26,7 @@ from ciguard.errors import ConfigurationError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 SCHEMA = 1
 _MAX_BYTES = 256 * 2**20

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ciguard.applications.judging.vocabulary import Vocabulary
     from ciguard.applications.providers.description import Operation
     from ciguard.applications.providers.recognised import Scored
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _LABELLED = frozenset({Task.LABELS, Task.OBJECTS})
 _MIN_LABELS, _MAX_LABELS = 3, 10

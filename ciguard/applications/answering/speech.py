@@ -15,7 +15,7 @@ from ciguard.applications.providers.registered import are_recognised, speech_mes
 
 if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _MODULE = "pocketsphinx"
 _NOISES = ("<", "[", "+")

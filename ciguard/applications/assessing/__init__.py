@@ -3,3 +3,16 @@
 `aims` says what inputs a sub-condition is meant for; `trials` runs a function on them, with an
 engine in the place of the service; `assess` judges what came of it (Keeper, section 4).
 """
+
+from ciguard.applications.assessing.assess import Assessed, Verdict, assess
+from ciguard.applications.assessing.robustness import Robustness
+from ciguard.applications.assessing.trying import Trying, settings_for
+
+__all__ = [
+    "Assessed",
+    "Robustness",
+    "Trying",
+    "Verdict",
+    "assess",
+    "settings_for",
+]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.inverting.inputs import Input
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 _PATIENCE_S = 20.0

@@ -5,3 +5,15 @@ it. `rest` brings them by HTTP, and reads `bodies`; `remote` starts a process be
 libraries, which brings those of gRPC to `rest`. `emulation` is all of it together, from what a
 user says.
 """
+
+from ciguard.applications.emulating.emulation import Emulating, Emulation, emulation
+from ciguard.applications.emulating.remote import Speaking
+from ciguard.applications.emulating.rest import Asked
+
+__all__ = [
+    "Asked",
+    "Emulating",
+    "Emulation",
+    "Speaking",
+    "emulation",
+]

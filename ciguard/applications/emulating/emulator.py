@@ -15,7 +15,7 @@ from ciguard.errors import CiguardError
 if TYPE_CHECKING:
     from ciguard.applications.answering.chosen import Chosen
     from ciguard.applications.providers.request import Reply, Request, Services
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 class Emulator:

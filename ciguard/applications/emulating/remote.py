@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.applications.providers.contract import Grpc
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _START_S = 120.0
 _LIMIT_S = 10.0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.findings import Decided
     from ciguard.applications.providers.description import Operation
     from ciguard.applications.providers.recognised import Scored
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _USUAL = {
     Task.LABELS: "Sky", Task.OBJECTS: "Person", Task.TEXT: "Hello", Task.CATEGORIES: "News",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.application import Routine
     from ciguard.applications.finding.findings import Found, Given
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _OPENS = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
 _NAMED = re.compile(r"(path|file|file_?name|fname|uri|url)s?$", re.IGNORECASE)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _SURE_ENOUGH = re.compile(r"(^|_)(threshold|confidence|score)$")
 _AT_MOST = re.compile(r"^(max|num|n)_\w+$|(^|_)(count|limit|num|page|offset)$")

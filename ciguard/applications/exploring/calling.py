@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.application import Application, Module, Routine
     from ciguard.applications.finding.conditions import Branch, Goal
     from ciguard.applications.finding.findings import Found
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _ENTRY = "ciguard.applications.in_target.explorer"
 _NEEDED = "name"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.conditions import Goal
     from ciguard.applications.finding.findings import Found
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _MAX_RUNS = 400
 _SEARCHING_S = 10.0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ciguard.applications.finding.application import Routine
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _BUCKET = "bucket"
 _WHEN = "2024-01-01T00:00:00.000Z"

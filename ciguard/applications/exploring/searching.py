@@ -17,7 +17,7 @@ from ciguard.applications.exploring.answers import most_of, usual_for
 from ciguard.applications.exploring.searched import UNLIKELY, Result
 from ciguard.applications.providers.description import Task
 from ciguard.applications.providers.registered import face_messages_of, messages_of
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.values import Scope, String, compile_sampler
 
 if TYPE_CHECKING:

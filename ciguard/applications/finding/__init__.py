@@ -5,3 +5,20 @@ an expression, `summaries` what is known of each function, `scope` what is known
 `calls`, `expressions` and `reading` read it, `reaching` says what functions reach through others,
 `findings` is what comes out.
 """
+
+from ciguard.applications.finding.application import Application, read_application
+from ciguard.applications.finding.conditions import Branch
+from ciguard.applications.finding.findings import Decided, Found, Given, Reach, find
+from ciguard.applications.finding.values import Answer
+
+__all__ = [
+    "Answer",
+    "Application",
+    "Branch",
+    "Decided",
+    "Found",
+    "Given",
+    "Reach",
+    "find",
+    "read_application",
+]

@@ -4,3 +4,9 @@
 and `choosing` tries those that are installed and configured. None asks the service whose inverse it
 is, and the same seed makes the same inputs.
 """
+
+from ciguard.applications.inverting.inputs import Wanted
+
+__all__ = [
+    "Wanted",
+]

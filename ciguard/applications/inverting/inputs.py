@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.applications.providers.description import Kind, Task, kind_of
-from ciguard.domain import TriedInput
+from ciguard.domain.events import TriedInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

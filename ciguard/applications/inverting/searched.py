@@ -15,7 +15,7 @@ from ciguard.applications.inverting.sources import Source
 from ciguard.applications.inverting.variants import alike
 from ciguard.applications.inverting.web import BusyError, FetchError, Web
 from ciguard.applications.providers.description import Task
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:

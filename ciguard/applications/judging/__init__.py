@@ -5,12 +5,24 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from ciguard.applications.judging.dead_code import Cause, Dead, dead_conditions
+from ciguard.applications.judging.vocabulary import Vocabulary, read_vocabulary
+
+__all__ = [
+    "Cause",
+    "Dead",
+    "Vocabulary",
+    "can_prove",
+    "contradictory_conditions",
+    "dead_conditions",
+    "read_vocabulary",
+]
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.applications.finding.application import Application
     from ciguard.applications.finding.findings import Found
-    from ciguard.applications.judging.dead_code import Dead
 
 
 def can_prove() -> bool:

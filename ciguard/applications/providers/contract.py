@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         Word,
     )
     from ciguard.applications.providers.request import Services
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 class Messages(Protocol):

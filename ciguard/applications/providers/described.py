@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.providers.description import Operation, ProviderDescription
     from ciguard.applications.providers.recognised import Box, Entity, Felt, Scored, Size, Word
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _STEP = 0.05
 """Beside a number that is compared with."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ciguard.applications.providers.codes import Code, ServiceError
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _STANDARD = str.maketrans("-_", "+/")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.providers.contract import FaceMessages, Messages, SpeechMessages
     from ciguard.applications.providers.description import Operation, ProviderDescription
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 PROVIDERS: Registry[Provider] = Registry(
     "provider",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ciguard.applications.providers.codes import ServiceError
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 @dataclass(frozen=True, slots=True)

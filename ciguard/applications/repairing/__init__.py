@@ -5,3 +5,14 @@
 service knows. `patches` changes single sub-conditions of a file, `suggestions` puts all in words,
 `dead_conditions` repairs those that are always the same, `combining` makes one patch of several.
 """
+
+from ciguard.applications.repairing.combining import combined_patches
+from ciguard.applications.repairing.dead_conditions import nearest_in, repairs
+from ciguard.applications.repairing.suggestions import Suggestion
+
+__all__ = [
+    "Suggestion",
+    "combined_patches",
+    "nearest_in",
+    "repairs",
+]

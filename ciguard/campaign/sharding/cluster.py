@@ -30,7 +30,9 @@ from ciguard.campaign.sharding.shard_process import (
     worker_version,
 )
 from ciguard.config import SETTINGS
-from ciguard.domain import PARTS_FILE, Shard, visible
+from ciguard.domain.parts import PARTS_FILE
+from ciguard.domain.shards import Shard
+from ciguard.domain.text import visible
 from ciguard.errors import ClusterError, OutputError
 from ciguard.files import replace_file
 from ciguard.targets import child

@@ -18,21 +18,20 @@ from ciguard.campaign.scripts import site_elsewhere
 from ciguard.campaign.sharding import unite
 from ciguard.campaign.sharding.parts_file import Folder, read_folder
 from ciguard.campaign.standing import standing_of
-from ciguard.domain import (
+from ciguard.domain.events import (
     BucketFlaky,
     BucketOpened,
-    Confirmation,
     DocumentationChecked,
     Event,
     RunFinished,
     RunStarted,
-    Shard,
     StageFinished,
     TargetReady,
-    TargetSummary,
     TargetUnavailable,
     Warned,
 )
+from ciguard.domain.findings import Confirmation, TargetSummary
+from ciguard.domain.shards import Shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +43,9 @@ if TYPE_CHECKING:
     from ciguard.campaign.history import Publishing
     from ciguard.campaign.sharding.unite import Whole
     from ciguard.config import Config
-    from ciguard.domain import Bucket, Gap, Plan
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.parts import Gap
+    from ciguard.domain.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

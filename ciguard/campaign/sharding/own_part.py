@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard import __version__
 from ciguard.campaign.parameters import parameters_of
 from ciguard.config import SETTINGS
-from ciguard.domain import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Part, bare
+from ciguard.domain.parts import PARTS_FILE, SHARED_LISTS, SHARED_NUMBERS, Part, bare
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.conclude import Conclusion
     from ciguard.campaign.group import Member
     from ciguard.config import Config
-    from ciguard.domain import DocumentationFinding, RunFinished
+    from ciguard.domain.documentation import DocumentationFinding
+    from ciguard.domain.events import RunFinished
 
 
 def forget_part(folder: Path) -> None:

@@ -10,7 +10,8 @@ from ciguard.campaign.experience import Snapshot, snapshot_of, used_file
 from ciguard.campaign.parameters import having_shared
 from ciguard.campaign.scripts import has_script, site_elsewhere, text_of
 from ciguard.config import Config
-from ciguard.domain import PARTS_FILE, Gap, Part, line_from_json, visible
+from ciguard.domain.parts import PARTS_FILE, Gap, Part, line_from_json
+from ciguard.domain.text import visible
 from ciguard.errors import ConstraintsFileError
 from ciguard.files import parse_json, read_lines, read_text
 from ciguard.triage import fingerprint, simplicity

@@ -13,14 +13,18 @@ import tempfile
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ciguard import __version__
 from ciguard.campaign.journal import read_journal
 from ciguard.config import PREFIX
-from ciguard.domain import PARTS_FILE, Shard
+from ciguard.domain.parts import PARTS_FILE
 from ciguard.errors import ClusterError, ExitCode, OutputError
 from ciguard.files import read_text
 from ciguard.targets import child
+
+if TYPE_CHECKING:
+    from ciguard.domain.shards import Shard
 
 TOKEN = ".token"  # noqa: S105 - tells a shared folder from another of that name
 _LOG = "run.log"

@@ -9,18 +9,11 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import find_record
-from ciguard.domain import (
-    MAX_TEXT_LENGTH,
-    Gap,
-    PairKind,
-    Shard,
-    Tally,
-    TargetSummary,
-    parse_shard,
-    part_name,
-    part_to_json,
-    shortened,
-)
+from ciguard.domain.findings import PairKind, Tally, TargetSummary
+from ciguard.domain.parts import Gap, part_name, part_to_json
+from ciguard.domain.shards import Shard, parse_shard
+from ciguard.domain.text import shortened
+from ciguard.domain.untrusted import MAX_TEXT_LENGTH
 from ciguard.triage import united
 
 if TYPE_CHECKING:
@@ -28,7 +21,10 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import Records
     from ciguard.campaign.sharding.parts_file import Folder
-    from ciguard.domain import Bucket, DocumentationFinding, Explored, Part, PartKey, Plan
+    from ciguard.domain.documentation import DocumentationFinding
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.parts import Explored, Part, PartKey
+    from ciguard.domain.plan import Plan
 
 
 _STRANGE = "of another campaign: its seed, its selection or its ciguard differ"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import subject_of
 from ciguard.campaign.stages.trial import TOGETHER, Attributed, Suspect, trial
-from ciguard.domain import PairKind
+from ciguard.domain.findings import PairKind
 from ciguard.oracles import is_measured
 from ciguard.triage import cause_of
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.campaign.stages.trial import Answers, Steps
-    from ciguard.domain import Bucket, Case, Finding, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Bucket, Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Job, Result
 
 _MAX_UNDER_WAY = 3

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ciguard.domain import BatchFinished, is_unbuilt
+from ciguard.domain.events import BatchFinished
+from ciguard.domain.outcomes import is_unbuilt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import find_record
 from ciguard.campaign.bisect import bisect
 from ciguard.campaign.stages.stage import CampaignStage
-from ciguard.domain import Onset, PairKind
+from ciguard.domain.findings import PairKind
+from ciguard.domain.onset import Onset
 from ciguard.errors import CiguardError
 from ciguard.oracles import is_measured
 from ciguard.targets import Published, cache_folder, parse_target
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
     from ciguard.config import Config
-    from ciguard.domain import Bucket, Event
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Bucket
 
 log = logging.getLogger(__name__)
 

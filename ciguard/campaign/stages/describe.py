@@ -10,7 +10,7 @@ from ciguard.campaign.planned import focus_warning
 from ciguard.campaign.setup import divide_cases, documentation_of, start_groups, streams_of
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stages.suspects import comparable
-from ciguard.domain import Tally
+from ciguard.domain.findings import Tally
 from ciguard.errors import WorkerStartError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
     from ciguard.targets import Environment
 
 

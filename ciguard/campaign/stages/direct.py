@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import current
 from ciguard.campaign.levels import levels_in
 from ciguard.campaign.stages.stage import CampaignStage
-from ciguard.domain import Finding
+from ciguard.domain.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.levels import DirectTests
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 
 def direct_stages(state: CampaignState) -> list[TryDirectly]:

@@ -12,11 +12,12 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import Explicit
-from ciguard.oracles import has_keyword, tensors_of, with_tensors
+from ciguard.domain.values import Explicit
+from ciguard.oracles.relations import has_keyword, tensors_of, with_tensors
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiCall, TensorValue
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.values import TensorValue
 
 ENOUGH_S = 50e-6
 """A call that takes so long is slow by what it computes: none larger is sought."""

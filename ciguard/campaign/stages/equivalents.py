@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import identities
 from ciguard.campaign.stream import Executed
-from ciguard.domain import ApiCall, Intent, PairKind, Passed, as_call, ended_well
+from ciguard.domain.api_calls import ApiCall, as_call
+from ciguard.domain.findings import PairKind
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed, ended_well
 from ciguard.execution import Job
-from ciguard.oracles import calls_across, encode, equivalence_of, has_special_elements, judge
+from ciguard.oracles import calls_across, equivalence_of, judge
+from ciguard.oracles.comparing import has_special_elements
+from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Result
 
 _MAX_PER_API = 24

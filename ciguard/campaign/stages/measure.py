@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
     from ciguard.campaign.stream import Executed
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
     from ciguard.execution import Result
 
 _MAX_WAITING = 0.3

@@ -27,7 +27,9 @@ from ciguard.campaign.stages.screening import (
     request,
 )
 from ciguard.campaign.stages.suspects import Candidate, comparable
-from ciguard.domain import Confirmation, Finding, Outcome, Passed, as_call
+from ciguard.domain.api_calls import as_call
+from ciguard.domain.findings import Confirmation, Finding
+from ciguard.domain.outcomes import Outcome, Passed
 from ciguard.execution import Job, Measured, Quantity, decode_measured
 from ciguard.libraries import ForkPolicy
 from ciguard.oracles import KINDS, PerformanceOracle, rounds_for, traits_of
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
-    from ciguard.domain import ApiCall
+    from ciguard.domain.api_calls import ApiCall
     from ciguard.execution import Dispatcher, Result
 
 log = logging.getLogger(__name__)

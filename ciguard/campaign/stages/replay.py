@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from ciguard.campaign.stages.counting import counted
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.stream import Executed
-from ciguard.domain import PairKind, ended_well
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import ended_well
 from ciguard.execution import Job
-from ciguard.oracles import encode, is_whole, traits_of
+from ciguard.oracles import traits_of
+from ciguard.oracles.relations import encode, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
-    from ciguard.domain import Event, Outcome
+    from ciguard.domain.events import Event
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Result
 
 

@@ -8,13 +8,14 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ciguard.execution import Measured, Quantity, growth_request, peak_request, time_request
-from ciguard.oracles import MIN_GROWTH, MIN_PEAK, MIN_TIME_NS, encode, steady_growth
+from ciguard.oracles import MIN_GROWTH, MIN_PEAK, MIN_TIME_NS, steady_growth
+from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ciguard.campaign.stages.suspects import Candidate
-    from ciguard.domain import Case
+    from ciguard.domain.case import Case
 
 _REPETITIONS = 2
 _REPETITION_S = 0.001

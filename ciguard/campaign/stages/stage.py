@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
     from ciguard.execution import Job, Result
 
 

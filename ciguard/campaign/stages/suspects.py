@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.stages.enlarging import ENOUGH_S, HANDY_S, can_grow
-from ciguard.domain import ApiCall, Intent, Outcome, Passed
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Outcome, Passed
 from ciguard.oracles import is_comparable
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from ciguard.baseline import find_record
 from ciguard.campaign.stages.stage import CampaignStage
 from ciguard.campaign.workers import worker_spec
-from ciguard.domain import Crashed
+from ciguard.domain.outcomes import Crashed
 from ciguard.execution import find_debugger, find_sanitizer, sanitized, trace
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 from ciguard.triage import native_frames
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
     from ciguard.config import Config
-    from ciguard.domain import Bucket, Event, Frame
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.outcomes import Frame
 
 _MAX_SANITIZED_S = 120.0
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import Attribution, Outcome, PairKind
+from ciguard.domain.attribution import Attribution
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Outcome
 from ciguard.execution import Job
 from ciguard.oracles import encode_on, judge, limit_of, traits_of
 from ciguard.triage import fingerprint, neighbours, same_symptom
@@ -22,7 +24,8 @@ from ciguard.triage import fingerprint, neighbours, same_symptom
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.domain import Case, Finding
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
     from ciguard.oracles import Subject
 
 REPETITIONS = 6

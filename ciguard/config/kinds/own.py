@@ -8,7 +8,9 @@ from typing import Any
 from ciguard.config.kinds.contract import Kind, closest
 from ciguard.config.kinds.plain import CONTROL, split_list
 from ciguard.config.locations import location_text, parse_location
-from ciguard.domain import MAX_SHARDS, Action, FindingClass, Rule, Severity, parse_shard
+from ciguard.domain.findings import Severity
+from ciguard.domain.policy import Action, FindingClass, Rule
+from ciguard.domain.shards import MAX_SHARDS, parse_shard
 
 _MAX_LABEL = 50
 """Characters; GitHub takes no more."""

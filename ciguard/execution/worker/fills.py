@@ -47,7 +47,7 @@ def elements(fill: Sequence[Any], dtype: str, shape: Sequence[int]) -> Any:
     """Return the array that a fill describes.
 
     Args:
-        fill: JSON form of a `ciguard.domain.Fill`: `["k", value]`, `["u", seed, low, high]`,
+        fill: JSON form of a `ciguard.domain.values.Fill`: `["k", value]`, `["u", seed, low, high]`,
             `["s", seed]` or `["x", [values…]]`.
         dtype: common name; `string` gives an object array of bytes.
         shape: sizes, each >= 0.

@@ -58,7 +58,7 @@ def arrays(
 
     Args:
         layer: public name of the class; of a wrapper, that of the layer it wraps.
-        recipe: `seed` and `edits` of the JSON form of `ciguard.domain.Weights`; both may be absent.
+        recipe: `seed` and `edits` of the JSON form of `domain.models.Weights`; both may be absent.
         weights: name (the last part of its path), shape and dtype of each, in Keras's order.
         nudge: a number, and whether zeros move. If it is not 0, each element is multiplied by
             1 + 2^-23 or 1 - 2^-23: its sign turns all choices round, its size says which choices.
@@ -253,7 +253,7 @@ def _switch(matrix: Any, order: Any, _random: Any, _connects: float, _noise: flo
 
 
 _RULES = {"GF": _fuzz, "WS": _shuffle, "NAI": _invert, "NEB": _block, "NS": _switch}
-"""By value of `ciguard.domain.WeightRule`: each changes (rows, gates, neurons) in place."""
+"""By value of `domain.models.WeightRule`: each changes (rows, gates, neurons) in place."""
 
 
 def _nudge(array: Any, number: int, random: Any, *, moves_zeros: bool) -> None:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     import socket
 
 MODEL = "model"
-"""Second member of a case that runs a layer graph (`ciguard.domain.MODEL`)."""
+"""Second member of a case that runs a layer graph (`ciguard.domain.models.MODEL`)."""
 PROGRAM = "program"
-"""Second member of a case that runs a program (`ciguard.domain.PROGRAM`)."""
+"""Second member of a case that runs a program (`ciguard.domain.programs.PROGRAM`)."""
 ANNOTATED = "annotated"
-"""Second member of a case that calls a function of the user's (`ciguard.domain.ANNOTATED`)."""
+"""Second member of a case that calls a function of the user's (`function_calls.ANNOTATED`)."""
 OBSERVED, TWIN = 9, 10
 """Places in a case that is tried with a relation: what is looked at, and the other computation."""
 

@@ -25,7 +25,7 @@ def prepare(case: dict[str, Any]) -> ModelRun:
     """Make the data of a case.
 
     Args:
-        case: third member of the JSON form of a `ciguard.domain.ModelCase`.
+        case: third member of the JSON form of a `ciguard.domain.models.ModelCase`.
 
     Raises:
         KeyError: if it names data that there is not.

@@ -65,7 +65,7 @@ class ProgramRunner:
         """Run the block alone, where there is one, then the program.
 
         Args:
-            case: third member of the JSON form of a `ciguard.domain.ProgramCase`.
+            case: third member of the JSON form of a `ciguard.domain.programs.ProgramCase`.
 
         Returns:
             `block`: the class of the error that the block ended in, empty where it ran;

@@ -53,7 +53,7 @@ def sample(kind: str, seed: int, shape: Sequence[int]) -> Any:
     """Return data of one kind.
 
     Args:
-        kind: value of `ciguard.domain.SampleKind`.
+        kind: value of `ciguard.domain.models.SampleKind`.
         seed: which of it; digit `i` of a batch shows `(seed + i) % 10`.
         shape: the batch first, then (rows, columns, channels) of pictures or (steps, features) of
             series; axes that a kind does not expect are treated as channels or features.

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from ciguard.domain import is_program
+from ciguard.domain.function_calls import is_program
 from ciguard.functions.checking.annotations import module_from_json
 from ciguard.functions.specs.programs import Program
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.functions.specs.functions import ModuleSpec
 
 

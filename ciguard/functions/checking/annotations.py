@@ -20,7 +20,7 @@ from ciguard.functions.specs.reading import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.functions.specs.functions import FunctionSpec
     from ciguard.functions.specs.kinds import Spec
 

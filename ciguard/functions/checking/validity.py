@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import (
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     DictValue,
@@ -13,7 +14,6 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
 )
-from ciguard.domain import dtypes as element_types
 from ciguard.functions.drawing.calls import holds
 from ciguard.functions.drawing.plan import plan_of
 from ciguard.functions.in_target.describing.encoding import TENSOR, generator_call
@@ -38,7 +38,7 @@ from ciguard.functions.specs.kinds import (
 from ciguard.values import Array, Tensor, conforms
 
 if TYPE_CHECKING:
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
     from ciguard.functions.specs.calls import Arguments, Call
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
 

@@ -2,3 +2,9 @@
 
 `plan` says which argument is drawn when, `values` draws one, `calls` all of them.
 """
+
+from ciguard.functions.drawing.calls import call_sampler
+
+__all__ = [
+    "call_sampler",
+]

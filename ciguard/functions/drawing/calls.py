@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import CallValue, ListValue, LiteralValue, TupleValue, Value
+from ciguard.domain.values import CallValue, ListValue, LiteralValue, TupleValue, Value
 from ciguard.functions.drawing.plan import Plan, plan_of
 from ciguard.functions.drawing.values import Drawer, HypothesisSource, SeededSource, Source
 from ciguard.functions.in_target.describing.encoding import generator_call

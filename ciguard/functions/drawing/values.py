@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from ciguard.domain import ArrayValue, CallValue, ListValue, LiteralValue, TupleValue
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import ArrayValue, CallValue, ListValue, LiteralValue, TupleValue
 from ciguard.functions.in_target.describing.encoding import TENSOR
 from ciguard.functions.solving.constraints import (
     RANKS,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
     from ciguard.values import Constraint
 
 MAX_ELEMENTS = 2**20

@@ -4,3 +4,23 @@
 `executing` for a call; `verdicts` are the answers. What coverage.py measures there is taken back by
 `measured`.
 """
+
+from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
+from ciguard.functions.hosting.executing import Execution
+from ciguard.functions.hosting.host import ProgramSettings
+from ciguard.functions.hosting.measured import measured_options, merge_measured
+from ciguard.functions.hosting.verdicts import Kind
+
+__all__ = [
+    "Broken",
+    "Collected",
+    "Execution",
+    "Hosts",
+    "Kind",
+    "Mark",
+    "ProgramSettings",
+    "Skipped",
+    "collect",
+    "measured_options",
+    "merge_measured",
+]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.functions.hosting.host import ProgramSettings
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
     from ciguard.functions.specs.programs import Program

@@ -21,7 +21,7 @@ from ciguard.functions.in_target.calling.judging import is_users
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.functions.hosting.host import ProgramHost
     from ciguard.functions.specs.programs import Program
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.execution import Answer
     from ciguard.functions.specs.programs import Program
 

@@ -12,7 +12,7 @@ from ciguard.execution import StackLine
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 _MAX_FRAMES = 20

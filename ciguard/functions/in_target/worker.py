@@ -50,7 +50,7 @@ class Runner:
     Args:
         programs: `folder`, where programs lie, whose parts the current folder links to when cases
             run, and `files`: by path in it `root`, `name` and `sidecar` as in
-            `ciguard.functions.Program`, the paths relative to it.
+            `ciguard.functions.specs.Program`, the paths relative to it.
         reset: given a seed, puts back what cases change of the library.
         is_exhausted: tells whether an exception says that memory has run out.
     """
@@ -74,7 +74,7 @@ class Runner:
         """Run one case.
 
         Args:
-            case: third member of the JSON form of a `ciguard.domain.FunctionCase`.
+            case: third member of the JSON form of a `ciguard.domain.function_calls.FunctionCase`.
         """
         if case["file"] not in self._files:
             return Ended("unbuilt", name="Program", message=f"{case['file']} is not tested here")

@@ -6,7 +6,7 @@ import builtins
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ListValue, LiteralValue, TupleValue
+from ciguard.domain.values import ListValue, LiteralValue, TupleValue
 from ciguard.functions.drawing.calls import call_strategy, main_strategy
 from ciguard.functions.hosting.verdicts import Passed, Verdict, traceback_text
 from ciguard.functions.searching.search import SearchResult, search

@@ -34,7 +34,7 @@ from ciguard.functions.searching.examples import database_at, keeping
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.functions.searching.settings import SearchSettings
 
 MAX_FAILURES = 10

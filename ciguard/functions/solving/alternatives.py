@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.functions.solving.constraints import (
     RANKS,
     SIDES,

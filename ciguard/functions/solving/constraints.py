@@ -10,8 +10,8 @@ import math
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import CallValue, DtypeValue, LiteralValue
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import CallValue, DtypeValue, LiteralValue
 from ciguard.functions.in_target.describing.encoding import DTYPE
 from ciguard.functions.solving.resolving import ImpossibleError
 from ciguard.functions.specs.kinds import (
@@ -45,7 +45,7 @@ from ciguard.values import (
 )
 
 if TYPE_CHECKING:
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
 
 OPEN_INT = 1000
 """Farthest from 0 that an integer without a bound goes, and from a bound that lies beyond."""

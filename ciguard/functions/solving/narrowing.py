@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.functions.solving.alternatives import alternatives, initial
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.constraints import constraint_of, int_range

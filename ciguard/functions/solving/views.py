@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     DictValue,

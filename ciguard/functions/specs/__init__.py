@@ -3,3 +3,19 @@
 `kinds` are the constraints of arguments, `functions` what is annotated with them, `reading` takes
 both from the JSON that a target sends.
 """
+
+from ciguard.functions.specs.calls import Call
+from ciguard.functions.specs.functions import FunctionSpec, MainSpec, ModuleSpec, Problem
+from ciguard.functions.specs.programs import Program, has_plain_tests, is_annotated, sidecar_of
+
+__all__ = [
+    "Call",
+    "FunctionSpec",
+    "MainSpec",
+    "ModuleSpec",
+    "Problem",
+    "Program",
+    "has_plain_tests",
+    "is_annotated",
+    "sidecar_of",
+]

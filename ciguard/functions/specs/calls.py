@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import Value, value_from_json, value_to_json
+from ciguard.domain.values import Value, value_from_json, value_to_json
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 Arguments: TypeAlias = tuple[tuple[str, Value], ...]
 

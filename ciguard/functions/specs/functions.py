@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
     from ciguard.functions.specs.kinds import Spec
 
 

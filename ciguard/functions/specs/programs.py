@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _LANGUAGE = "annotations"
 """Last part of the name of the module that the language is in, ciguard's or a copy of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallValue, LiteralValue, value_from_json
+from ciguard.domain.values import CallValue, LiteralValue, value_from_json
 from ciguard.functions.in_target.describing.encoding import CHOICE, EXAMPLES
 from ciguard.functions.specs.functions import (
     Condition,
@@ -40,7 +40,7 @@ from ciguard.functions.specs.kinds import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ciguard.domain import Json, Value
+    from ciguard.domain.values import Json, Value
     from ciguard.functions.specs.functions import Example
 
 

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     DictValue,
@@ -24,7 +24,7 @@ from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scala
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
     from ciguard.functions.specs.calls import Arguments, Call
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
 

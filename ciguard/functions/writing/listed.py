@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeGuard
 
-from ciguard.domain import CallValue, LiteralValue
+from ciguard.domain.values import CallValue, LiteralValue
 from ciguard.functions.in_target.describing.encoding import CHOICE
 from ciguard.functions.specs.kinds import Anys, Dicts, Froms, Lists, Spec, Tuples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
     from ciguard.functions.specs.functions import FunctionSpec
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ciguard.domain import ListValue, LiteralValue
+from ciguard.domain.values import ListValue, LiteralValue
 from ciguard.knowledge.clues import Structure
 
 if TYPE_CHECKING:

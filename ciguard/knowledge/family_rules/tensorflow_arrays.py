@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import LEAD
 from ciguard.knowledge.family_rules.fields import (
     SCALAR,

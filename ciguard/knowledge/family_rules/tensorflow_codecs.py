@@ -5,7 +5,15 @@ What decodes is encoded by the library itself; a few bytes that decode to nothin
 
 from __future__ import annotations
 
-from ciguard.domain import CallValue, Constant, Explicit, LiteralValue, TensorValue, Uniform, Value
+from ciguard.domain.values import (
+    CallValue,
+    Constant,
+    Explicit,
+    LiteralValue,
+    TensorValue,
+    Uniform,
+    Value,
+)
 from ciguard.knowledge.family_rules.fields import Table, int_lists, shaped, texts
 
 

@@ -6,7 +6,7 @@ stand among the right ones: kernels that take a variant must look into it before
 
 from __future__ import annotations
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     CallValue,
     Constant,
     DtypeValue,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import LEAD
 from ciguard.knowledge.family_rules.fields import (
     RECURRENT_SIZES,

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import DtypeValue, ListValue, LiteralValue, TensorValue, TupleValue, Value
+from ciguard.domain.values import (
+    DtypeValue,
+    ListValue,
+    LiteralValue,
+    TensorValue,
+    TupleValue,
+    Value,
+)
 from ciguard.knowledge.clues import Structure
 from ciguard.knowledge.refinement.requirements import Fields, dtype_named
 

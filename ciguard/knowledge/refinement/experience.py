@@ -6,13 +6,11 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import (
+from ciguard.domain.outcomes import Passed, Rejected, Stage
+from ciguard.domain.values import (
     Explicit,
     ListValue,
     LiteralValue,
-    Passed,
-    Rejected,
-    Stage,
     TensorValue,
     TupleValue,
     Value,
@@ -28,7 +26,8 @@ from ciguard.knowledge.refinement.traits import traits_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Json, Outcome
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.knowledge.refinement.requirements import Fields
 
 _MAX_SAID = 16

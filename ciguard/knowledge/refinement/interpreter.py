@@ -11,7 +11,7 @@ from ciguard.knowledge.refinement.traits import kind_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
     from ciguard.knowledge.refinement.requirements import Fields
 
 _LACKS = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")

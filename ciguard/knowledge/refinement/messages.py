@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue, TensorValue, Value
+from ciguard.domain.values import LiteralValue, TensorValue, Value
 from ciguard.knowledge.clues import Structure
 from ciguard.knowledge.refinement.dtypes import about_dtypes
 from ciguard.knowledge.refinement.interpreter import structures_missing

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     CallValue,
     Explicit,
     ListValue,

@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind, ParameterKind
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ParameterKind
 from ciguard.knowledge.api import Parameter
 from ciguard.knowledge.clues import Structure
 from ciguard.knowledge.compose import constraint_of
@@ -27,7 +28,7 @@ from ciguard.values import List, OneOf, Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge.api import Api
     from ciguard.knowledge.clues import Clue
     from ciguard.knowledge.refinement.experience import Experience, Said

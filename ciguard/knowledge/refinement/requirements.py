@@ -6,8 +6,8 @@ import math
 import re
 from typing import Any, TypeAlias
 
-from ciguard.domain import LiteralValue
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge.clues import Structure
 from ciguard.knowledge.doc_types import structures_in
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from ciguard.domain import DtypeValue, LiteralValue, Value
+from ciguard.domain.values import DtypeValue, LiteralValue, Value
 from ciguard.knowledge.refinement.traits import choice_of, kind_of
 from ciguard.values import (
     AnyOf,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, Intent, Value
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.intent import Intent
 from ciguard.levels.api.forms import reforming
 from ciguard.levels.api.layout import Layout
 from ciguard.levels.api.mix import Bend, Mix
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping, Sequence
 
+    from ciguard.domain.values import Value
     from ciguard.knowledge import Api, Parameter
 
 _UNBENT = {Bend.NONE, Bend.SPECIAL}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Passed, TupleValue, as_call
+from ciguard.domain.api_calls import as_call
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import TupleValue
 from ciguard.execution import Effects, decode_effects
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import functions
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
     from ciguard.writing import Source
 
 _PARTS = '''

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ciguard.domain import TensorValue
+from ciguard.domain.values import TensorValue
 from ciguard.libraries import TensorForm, library_of_api
 
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
     from ciguard.values import Mutator, Scope
 
 

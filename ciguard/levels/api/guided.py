@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Intent
+from ciguard.domain.intent import Intent
 from ciguard.knowledge import Experience, refined, understand
 from ciguard.levels.api.calls import CallGenerator
 from ciguard.levels.api.mix import LEARNING, Mix
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from ciguard.domain import ApiCall, ApiRecord, Outcome
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.records import ApiRecord
 
 UNREFINED = 0.15
 """Share of the calls that ignore what was learned: nothing that was drawn once is given up."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ListValue, ParameterKind, TupleValue, Value
+from ciguard.domain.records import ParameterKind
+from ciguard.domain.values import ListValue, TupleValue, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

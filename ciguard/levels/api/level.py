@@ -7,7 +7,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ciguard.domain import as_call
+from ciguard.domain.api_calls import as_call
 from ciguard.levels import Batch
 from ciguard.levels.api.guided import MAX_NOTED, GuidedGenerator
 from ciguard.levels.api.mix import FIRST_ROUND, LATER_ROUNDS
@@ -15,7 +15,8 @@ from ciguard.levels.api.mix import FIRST_ROUND, LATER_ROUNDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import ApiRecord, Outcome
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import Experience
 
 _INDEX_BITS = 40

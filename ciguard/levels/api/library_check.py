@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Passed, as_call, dtypes
+from ciguard.domain import dtypes
+from ciguard.domain.api_calls import as_call
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, Tensor, decode_outputs
-from ciguard.oracles import equivalent, inputs_in, returned_part, tensors_of
+from ciguard.oracles import equivalent, inputs_in, returned_part
+from ciguard.oracles.relations import tensors_of
 from ciguard.triage.scripting import functions, list_of, tolerances
 from ciguard.writing import Source, element, shape_text, writer_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiCall, Finding, Outcome
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.libraries import Writer
 
 _EXACT = "exact"

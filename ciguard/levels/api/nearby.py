@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Explicit, TensorValue, Value
+from ciguard.domain.values import Explicit, TensorValue, Value
 from ciguard.values import Scope
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import PairKind, as_call
+from ciguard.domain.api_calls import as_call
+from ciguard.domain.findings import PairKind
 from ciguard.levels.api.effects_check import EFFECTS, effects_check
 from ciguard.levels.api.library_check import equivalent_lines, library_check
 from ciguard.levels.api.twin_check import twin_call, twin_check
@@ -22,7 +23,7 @@ from ciguard.triage.scripting import (
 from ciguard.writing import Source, scalar
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
     from ciguard.triage import EnvironmentHint
 
 

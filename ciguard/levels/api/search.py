@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ciguard.domain import DtypeValue, LiteralValue, Value
+from ciguard.domain.values import DtypeValue, LiteralValue, Value
 from ciguard.values import (
     AnyOf,
     Bool,

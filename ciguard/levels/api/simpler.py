@@ -18,7 +18,8 @@ from ciguard.triage.simplifying import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import ApiCall, Value
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.values import Value
     from ciguard.oracles import Move
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ParameterKind
+from ciguard.domain.records import ParameterKind
 from ciguard.values import (
     Array,
     Mutation,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.campaign import LevelDefaults, Relating, digest_of_apis
-from ciguard.domain import ApiCall, ApiRecord
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.records import ApiRecord
 from ciguard.errors import ConfigurationError
 from ciguard.levels import Level, focused, select
 from ciguard.levels.api.level import ApiLevel
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from ciguard.campaign import Group, Stream, StreamFactory
-    from ciguard.domain import Event, Finding
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Finding
     from ciguard.oracles import Move
     from ciguard.triage import EnvironmentHint
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ciguard.domain import as_call
-from ciguard.oracles import RELATIONS, Compares, Observes, inputs_in, tensors_of
+from ciguard.domain.api_calls import as_call
+from ciguard.oracles import inputs_in
+from ciguard.oracles.relations import RELATIONS, Compares, Observes, tensors_of
 from ciguard.triage.scripting import functions, tolerances
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiCall, Case
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.case import Case
     from ciguard.writing import Source
 
 _ANY_TYPE = "number"

@@ -10,13 +10,15 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ciguard.applications import outside_hooks
-from ciguard.domain import Crashed, Hung
+from ciguard.domain.outcomes import Crashed, Hung
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.domain import AppCase, Json, Outcome
+    from ciguard.domain.app_runs import AppCase
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
 
 _FOLDER = "{folder}"
 _WIDTH = 92

@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.applications import (
+from ciguard.applications.exploring import (
     CALL_LIMIT_S,
     Caller,
     Ended,
@@ -20,20 +20,12 @@ from ciguard.applications import (
     host_of,
     plain_contents,
     providers_of,
-    read_vocabulary,
     routines_of,
 )
-from ciguard.domain import (
-    AppCase,
-    Aspect,
-    Crashed,
-    Errored,
-    Frame,
-    Hung,
-    Passed,
-    Rejected,
-    visible,
-)
+from ciguard.applications.judging import read_vocabulary
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejected
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.findings import Applied, condition_words
 from ciguard.levels.app.reading import read_again
@@ -42,9 +34,12 @@ from ciguard.levels.app.settings import LABELS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.applications import Answered, Application, Found
+    from ciguard.applications.exploring import Answered
+    from ciguard.applications.finding import Application, Found
     from ciguard.config import Config
-    from ciguard.domain import Finding, Json, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.targets import Environment
 
 _HERE = "{folder}"

@@ -12,30 +12,24 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.applications import CALL_LIMIT_S, Cause
-from ciguard.domain import (
-    AppCase,
-    Aspect,
-    Crashed,
-    Errored,
-    Evidence,
-    Finding,
-    Frame,
-    Hung,
-    PairKind,
-    Passed,
-    Severity,
-    function_api,
-    seated,
-    status,
-)
+from ciguard.applications.exploring import CALL_LIMIT_S
+from ciguard.applications.judging import Cause
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
+from ciguard.domain.function_calls import function_api, seated
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, status
 from ciguard.oracles import Traits, headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications import Answered, Assessed, Crash, Dead, Explored, Found, Verdict
-    from ciguard.domain import Case, Json, Outcome
+    from ciguard.applications.assessing import Assessed, Verdict
+    from ciguard.applications.exploring import Answered, Crash, Explored
+    from ciguard.applications.finding import Found
+    from ciguard.applications.judging import Dead
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.oracles import Subject
 
 APPLICATION = "application"

@@ -6,21 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.applications import (
-    contradictory_conditions,
-    dead_conditions,
-    find,
-    known_providers,
-    read_application,
-)
-from ciguard.domain import visible
+from ciguard.applications import known_providers
+from ciguard.applications.finding import find, read_application
+from ciguard.applications.judging import contradictory_conditions, dead_conditions
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.findings import Applied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.applications import Application, Dead, Found, Vocabulary
+    from ciguard.applications.finding import Application, Found
+    from ciguard.applications.judging import Dead, Vocabulary
     from ciguard.campaign import Member
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import AppCase, Crashed, Hung, as_kind
+from ciguard.domain.app_runs import AppCase
+from ciguard.domain.case import as_kind
+from ciguard.domain.outcomes import Crashed, Hung
 from ciguard.levels.app.call_source import app_statements
 from ciguard.triage.scripting import comment, header
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
     from ciguard.execution import ScriptResult
     from ciguard.triage import EnvironmentHint
 

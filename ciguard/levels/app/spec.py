@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.applications import confinement_of
+from ciguard.applications.exploring import confinement_of
 from ciguard.campaign import LevelDefaults
-from ciguard.domain import AppCase, Aspect, Crashed, Hung, Passed, as_kind, seated, shortened
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.case import as_kind
+from ciguard.domain.function_calls import seated
+from ciguard.domain.outcomes import Crashed, Hung, Passed
+from ciguard.domain.text import shortened
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
 from ciguard.levels.app.findings import APPLICATION, ApplicationOracle
 from ciguard.levels.app.reading import LEVEL as NAME
@@ -21,7 +25,10 @@ if TYPE_CHECKING:
 
     from ciguard.campaign import Budget, Group, Stream, StreamFactory, WorkerNeeds
     from ciguard.config import Config
-    from ciguard.domain import Case, Event, Finding, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Probe, ScriptResult
     from ciguard.libraries import Library
     from ciguard.targets import Environment

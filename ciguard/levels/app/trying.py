@@ -12,25 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.applications import (
-    Trying,
-    assess,
-    can_prove,
-    explore,
-    read_vocabulary,
-    settings_for,
-)
-from ciguard.domain import (
-    AppCase,
-    Aspect,
-    BatchFinished,
-    InputsMissed,
-    PairKind,
-    Passed,
-    Warned,
-    status,
-    visible,
-)
+from ciguard.applications.assessing import Trying, assess, settings_for
+from ciguard.applications.exploring import explore
+from ciguard.applications.judging import can_prove, read_vocabulary
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.events import BatchFinished, InputsMissed, Warned
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Passed, status
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.levels.app.calls import GoneError, Recalled, run_again, surroundings_on
 from ciguard.levels.app.findings import (
@@ -54,11 +43,14 @@ from ciguard.oracles import pair_kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications import Assessed, Explored, Found, Surroundings
+    from ciguard.applications.assessing import Assessed
+    from ciguard.applications.exploring import Explored, Surroundings
+    from ciguard.applications.finding import Found
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign import Budget, Group, Member
     from ciguard.config import Config
-    from ciguard.domain import Event, Finding
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Finding
     from ciguard.levels.app.reading import ReadApplication
     from ciguard.targets import Environment
 

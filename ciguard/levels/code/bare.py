@@ -16,7 +16,7 @@ from ciguard.sources import parse_expression
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Derivation
+    from ciguard.domain.programs import Derivation
     from ciguard.levels.code.blocks import Block, Fed, LibraryCall
 
 LINE = 2

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ParameterKind
+from ciguard.domain.records import ParameterKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.levels.code.blocks import LibraryCall
 
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ciguard.domain import Derivation
+    from ciguard.domain.programs import Derivation
 
 INPUT = -1
 """In `Block.follows`: the block's own input."""

@@ -9,7 +9,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
-from ciguard.domain import Derivation, ListValue, LiteralValue, Operator, TupleValue, Value
+from ciguard.domain.programs import Derivation, Operator
+from ciguard.domain.values import ListValue, LiteralValue, TupleValue, Value
 from ciguard.levels.code.binding import VARIADIC, bind, default_of, with_argument
 from ciguard.levels.code.blocks import Mutant
 from ciguard.levels.code.knowledge import INPUT_SIZES
@@ -19,7 +20,7 @@ from ciguard.levels.code.similarity import kinds_of
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import Api, Parameter
     from ciguard.levels.code.binding import Bound
     from ciguard.levels.code.blocks import Block

@@ -10,7 +10,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind, LiteralValue
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.dialects import ways_of
 from ciguard.levels.code.knowledge import data_of
 from ciguard.levels.code.uses import PLAIN

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import ListValue, LiteralValue, TupleValue
+from ciguard.domain.values import ListValue, LiteralValue, TupleValue
 from ciguard.levels.code.binding import default_of
 from ciguard.levels.code.literals import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ciguard.domain import ApiRecord, Value
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Value
 
 Scalar: TypeAlias = object
 

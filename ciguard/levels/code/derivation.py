@@ -10,18 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import (
-    Evidence,
-    Finding,
-    Intent,
-    Operator,
-    Passed,
-    ProgramCase,
-    Rejected,
-    Severity,
-    located,
-    shortened,
-)
+from ciguard.domain.findings import Evidence, Finding, Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed, Rejected
+from ciguard.domain.programs import Operator, ProgramCase, located
+from ciguard.domain.text import shortened
 from ciguard.levels.code.misfits import is_misfit
 from ciguard.levels.code.program_runs import is_lacking, program_run
 from ciguard.oracles import Traits, headline
@@ -29,7 +22,9 @@ from ciguard.oracles import Traits, headline
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ciguard.domain import Case, Derivation, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.programs import Derivation
     from ciguard.oracles import Subject
 
 DERIVATION = "derivation"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Derivation, LiteralValue, Operator
+from ciguard.domain.programs import Derivation, Operator
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import Source
 from ciguard.levels.code.binding import VARIADIC, bind, default_of, with_argument
 from ciguard.levels.code.blocks import Mutant
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import Api, Parameter
     from ciguard.levels.code.blocks import Block
     from ciguard.levels.code.knowledge import Apis

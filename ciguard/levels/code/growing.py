@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeGuard
 
-from ciguard.domain import (
-    Ended,
-    Intent,
-    Passed,
-    ProgramCase,
-    ProgramRan,
-    Rejected,
-    lineage,
-    root_of,
-)
+from ciguard.domain.events import ProgramRan
+from ciguard.domain.intent import Intent
+from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.outcomes import Passed, Rejected
+from ciguard.domain.programs import ProgramCase
 from ciguard.levels.code.program_runs import program_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ciguard.campaign import Executed
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
 
 
 def programs_of(executed: Executed) -> Iterator[ProgramRan]:

@@ -11,14 +11,16 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import Evidence, Finding, ProgramCase, Severity
+from ciguard.domain.findings import Evidence, Finding, Severity
+from ciguard.domain.programs import ProgramCase
 from ciguard.levels.code.program_runs import program_run
 from ciguard.oracles import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.levels.code.program_runs import ProgramRun
     from ciguard.oracles import Subject
 

@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind, LiteralValue, ParameterKind
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ParameterKind
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import Evidence, Source, understand
 from ciguard.levels import LEFT_OUT
 from ciguard.values import AnyOf, List, OneOf, Optional, Tensor
@@ -14,7 +16,7 @@ from ciguard.values import AnyOf, List, OneOf, Optional, Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import Api, Parameter
     from ciguard.values import Constraint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ListValue, LiteralValue, TupleValue
+from ciguard.domain.values import ListValue, LiteralValue, TupleValue
 from ciguard.values import (
     AnyOf,
     Bool,
@@ -24,7 +24,7 @@ from ciguard.values import (
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Value
+    from ciguard.domain.values import Value
     from ciguard.values import Constraint
 
 LARGEST = 64

@@ -13,7 +13,7 @@ from ciguard.levels.code.nodes import (
 )
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.levels.code.blocks import Fed
     from ciguard.levels.code.nodes import Candidate
 

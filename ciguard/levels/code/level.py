@@ -9,7 +9,10 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import Ancestry, CallKind, Intent, Operator, Passed, ProgramCase
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.programs import Ancestry, Operator, ProgramCase
 from ciguard.errors import DisassemblyError
 from ciguard.levels import Batch, cost_of
 from ciguard.levels.code.lessons import (
@@ -26,7 +29,9 @@ from ciguard.levels.code.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.domain import Derivation, Json, Outcome
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.programs import Derivation
+    from ciguard.domain.values import Json
     from ciguard.levels.code.blocks import Block, Fed
     from ciguard.levels.code.lessons import Lesson
     from ciguard.levels.code.nodes import Candidate, Node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ciguard.domain import ListValue, LiteralValue, TupleValue, Value
+from ciguard.domain.values import ListValue, LiteralValue, TupleValue, Value
 
 
 def value_of(text: str) -> Value | None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import located
+from ciguard.domain.programs import located
 from ciguard.levels.code.program_runs import is_lacking
 
 if TYPE_CHECKING:
-    from ciguard.domain import Rejected
+    from ciguard.domain.outcomes import Rejected
 
 _OF_SHAPE = (
     r"\b(?:shapes?|sizes?|dim(?:s|ensions?|ensional|ensionality)?|ndim|min_ndim|max_ndim|rank|axis"

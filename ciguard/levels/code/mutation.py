@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Derivation, Operator
+from ciguard.domain.programs import Derivation, Operator
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.knowledge import rank_after
 from ciguard.levels.code.nodes import Candidate

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Derivation, Operator, derivation_from_json, derivation_to_json
+from ciguard.domain.programs import Derivation, Operator, derivation_from_json, derivation_to_json
 from ciguard.levels.code.blocks import Block, Fed, LibraryCall, OwnCall
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

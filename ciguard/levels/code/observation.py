@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Passed
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
 from ciguard.levels.code.blocks import Fed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
 
 OUTPUTS = "outputs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Derivation, Operator
+from ciguard.domain.programs import Derivation, Operator
 from ciguard.levels.code.bare import LINE, Bare, bare_call, bare_program
 from ciguard.levels.code.binding import bind
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Sequence
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.levels.code.bare import Bare
     from ciguard.levels.code.blocks import Block, Mutant
     from ciguard.levels.code.boundary import LawReader

@@ -10,14 +10,19 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Evidence, Intent, Passed, Rejected, Stage, located
+from ciguard.domain.findings import Evidence
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Passed, Rejected, Stage
+from ciguard.domain.programs import located
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
-from ciguard.oracles import MUCH, Difference, headline, outcome_shown
+from ciguard.oracles import headline, outcome_shown
+from ciguard.oracles.comparing import MUCH, Difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Outcome, ProgramCase
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.programs import ProgramCase
     from ciguard.execution import Output
 
 _LACKING = re.compile(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.domain import PairKind, ProgramCase, Rejected, located
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Rejected
+from ciguard.domain.programs import ProgramCase, located
 from ciguard.execution import Scalar, Tensor, TensorDigest
 from ciguard.levels.code.derivation import ACCEPTED
 from ciguard.levels.code.growth import GROWTH, MIN_BYTES, MIN_SECONDS
@@ -18,7 +20,8 @@ from ciguard.writing import scalar, shape_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
     from ciguard.libraries import Writer
 

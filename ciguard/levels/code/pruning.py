@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Operator
+from ciguard.domain.programs import Operator
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    from ciguard.domain import Derivation
+    from ciguard.domain.programs import Derivation
     from ciguard.levels.code.nodes import Node
 
     EquivalenceClass: TypeAlias = tuple[str, ...]

@@ -6,7 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind, Derivation, LiteralValue, Operator, ParameterKind
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.programs import Derivation, Operator
+from ciguard.domain.records import ParameterKind
+from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.binding import VARIADIC, arranged, bind, default_of
 from ciguard.levels.code.blocks import Mutant
 from ciguard.levels.code.calling import made_with, used

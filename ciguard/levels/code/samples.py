@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Derivation, Operator
+from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import without_markup
 from ciguard.levels.code.bare import LINE, Bare, bare_call, bare_program
 from ciguard.levels.code.blocks import Fed
@@ -13,7 +13,7 @@ from ciguard.levels.code.pruning import equivalence_class
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.levels.code.knowledge import Apis
     from ciguard.levels.code.nodes import Candidate
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ProgramCase, as_kind
+from ciguard.domain.case import as_kind
+from ciguard.domain.programs import ProgramCase
 from ciguard.levels.code.program_source import program_statements, shows_block_alone, with_preamble
 from ciguard.triage.scripting import comment, header, source_of
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
     from ciguard.triage import EnvironmentHint
 
 _COUNTED = "Lines are counted from where the program begins, below."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.files import read_text
 from ciguard.levels.code.dialects import libraries_with_programs

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.campaign import guided_lag
-from ciguard.domain import Event, Warned, visible
+from ciguard.domain.events import Event, Warned
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, DisassemblyError, UnknownNameError
 from ciguard.levels import select_layers
 from ciguard.levels.code.dialects import libraries_with_programs
@@ -23,7 +24,7 @@ from ciguard.levels.code.seed_sources import (
 from ciguard.levels.code.seeds import SeedProgram
 from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS, PROGRAMS
 from ciguard.libraries import LIBRARIES
-from ciguard.oracles import laws_of
+from ciguard.oracles.laws import laws_of
 from ciguard.sources import UnreadableSourceError, imports_of, parse
 from ciguard.targets import libraries_of, parse_target
 

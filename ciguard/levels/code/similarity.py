@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import ParameterKind
+from ciguard.domain.records import ParameterKind
 from ciguard.levels.code.knowledge import is_said
 from ciguard.values import (
     AnyOf,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import Api, Parameter
     from ciguard.levels.code.encoders import Encoder
     from ciguard.levels.code.knowledge import Apis

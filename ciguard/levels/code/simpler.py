@@ -13,7 +13,7 @@ from ciguard.sources import Source, UnreadableSourceError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.domain import Ancestry, ProgramCase
+    from ciguard.domain.programs import Ancestry, ProgramCase
 
 _AMOUNT = re.compile(r"(?:\w+_)?(?:EPOCHS?|STEPS?|BATCHES|ITERATIONS?|SAMPLES)", re.IGNORECASE)
 """Names of constants that say how much is trained, or on how much."""

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, digest_of_apis
-from ciguard.domain import Ended, Intent, ProgramCase, located
+from ciguard.domain.intent import Intent
+from ciguard.domain.lineage import Ended
+from ciguard.domain.programs import ProgramCase, located
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
 from ciguard.levels.code.derivation import ACCEPTED, DERIVATION, DerivationOracle
@@ -35,8 +37,10 @@ if TYPE_CHECKING:
 
     from ciguard.campaign import Executed, Stream, StreamFactory
     from ciguard.config import Config
-    from ciguard.domain import Event, Evidence, Finding, Outcome
-    from ciguard.oracles import Difference, Inputs
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Evidence, Finding
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.oracles.comparing import Difference, Inputs
     from ciguard.triage import DiffLine, EnvironmentHint
 
 

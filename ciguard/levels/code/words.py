@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Operator, shortened
+from ciguard.domain.programs import Operator
+from ciguard.domain.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Derivation, ProgramCase
+    from ciguard.domain.programs import Derivation, ProgramCase
 
 _MAX_MUTATIONS = 4
 _MAX_NAME = 80

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import PairKind
-from ciguard.functions import (
-    Call,
+from ciguard.domain.findings import PairKind
+from ciguard.functions.checking import about_from_json
+from ciguard.functions.specs import Call
+from ciguard.functions.writing import (
     CallSource,
-    about_from_json,
     import_of_program,
     outer_statements,
     passed_by_name,
@@ -24,8 +24,9 @@ from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import comparison
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding, FunctionCase
-    from ciguard.functions import FunctionSpec
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.function_calls import FunctionCase
+    from ciguard.functions.specs import FunctionSpec
 
 BROKEN = "BROKEN"
 _CHANGED = f"""

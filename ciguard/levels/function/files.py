@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.config import Config
-    from ciguard.domain import Json
-    from ciguard.functions import Program
+    from ciguard.domain.values import Json
+    from ciguard.functions.specs import Program
 
 LEVEL = "function"
 RUNNER = "ciguard.functions.in_target.worker"

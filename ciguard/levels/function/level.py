@@ -6,15 +6,16 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallKind, FunctionCase, function_api
-from ciguard.functions import call_sampler
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.function_calls import FunctionCase, function_api
+from ciguard.functions.drawing import call_sampler
 from ciguard.levels import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.domain import Json
-    from ciguard.functions import FunctionSpec, ModuleSpec
+    from ciguard.domain.values import Json
+    from ciguard.functions.specs import FunctionSpec, ModuleSpec
 
 _CALLS = 4
 """Of one batch: functions take turns often, since some take seconds."""

@@ -10,24 +10,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.domain import (
-    Errored,
-    Evidence,
-    Finding,
-    FunctionCase,
-    Passed,
-    Rejected,
-    Severity,
-    Stage,
-    seated,
-)
+from ciguard.domain.findings import Evidence, Finding, Severity
+from ciguard.domain.function_calls import FunctionCase, seated
+from ciguard.domain.outcomes import Errored, Passed, Rejected, Stage
 from ciguard.execution import decode_effects
 from ciguard.oracles import Traits, headline, outcome_shown, pair_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.oracles import Subject
 
 FUNCTION = "function"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import is_program, visible
+from ciguard.domain.function_calls import is_program
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
-from ciguard.functions import Program, is_annotated, sidecar_of
+from ciguard.functions.specs import Program, is_annotated, sidecar_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

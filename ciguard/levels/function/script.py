@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Errored, FunctionCase, as_kind
+from ciguard.domain.case import as_kind
+from ciguard.domain.function_calls import FunctionCase
+from ciguard.domain.outcomes import Errored
 from ciguard.levels.function.call_source import BROKEN, function_statements
 from ciguard.levels.function.oracle import FUNCTION
 from ciguard.triage.scripting import comment, header
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
     from ciguard.triage import EnvironmentHint
 
 

@@ -8,9 +8,11 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Event, Warned, visible
+from ciguard.domain.events import Event, Warned
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
-from ciguard.functions import about_call, call_sampler, module_from_json, with_functions
+from ciguard.functions.checking import about_call, module_from_json, with_functions
+from ciguard.functions.drawing import call_sampler
 from ciguard.levels.function.files import placed, programs_in
 from ciguard.levels.function.level import AnnotatedFunction
 
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
 
     from ciguard.campaign import Group
     from ciguard.config import Config
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
     from ciguard.execution import Dispatcher
-    from ciguard.functions import FunctionSpec, ModuleSpec, Problem
+    from ciguard.functions.specs import FunctionSpec, ModuleSpec, Problem
 
 _CALLS_FOR_NESTED = 3
 """Of a function that defines others: which ones may depend on its arguments."""

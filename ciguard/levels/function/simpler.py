@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.functions import Call, about_from_json, is_valid
+from ciguard.functions.checking import about_from_json, is_valid
+from ciguard.functions.specs import Call
 from ciguard.triage.simplifying import arrays_in, simpler_pairs, simpler_together, with_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import FunctionCase
+    from ciguard.domain.function_calls import FunctionCase
     from ciguard.oracles import Move
 
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, WorkerNeeds
-from ciguard.domain import Errored, FunctionCase, as_kind, seated
+from ciguard.domain.case import as_kind
+from ciguard.domain.function_calls import FunctionCase, seated
+from ciguard.domain.outcomes import Errored
 from ciguard.errors import ConfigurationError
 from ciguard.levels import focused
 from ciguard.levels.function.files import LEVEL as NAME
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
     from ciguard.campaign import Stream, StreamFactory
     from ciguard.config import Config
-    from ciguard.domain import Event, Finding
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Finding
     from ciguard.libraries import Library
     from ciguard.oracles import Move
     from ciguard.triage import EnvironmentHint

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import Check, Passed, value_to_json
+from ciguard.domain.models import Check
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import value_to_json
 from ciguard.execution import Container, Tensor, decode_outputs
 from ciguard.execution.worker.fills import elements
 from ciguard.levels.model.inconsistency import accumulated
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ciguard.domain import ModelCase, Outcome
+    from ciguard.domain.models import ModelCase
+    from ciguard.domain.outcomes import Outcome
 
 _PAIR = 2
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import Source, understand
 from ciguard.values import Bool, Float, Int, OneOf, Optional
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Mapping
 
-    from ciguard.domain import ApiRecord, Json
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Json
     from ciguard.knowledge import Parameter
     from ciguard.levels.model.layers import Config, LayerKind
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
 
-    from ciguard.domain import LayerNode, Shape
+    from ciguard.domain.models import LayerNode, Shape
     from ciguard.levels.model.layers import Config, LayerKind
     from ciguard.levels.model.universe import Universe
 

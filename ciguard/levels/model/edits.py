@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import INPUT, LayerGraph, LayerNode, Weights
+from ciguard.domain.models import INPUT, LayerGraph, LayerNode, Weights
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Mapping
 
-    from ciguard.domain import Json, Shape
+    from ciguard.domain.models import Shape
+    from ciguard.domain.values import Json
     from ciguard.levels.model.layers import Config, LayerKind
 
 SOFTMAX = "softmax"

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import Check, Passed, dtypes
+from ciguard.domain import dtypes
+from ciguard.domain.models import Check
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
 from ciguard.levels.model.layer_runs import nudged_run, precision_of
-from ciguard.oracles import relative_tolerance
+from ciguard.oracles.comparing import relative_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ciguard.domain import Finding, ModelCase, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.models import ModelCase
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
-    from ciguard.oracles import Inputs
+    from ciguard.oracles.comparing import Inputs
 
 EXACT = "float64"
 _NUMERIC = frozenset({"values", "nan"})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import LayerGraph
+    from ciguard.domain.models import LayerGraph
 
 POOL = 50
 """Models that are mutated at a time, of one seed model, as in LEMON's released material; the seed

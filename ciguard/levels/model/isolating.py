@@ -15,18 +15,22 @@ from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ArrayValue, Explicit, ModelCase, Outcome, Passed
+from ciguard.domain.models import ModelCase
+from ciguard.domain.outcomes import Outcome, Passed
+from ciguard.domain.values import ArrayValue, Explicit
 from ciguard.execution import Container, Job, Tensor, decode_outputs
 from ciguard.levels.model.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.levels.model.suspicion import Suspicion, isolated, suspicion
 from ciguard.levels.model.wide import widely
-from ciguard.oracles import encode, judge
+from ciguard.oracles import judge
+from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.campaign import Executed, Group
-    from ciguard.domain import Data, Finding
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.models import Data
     from ciguard.execution import Dispatcher, Result
 
 _MAX_UNDER_WAY = 2

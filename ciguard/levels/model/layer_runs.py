@@ -11,40 +11,37 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ArrayValue,
-    Check,
-    Evidence,
-    Finding,
-    ModelCase,
-    PairKind,
-    Passed,
-    Sample,
-    Severity,
-    dtypes,
-)
+from ciguard.domain import dtypes
+from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
+from ciguard.domain.models import Check, ModelCase, Sample
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import ArrayValue
 from ciguard.execution import Container, decode_outputs
 from ciguard.oracles import (
     DIFFERENTIAL_SEVERITIES,
     UNSTABLE_TAGS,
+    elected,
+    is_backends_own,
+    pair_kind,
+    severity_between_backends,
+)
+from ciguard.oracles.comparing import (
     Difference,
     compare_outputs,
     differs,
-    elected,
     evidence_between,
     inputs_given,
-    is_backends_own,
     moved_elements,
-    pair_kind,
-    severity_between_backends,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Case, Outcome
+    from ciguard.domain.case import Case
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
-    from ciguard.oracles import Inputs, Subject
+    from ciguard.oracles import Subject
+    from ciguard.oracles.comparing import Inputs
 
 _OF_ENDS = frozenset({"refused", "exception"})
 """Kinds of differences in how a run ended; `accepted` is the same seen from the other side."""

@@ -12,7 +12,8 @@ from enum import Enum, auto
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import Json, Shape
+from ciguard.domain.models import Shape
+from ciguard.domain.values import Json
 
 if TYPE_CHECKING:
     import random

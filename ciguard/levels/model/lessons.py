@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import graph_from_json, graph_to_json
+from ciguard.domain.models import graph_from_json, graph_to_json
 from ciguard.levels.model.rules.contract import RuleName
 
 if TYPE_CHECKING:
-    from ciguard.domain import Json, LayerGraph
+    from ciguard.domain.models import LayerGraph
+    from ciguard.domain.values import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,16 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.domain import (
-    ArrayValue,
-    CallKind,
-    Check,
-    Explicit,
-    ModelCase,
-    Origin,
-    Sample,
-    Uniform,
-)
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.models import Check, ModelCase, Origin, Sample
+from ciguard.domain.values import ArrayValue, Explicit, Uniform
 from ciguard.levels import Batch, cost_of
 from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
@@ -29,7 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
-    from ciguard.domain import ApiRecord, Data, Json, LayerGraph, Outcome, SampleKind, Shape
+    from ciguard.domain.models import Data, LayerGraph, SampleKind, Shape
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import Json
 
     Amplification: TypeAlias = Callable[[ModelCase, Mapping[str, Outcome]], float | None]
 

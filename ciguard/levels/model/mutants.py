@@ -10,7 +10,7 @@ from ciguard.levels.model.rules import RULES
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import LayerGraph
+    from ciguard.domain.models import LayerGraph
     from ciguard.levels.model.guidance import Guidance, Parent
     from ciguard.levels.model.rules import RuleName
     from ciguard.levels.model.universe import Universe

@@ -6,14 +6,14 @@ from collections import defaultdict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import INPUT, LayerGraph, LayerNode, Weights
+from ciguard.domain.models import INPUT, LayerGraph, LayerNode, Weights
 from ciguard.levels.model.edits import SEED_BITS, free_name
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Sequence
 
-    from ciguard.domain import Shape
+    from ciguard.domain.models import Shape
 
 _KEPT = 64
 """Chains of one kind for one shape; the oldest go."""

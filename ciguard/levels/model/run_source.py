@@ -9,14 +9,9 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    INPUT,
-    Check,
-    Passed,
-    Sample,
-    TensorValue,
-    graph_to_json,
-)
+from ciguard.domain.models import INPUT, Check, Sample, graph_to_json
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import TensorValue
 from ciguard.execution.worker.layer_weights import POSITIVE, arrays
 from ciguard.execution.worker.samples import sample
 from ciguard.writing import is_name, scalar, shape_text
@@ -24,7 +19,9 @@ from ciguard.writing import is_name, scalar, shape_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ciguard.domain import Data, Json, LayerNode, ModelCase, Outcome
+    from ciguard.domain.models import Data, LayerNode, ModelCase
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.writing import Source
 
 _NOT_IN_NAMES = re.compile(r"\W")

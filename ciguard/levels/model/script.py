@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Check, ModelCase, PairKind, as_kind
+from ciguard.domain.case import as_kind
+from ciguard.domain.findings import PairKind
+from ciguard.domain.models import Check, ModelCase
 from ciguard.levels.model.layer_runs import precision_of
 from ciguard.levels.model.run_source import compared, model_statements
 from ciguard.triage import without_local_paths
 from ciguard.triage.scripting import assembled, comparison, header, indented_try, source_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding
-    from ciguard.oracles import Inputs
+    from ciguard.domain.findings import Finding
+    from ciguard.oracles.comparing import Inputs
     from ciguard.triage import EnvironmentHint
     from ciguard.writing import Source
 

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import Json, visible
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, UnknownNameError
 from ciguard.project import seeds_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from ciguard.domain.values import Json
 
 _SAVED = (".keras", ".h5")
 _SCRIPT = re.compile(r"(?P<path>.+\.py)(?::(?P<function>.*))?")

@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Event, Warned, visible
+from ciguard.domain.events import Event, Warned
+from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
 from ciguard.levels.model.seed_sources import parse_source, shipped_scripts
 from ciguard.levels.model.seeds import read_seed_model

@@ -8,16 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import (
-    INPUT,
-    LayerGraph,
-    LayerNode,
-    SampleKind,
-    Shape,
-    Untrusted,
-    graph_from_json,
-    visible,
-)
+from ciguard.domain.models import INPUT, LayerGraph, LayerNode, SampleKind, Shape, graph_from_json
+from ciguard.domain.text import visible
+from ciguard.domain.untrusted import Untrusted
 from ciguard.errors import SeedModelError
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ArrayValue, Constant, Explicit, ModelCase, Uniform, Weights
+from ciguard.domain.models import ModelCase, Weights
+from ciguard.domain.values import ArrayValue, Constant, Explicit, Uniform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import LayerNode
+    from ciguard.domain.models import LayerNode
 
 _LOW, _HIGH = -1.0, 1.0
 

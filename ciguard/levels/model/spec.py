@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, WorkerNeeds, digest_of_apis
-from ciguard.domain import ModelCase
+from ciguard.domain.models import ModelCase
 from ciguard.levels import select_layers
 from ciguard.levels.model.amplification import amplification
 from ciguard.levels.model.isolating import Isolator
@@ -40,10 +40,12 @@ if TYPE_CHECKING:
 
     from ciguard.campaign import Group, Stream, StreamFactory
     from ciguard.config import Config
-    from ciguard.domain import Event, Finding
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Finding
     from ciguard.execution import Dispatcher, Output
     from ciguard.libraries import Library
-    from ciguard.oracles import Inputs, Move
+    from ciguard.oracles import Move
+    from ciguard.oracles.comparing import Inputs
     from ciguard.triage import EnvironmentHint, LayerOrigin
 
 _LIMIT_S = 60.0

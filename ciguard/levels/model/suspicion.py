@@ -12,30 +12,20 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import (
-    INPUT,
-    ONE_LAYER,
-    ArrayValue,
-    Check,
-    Constant,
-    Exhausted,
-    LayerGraph,
-    LayerNode,
-    Passed,
-    Rejected,
-    Sample,
-    Stage,
-    Uniform,
-)
+from ciguard.domain.models import INPUT, ONE_LAYER, Check, LayerGraph, LayerNode, Sample
+from ciguard.domain.outcomes import Exhausted, Passed, Rejected, Stage
+from ciguard.domain.values import ArrayValue, Constant, Uniform
 from ciguard.execution import Container, decode_outputs
 from ciguard.levels.model.inconsistency import EPSILON, change_rates
 from ciguard.levels.model.layer_samples import LayerSample, deviation, layer_samples, part
-from ciguard.oracles import compare_outputs, elected, inputs_in
+from ciguard.oracles import elected, inputs_in
+from ciguard.oracles.comparing import compare_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.domain import Data, ModelCase, Outcome
+    from ciguard.domain.models import Data, ModelCase
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
 
 _MIN_DEVIATION = 1e-5

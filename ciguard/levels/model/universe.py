@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from ciguard.domain import INPUT
+from ciguard.domain.models import INPUT
 from ciguard.levels.model.arguments import ACTIVATIONS, Arguments
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import PUBLIC, Config, Elements, LayerKind, Place, elements
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ciguard.domain import ApiRecord, LayerGraph, LayerNode, Shape
+    from ciguard.domain.models import LayerGraph, LayerNode, Shape
+    from ciguard.domain.records import ApiRecord
     from ciguard.levels.model.layers import Shapes
 
 _T = TypeVar("_T")

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ArrayValue, Check, Uniform
+from ciguard.domain.models import Check
+from ciguard.domain.values import ArrayValue, Uniform
 from ciguard.levels.model.suspicion import Suspicion, isolated
 
 if TYPE_CHECKING:
-    from ciguard.domain import LayerNode, ModelCase
+    from ciguard.domain.models import LayerNode, ModelCase
 
 WIDTH = 200.0
 """exp(200) is more than float32 holds, 200² is not, nor is a sum of a thousand such squares."""

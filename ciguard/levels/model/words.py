@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ciguard.domain import INPUT, Check, shortened
+from ciguard.domain.models import INPUT, Check
+from ciguard.domain.text import shortened
 from ciguard.triage import LayerOrigin, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import ModelCase, Origin
+    from ciguard.domain.models import ModelCase, Origin
 
 _CHECKS = {
     Check.PREDICT: "the outputs (predict)",

@@ -44,7 +44,7 @@ class ModelRun(NamedTuple):
     """One run of one layer graph, its data already made."""
 
     case: dict[str, Any]
-    """Third member of the JSON form of a `ciguard.domain.ModelCase`."""
+    """Third member of the JSON form of a `ciguard.domain.models.ModelCase`."""
     data: Sequence[Any]
     """A numpy array for each input of the graph, in order."""
     truth: Any

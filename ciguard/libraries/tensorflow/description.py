@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ciguard.domain import MemberValue
+from ciguard.domain.values import MemberValue
 from ciguard.libraries.library import CudaExtra, ForkPolicy, Library, Mode
 from ciguard.libraries.operations import Operations, Widening
 from ciguard.libraries.tensorflow.forms import FORMS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.domain import MemberValue
+from ciguard.domain.values import MemberValue
 from ciguard.libraries.forms import TensorForm, through
 
 FORMS = (

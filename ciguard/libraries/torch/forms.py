@@ -6,8 +6,15 @@ from itertools import accumulate
 from operator import mul
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallValue, ListValue, LiteralValue, MemberValue, TensorValue, Value
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import (
+    CallValue,
+    ListValue,
+    LiteralValue,
+    MemberValue,
+    TensorValue,
+    Value,
+)
 from ciguard.libraries.forms import NUMBERS, Make, TensorForm, through
 
 if TYPE_CHECKING:

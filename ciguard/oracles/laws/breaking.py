@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, Evidence
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.findings import Evidence
 from ciguard.knowledge import Source
 from ciguard.oracles.laws.demands import breach
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Case, Value
+    from ciguard.domain.case import Case
+    from ciguard.domain.values import Value
     from ciguard.oracles.laws.reading import Law
 
 _WHERE = {

@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from ciguard.domain import (
+from ciguard.domain import dtypes
+from ciguard.domain.values import (
     ArrayValue,
     Constant,
     DtypeValue,
@@ -20,13 +21,12 @@ from ciguard.domain import (
     TensorValue,
     TupleValue,
     Uniform,
-    dtypes,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Fill, Value
+    from ciguard.domain.values import Fill, Value
 
 _MAX_LISTED = 12
 

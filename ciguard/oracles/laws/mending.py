@@ -6,8 +6,7 @@ from dataclasses import replace
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain.values import (
     ArrayValue,
     Constant,
     DtypeValue,
@@ -22,7 +21,8 @@ from ciguard.oracles.laws.demands import Choice, ElementTypes, Interval, Ranks, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.domain import Value
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.values import Value
     from ciguard.oracles.laws.demands import Demand
     from ciguard.oracles.laws.reading import Law
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.domain import LiteralValue, ParameterKind
+from ciguard.domain.records import ParameterKind
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import Source
 from ciguard.oracles.laws.demands import (
     Choice,
@@ -22,7 +23,7 @@ from ciguard.oracles.laws.sentences import demands_in, sentences
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import ApiRecord, ParameterRecord
+    from ciguard.domain.records import ApiRecord, ParameterRecord
 
 _MAX_QUOTED = 200
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, CallKind, CallValue, ListValue, LiteralValue, TensorValue, Value
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import CallValue, ListValue, LiteralValue, TensorValue, Value
 from ciguard.execution import Tensor, TensorDigest, Unreadable
-from ciguard.oracles.comparison import Difference
+from ciguard.oracles.comparing.comparison import Difference
 from ciguard.oracles.relations.contract import Compares, Observed, Relation, relate
 from ciguard.oracles.relations.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
 
 _ZERO = LiteralValue(0)
 

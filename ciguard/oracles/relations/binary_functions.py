@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, CallKind, TensorValue
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import TensorValue
 from ciguard.oracles.relations.expressions import library_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.oracles.relations.contract import Applies
 
 NAMES = frozenset(

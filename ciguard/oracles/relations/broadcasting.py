@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import CallValue, ListValue, LiteralValue, Value
+from ciguard.domain.values import CallValue, ListValue, LiteralValue, Value
 from ciguard.oracles.relations.binary_functions import is_binary, operands
 from ciguard.oracles.relations.contract import Relation, relate
 from ciguard.oracles.relations.expressions import expression, operations_of
@@ -15,7 +15,9 @@ from ciguard.oracles.relations.expressions import expression, operations_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ciguard.domain import ApiCall, ApiRecord, TensorValue
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.records import ApiRecord
+    from ciguard.domain.values import TensorValue
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:

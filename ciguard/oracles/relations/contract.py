@@ -19,14 +19,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ciguard.domain import ApiCall, ApiRecord, Severity, Value, case_to_json, value_to_json
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.case import case_to_json
+from ciguard.domain.findings import Severity
+from ciguard.domain.records import ApiRecord
+from ciguard.domain.values import Value, value_to_json
 from ciguard.execution import Container, Output, Scalar, Tensor, TensorDigest
-from ciguard.oracles.comparison import Difference, compare_outputs
+from ciguard.oracles.comparing.comparison import Difference, compare_outputs
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
-    from ciguard.domain import Case, Json
-    from ciguard.oracles.tolerance import Inputs
+    from ciguard.domain.case import Case
+    from ciguard.domain.values import Json
+    from ciguard.oracles.comparing.tolerance import Inputs
 
 
 class Observes(StrEnum):

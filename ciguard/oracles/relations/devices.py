@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, CallValue, LiteralValue, TensorValue, Value
+from ciguard.domain.values import CallValue, LiteralValue, TensorValue, Value
 from ciguard.oracles.relations.contract import Relation, relate
 from ciguard.oracles.relations.expressions import expression, library_of, tensors_of, with_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.records import ApiRecord
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:

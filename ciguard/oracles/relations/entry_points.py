@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, CallKind, CallValue, TensorValue, Value
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import CallValue, TensorValue, Value
 from ciguard.execution import Tensor, TensorDigest
-from ciguard.oracles.comparison import Difference, compare_outputs
+from ciguard.oracles.comparing.comparison import Difference, compare_outputs
 from ciguard.oracles.relations.contract import Observed, Relation, relate
 from ciguard.oracles.relations.expressions import applied, expression, first_tensors, has_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
 
 _FUNCTION = re.compile(r"torch\.(\w+)")
 _FUNCTIONAL = "torch.nn.functional."

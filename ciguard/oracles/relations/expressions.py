@@ -7,9 +7,8 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import (
     CallValue,
     DictValue,
     ListValue,

@@ -6,8 +6,7 @@ import re
 from math import prod
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain.values import (
     CallValue,
     DtypeValue,
     LiteralValue,
@@ -16,14 +15,15 @@ from ciguard.domain import (
     Uniform,
     Value,
 )
-from ciguard.oracles.comparison import Difference
+from ciguard.oracles.comparing.comparison import Difference
 from ciguard.oracles.relations.contract import Compares, Observed, Relation, is_finite, relate
 from ciguard.oracles.relations.expressions import as_function, has_keyword, leading, tensors_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.records import ApiRecord
     from ciguard.oracles.relations.contract import Twin
 
 _REAL = frozenset({"float32", "float64"})

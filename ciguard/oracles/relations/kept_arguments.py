@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, CallValue, TupleValue, Value
+from ciguard.domain.values import CallValue, TupleValue, Value
 from ciguard.oracles.relations.contract import Observes, Relation, relate
 from ciguard.oracles.relations.expressions import has_keyword, tensors_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.records import ApiRecord
 
 _SAYS_SO = re.compile(r"_$|_out$|inplace", re.IGNORECASE)
 """How names say that arguments are changed."""

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    CallValue,
-    LiteralValue,
-    TensorValue,
-    TupleValue,
-    Value,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import CallValue, LiteralValue, TensorValue, TupleValue, Value
 from ciguard.execution import Scalar
 from ciguard.oracles.relations.contract import Applies, Observed, Relation, relate, same
 from ciguard.oracles.relations.expressions import (
@@ -25,8 +18,8 @@ from ciguard.oracles.relations.expressions import (
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ciguard.domain import ApiRecord
-    from ciguard.oracles.comparison import Difference
+    from ciguard.domain.records import ApiRecord
+    from ciguard.oracles.comparing.comparison import Difference
     from ciguard.oracles.relations.contract import Twin
 
 _COMPILES = 12

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
+from ciguard.domain import dtypes as element_types
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import (
     CallValue,
     DtypeValue,
     MemberValue,
@@ -17,9 +17,8 @@ from ciguard.domain import (
     Uniform,
     Value,
 )
-from ciguard.domain import dtypes as element_types
 from ciguard.execution import Container, Output, Tensor
-from ciguard.oracles.comparison import Difference
+from ciguard.oracles.comparing.comparison import Difference
 from ciguard.oracles.relations.contract import Compares, Observed, Relation, relate
 from ciguard.oracles.relations.expressions import (
     expression,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
 
 _NARROW = "float32"
 _NUDGE = 2.0**-20

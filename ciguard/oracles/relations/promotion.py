@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import CallValue, Value
+from ciguard.domain.values import CallValue, Value
 from ciguard.oracles.relations.binary_functions import is_binary_of, operands
 from ciguard.oracles.relations.contract import Relation, relate
 from ciguard.oracles.relations.expressions import expression, has_keyword
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiCall
+    from ciguard.domain.api_calls import ApiCall
 
 
 def _twin(case: ApiCall) -> Value | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Constant, LiteralValue, TensorValue, Value
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import Constant, LiteralValue, TensorValue, Value
 from ciguard.oracles.relations.binary_functions import is_binary_of
 from ciguard.oracles.relations.contract import Relation, relate
 from ciguard.oracles.relations.expressions import expression
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiCall
+    from ciguard.domain.api_calls import ApiCall
 
 
 def _twin(case: ApiCall) -> Value | None:

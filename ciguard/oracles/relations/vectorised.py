@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import ApiCall, CallValue, ListValue, LiteralValue, TupleValue, Value
+from ciguard.domain.values import CallValue, ListValue, LiteralValue, TupleValue, Value
 from ciguard.execution import Container
 from ciguard.oracles.relations.contract import Observed, Relation, relate, same
 from ciguard.oracles.relations.expressions import (
@@ -18,8 +18,9 @@ from ciguard.oracles.relations.expressions import (
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ciguard.domain import ApiRecord
-    from ciguard.oracles.comparison import Difference
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.records import ApiRecord
+    from ciguard.oracles.comparing.comparison import Difference
 
 _FIRST = LiteralValue(0)
 _NONE = LiteralValue(None)

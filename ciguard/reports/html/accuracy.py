@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ciguard.domain import visible, visible_lines
+from ciguard.domain.text import visible, visible_lines
 from ciguard.errors import ConfigurationError
 from ciguard.files import replace_file
 from ciguard.reports.accuracy import inputs_of, notes_of, word_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ciguard.applications import Assessed, Robustness, Verdict
+    from ciguard.applications.assessing import Assessed, Robustness, Verdict
 
 _POLICY = "default-src 'none'; style-src {style}; img-src data:; media-src data:"
 

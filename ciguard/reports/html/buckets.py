@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING
 
 from jinja2.utils import htmlsafe_json_dumps
 
-from ciguard.domain import (
-    BucketHistory,
-    Crashed,
-    Json,
-    PairKind,
-    class_of,
-    shortened,
-    status,
-    visible,
-    visible_lines,
-)
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Crashed, status
+from ciguard.domain.policy import class_of
+from ciguard.domain.text import shortened, visible, visible_lines
 from ciguard.reports.html.deviations import origin_of
 from ciguard.reports.html.trees import MAX_DIFF, diff_lines
 from ciguard.reports.wording import (
@@ -42,7 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ciguard.domain import Bucket, Finding, Frame, Outcome, Plan
+    from ciguard.domain.events import BucketHistory
+    from ciguard.domain.findings import Bucket, Finding
+    from ciguard.domain.outcomes import Frame, Outcome
+    from ciguard.domain.plan import Plan
+    from ciguard.domain.values import Json
 
 ROWS_LIMIT = 16 << 20
 """Characters of all rows; whoever has no row is counted."""

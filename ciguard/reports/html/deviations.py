@@ -15,7 +15,8 @@ from ciguard.triage import presentable, rate_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Case, Json
+    from ciguard.domain.case import Case
+    from ciguard.domain.values import Json
     from ciguard.triage import LayerOrigin
 
 MAX_BARS = 24

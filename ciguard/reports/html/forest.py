@@ -10,11 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Ended, lineage, root_of, shortened
+from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.text import shortened
 from ciguard.triage import presentable
 
 if TYPE_CHECKING:
-    from ciguard.domain import Bucket, Member, ProgramRan
+    from ciguard.domain.events import ProgramRan
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.lineage import Member
     from ciguard.triage import TreeOrigin
 
 MAX_NODES = 20_000

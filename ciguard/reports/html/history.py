@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import ciguard
 from ciguard.baseline import State
-from ciguard.domain import Severity, Verdict
+from ciguard.domain.findings import Severity, Verdict
 from ciguard.reports.html.charts import Series, lines
 from ciguard.reports.html.page import TEMPLATES, own, style_hash
 from ciguard.reports.html.pictures import Picture, time_axis

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import visible, visible_lines
+from ciguard.domain.text import visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.domain import InputsMissed, TriedInput
+    from ciguard.domain.events import InputsMissed, TriedInput
 
 _MAX_INPUTS = 12
 """Of one sub-condition."""

@@ -10,7 +10,7 @@ from ciguard.reports.html.forest import Forest
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ciguard.domain import InputsMissed, RunStarted
+    from ciguard.domain.events import InputsMissed, RunStarted
 
 _MAX_STEPS = 120
 _MAX_WARNINGS = 100

@@ -12,7 +12,8 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 import ciguard
-from ciguard.domain import Comparison, FindingClass, Severity, Verdict, cause_name
+from ciguard.domain.findings import Comparison, Severity, Verdict, cause_name
+from ciguard.domain.policy import FindingClass
 from ciguard.errors import ExitCode
 from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from ciguard.domain import Bucket, Plan, RunFinished, TargetSummary
+    from ciguard.domain.events import RunFinished
+    from ciguard.domain.findings import Bucket, TargetSummary
+    from ciguard.domain.plan import Plan
     from ciguard.reports.html.observed import Observed
 
 TEMPLATES = Path(__file__).parent

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Comparison, class_of
+from ciguard.domain.findings import Comparison
+from ciguard.domain.policy import class_of
 from ciguard.reports.html.charts import COLOURS, Bar, Series, bars, lines
 from ciguard.reports.html.trend import trend
 from ciguard.reports.wording import STATES, clock_text, publishable, state, tally_text
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from ciguard.domain import RunFinished, TargetSummary
+    from ciguard.domain.events import RunFinished
+    from ciguard.domain.findings import TargetSummary
     from ciguard.reports.html.observed import Observed
 
 _MAX_TARGETS = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.events import (
     BatchFinished,
     DocumentationChecked,
     Event,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from ciguard.domain import Ended
+from ciguard.domain.lineage import Ended
 from ciguard.reports.html.charts import markup_of, titled
 from ciguard.reports.wording import publishable
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Ended
+    from ciguard.domain.lineage import Ended
     from ciguard.reports.html.forest import GrownTree, TreeNode
 
 MAX_WIDE = 56

@@ -7,7 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from ciguard.domain import Ended, visible
+from ciguard.domain.lineage import Ended
+from ciguard.domain.text import visible
 from ciguard.reports.html.tree_drawing import WORDS, drawing, gutter, sample
 from ciguard.reports.html.tree_layout import layout
 from ciguard.reports.wording import publishable, state
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
     from ciguard.reports.html.forest import Forest, GrownTree, TreeNode
     from ciguard.reports.html.tree_layout import Layout
     from ciguard.triage import DiffLine

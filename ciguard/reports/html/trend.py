@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.domain import BucketHistory
+    from ciguard.domain.events import BucketHistory
 
 _MAX_POINTS = 160
 _KNOWN = frozenset({"open", "accepted"})

@@ -12,7 +12,7 @@ from ciguard.writing import UNIT_FUNCTION, Source, is_name, scalar, writer_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
     from ciguard.triage.hint import EnvironmentHint
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Crashed, Errored, Exhausted, Hung, Passed, Rejected, dtypes
+from ciguard.domain import dtypes
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
-from ciguard.oracles import relative_tolerance
+from ciguard.oracles.comparing import relative_tolerance
 from ciguard.triage.symptom import telling_line
 from ciguard.writing import element, scalar, shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
     from ciguard.libraries import Writer
-    from ciguard.oracles import Inputs
+    from ciguard.oracles.comparing import Inputs
 
 _LEAVES = '''
 def leaves(value):

@@ -5,16 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, assert_never
 
-from ciguard.domain import (
-    Crashed,
-    Errored,
-    Exhausted,
-    Hung,
-    PairKind,
-    Passed,
-    Rejected,
-    visible,
-)
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
+from ciguard.domain.text import visible
 from ciguard.oracles import SLOW, traits_of
 from ciguard.triage.levels import origin_rows
 from ciguard.triage.scripting.timing import measurement
@@ -24,7 +17,8 @@ from ciguard.triage.wording import without_local_paths
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
     from ciguard.triage.hint import EnvironmentHint
 
 _COMMENT_WIDTH = 96

@@ -7,7 +7,7 @@ import textwrap
 from statistics import median
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Passed
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Measured, Quantity, decode_measured
 from ciguard.oracles import (
     KINDS,
@@ -20,7 +20,8 @@ from ciguard.oracles import (
 )
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
 
 _TIME = """
 call_times = []

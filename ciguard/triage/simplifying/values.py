@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     Constant,
     Explicit,
@@ -23,7 +23,7 @@ from ciguard.writing import MAX_SHOWN, content
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ciguard.domain import Scalar
+    from ciguard.domain.values import Scalar
 
 T = TypeVar("T")
 AnyArray: TypeAlias = TensorValue | ArrayValue

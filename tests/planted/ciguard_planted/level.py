@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults
-from ciguard.domain import ApiCall, CallKind, CaseKind, Intent, LiteralValue, as_kind
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import CaseKind, as_kind
+from ciguard.domain.intent import Intent
+from ciguard.domain.values import LiteralValue
 from ciguard.levels import Batch, select
 from ciguard.triage import PresentationDefaults
 from ciguard.triage.scripting import assembled, header, source_of
@@ -17,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from ciguard.campaign import Stream, StreamFactory
-    from ciguard.domain import Event, Finding, Json
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.values import Json
     from ciguard.triage import EnvironmentHint
 
 TAG = "step"

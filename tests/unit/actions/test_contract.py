@@ -9,7 +9,9 @@ import pytest
 from action_file import ACTION, ROOT, WORKFLOWS, parsed, steps_of
 from packaging.requirements import Requirement
 
-from ciguard.actions import COUNTED, FILES, INPUTS, variable_of
+from ciguard.actions import FILES
+from ciguard.actions.inputs import INPUTS, variable_of
+from ciguard.actions.results import COUNTED
 from ciguard.config import SETTINGS
 
 if TYPE_CHECKING:

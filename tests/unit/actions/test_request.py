@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.actions import (
-    InputError,
-    Request,
-    cache_key,
-    read_request,
-    request_of,
-    scrubbed,
-    write_request,
-)
-from ciguard.domain import PlanMode
+from ciguard.actions import InputError, Request, cache_key, read_request, request_of, write_request
+from ciguard.actions.steps import scrubbed
+from ciguard.domain.plan import PlanMode
 from ciguard.levels.function.settings import FUNCTIONS
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from ciguard.actions import (
     without_baseline,
     without_plan,
 )
-from ciguard.domain import Plan, PlanMode, SkippedJob, Verdict
+from ciguard.domain.findings import Verdict
+from ciguard.domain.plan import Plan, PlanMode, SkippedJob
 
 if TYPE_CHECKING:
     from pathlib import Path

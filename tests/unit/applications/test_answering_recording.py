@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications import Operation, known_providers
+from ciguard.applications import known_providers
 from ciguard.applications.answering.recording import NotRecordedError, Recorded, Recording
 from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.inverting.inputs import digest_of
@@ -21,7 +21,8 @@ from ciguard.errors import CiguardError, ConfigurationError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Json
+    from ciguard.applications.providers.description import Operation
+    from ciguard.domain.values import Json
 
 GOOGLE = known_providers()[0]
 OPERATIONS = {name: one for client in GOOGLE.clients for name, one in client.operations.items()}

@@ -11,18 +11,19 @@ from google.protobuf import json_format
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.applications import Operation, Task, Vocabulary, known_providers
+from ciguard.applications import known_providers
 from ciguard.applications.answering.relations import relations_of, topics_of
 from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.inverting.inputs import Feeling, Wanted, digest_of
+from ciguard.applications.judging import Vocabulary
 from ciguard.applications.providers.codes import ServiceError
-from ciguard.applications.providers.description import Kind, kind_of
+from ciguard.applications.providers.description import Kind, Operation, Task, kind_of
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 GOOGLE = known_providers()[0]
 OPERATIONS = {name: one for client in GOOGLE.clients for name, one in client.operations.items()}

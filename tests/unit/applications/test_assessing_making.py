@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.applications import find, known_providers, read_application
+from ciguard.applications import known_providers
 from ciguard.applications.assessing.aims import Aim
 from ciguard.applications.assessing.making import made_for
+from ciguard.applications.finding import find, read_application
 from ciguard.applications.inverting.choosing import Sources, inverse_of
 from ciguard.applications.inverting.inputs import Wanted
 from ciguard.applications.providers.description import Task

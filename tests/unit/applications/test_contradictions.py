@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.applications import (
-    contradictory_conditions,
-    dead_conditions,
-    find,
-    known_providers,
-    read_application,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.finding import find, read_application
+from ciguard.applications.judging import contradictory_conditions, dead_conditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from ciguard.applications import Dead
+    from ciguard.applications.judging import Dead
 
 HEAD = """
 from google.cloud import language, vision

@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.applications import (
-    Dead,
-    Vocabulary,
-    dead_conditions,
-    find,
-    known_providers,
-    read_application,
-    read_vocabulary,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.finding import find, read_application
+from ciguard.applications.judging import Dead, Vocabulary, dead_conditions, read_vocabulary
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.applications import find, known_providers, read_application
+from ciguard.applications import known_providers
 from ciguard.applications.exploring.hints import Hints, hints_of
 from ciguard.applications.exploring.searched import Result, answer_of
 from ciguard.applications.exploring.searching import Search
+from ciguard.applications.finding import find, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path

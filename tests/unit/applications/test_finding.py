@@ -11,15 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications import (
-    Found,
-    Given,
-    LiteralTest,
-    Task,
-    find,
-    known_providers,
-    read_application,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.finding import Found, Given, find, read_application
+from ciguard.applications.finding.conditions import LiteralTest
+from ciguard.applications.providers.description import Task
 
 PROVIDERS = known_providers()
 

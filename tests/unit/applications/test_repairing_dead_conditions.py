@@ -9,22 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.applications import (
-    Dead,
-    Vocabulary,
-    combined_patches,
-    dead_conditions,
-    find,
-    known_providers,
-    nearest_in,
-    read_application,
-    repairs,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.finding import find, read_application
+from ciguard.applications.judging import Dead, Vocabulary, dead_conditions
+from ciguard.applications.repairing import combined_patches, nearest_in, repairs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.applications import Application, Suggestion
+    from ciguard.applications.finding import Application
+    from ciguard.applications.repairing import Suggestion
 
 VOCABULARY = Vocabulary(frozenset({"Fire", "Food", "Fast food", "Clothing", "Flood", "Person"}))
 HEAD = """

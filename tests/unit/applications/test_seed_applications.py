@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from ciguard.applications import Found, Task, find, known_providers, read_application
-from ciguard.applications.providers.description import NOT_MADE
+from ciguard.applications import known_providers
+from ciguard.applications.finding import Found, find, read_application
+from ciguard.applications.providers.description import NOT_MADE, Task
 
 APPS = Path(__file__).parents[3] / "seeds" / "apps"
 NAMES = sorted(path.stem for path in APPS.glob("*.py"))

@@ -16,27 +16,19 @@ from ciguard.baseline import (
     compare,
     establish,
     find_record,
-    is_regression,
     known_to,
     merge,
     update,
     with_issues,
 )
+from ciguard.baseline.comparison import is_regression
 from ciguard.baseline.record import bucket_of
-from ciguard.domain import (
-    Bucket,
-    Comparison,
-    Confirmation,
-    Crashed,
-    PairKind,
-    Passed,
-    Rejected,
-    Stage,
-)
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind
+from ciguard.domain.outcomes import Crashed, Passed, Rejected, Stage
 from ciguard.trackers.news import evidence
 
 if TYPE_CHECKING:
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 ONE, OTHER = NAMES[1], NAMES[2]
 TARGET = "torch==2.13.0"

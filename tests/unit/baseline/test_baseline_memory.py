@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from baseline_examples import record, sighting
 
-from ciguard.baseline import FolderStore, histories
+from ciguard.baseline import histories
+from ciguard.baseline.store import FolderStore
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:

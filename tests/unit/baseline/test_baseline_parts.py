@@ -14,8 +14,9 @@ import pytest
 from baseline_examples import NAMES, record, record_sets
 from hypothesis import HealthCheck, given, settings
 
-from ciguard.baseline import BaselineRecord, FolderStore, Records, inventory, merge
+from ciguard.baseline import BaselineRecord, Records, inventory, merge
 from ciguard.baseline.encoding import case_to_line, record_to_line
+from ciguard.baseline.store import FolderStore
 from ciguard.errors import BaselineError
 from ciguard.files import replace_file
 

@@ -9,9 +9,12 @@ import pytest
 from baseline_examples import NAMES, record, record_sets
 from hypothesis import HealthCheck, given, settings
 
-from ciguard.baseline import Flakes, FolderStore, Records, merge
+from ciguard.baseline import Records, merge
 from ciguard.baseline.encoding import case_to_line, record_to_line
-from ciguard.domain import Evidence, case_to_json
+from ciguard.baseline.record import Flakes
+from ciguard.baseline.store import FolderStore
+from ciguard.domain.case import case_to_json
+from ciguard.domain.findings import Evidence
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from baseline_examples import record, sighting
 
 from ciguard.baseline import Decision, State, histories
-from ciguard.domain import BucketHistory
+from ciguard.domain.events import BucketHistory
 
 
 def test_the_history_of_a_record_holds_every_change() -> None:

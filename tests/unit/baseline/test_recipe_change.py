@@ -13,27 +13,29 @@ from hypothesis import strategies as st
 
 from ciguard.baseline import (
     Exercised,
-    FolderStore,
     State,
     accept,
     compare,
     current,
     establish,
     find_record,
-    is_regression,
     merge,
     update,
 )
-from ciguard.domain import Bucket, Comparison, Confirmation, LiteralValue
-from ciguard.triage import RECIPES, Buckets, fingerprint
+from ciguard.baseline.comparison import is_regression
+from ciguard.baseline.store import FolderStore
+from ciguard.domain.findings import Bucket, Comparison, Confirmation
+from ciguard.domain.values import LiteralValue
+from ciguard.triage import Buckets, fingerprint
+from ciguard.triage.fingerprint import RECIPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from ciguard.baseline import Records
-    from ciguard.domain import Finding
-    from ciguard.triage import Grouping
+    from ciguard.domain.findings import Finding
+    from ciguard.triage.fingerprint import Grouping
 
 CHECK = "F0000 00:00:1.5 1 a.cc:1] Check failed: {} > 0 (1 vs. 2)"
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.baseline import MAX_RUNS, RunNote, State, read_runs, with_run, write_runs
-from ciguard.domain import Verdict
+from ciguard.baseline import RunNote, State, read_runs, with_run, write_runs
+from ciguard.baseline.runs import MAX_RUNS
+from ciguard.domain.findings import Verdict
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:

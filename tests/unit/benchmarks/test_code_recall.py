@@ -14,11 +14,13 @@ from code_planted import OTHERS, restriction
 from code_recall import Recall, calls_at_line, recall_of
 from program_examples import REPLACED, positive
 
-from ciguard.domain import Bucket, Confirmation, Finding, ProgramCase, Severity
+from ciguard.domain.findings import Bucket, Confirmation, Finding, Severity
 from ciguard.levels.code.seed_sources import shipped_programs
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ciguard.domain.programs import ProgramCase
 
 PLANTED = "torch==2.13.0 + code_defects"
 STRIDE = Defect("stride", Kind.LEGAL, "Conv2d", "…", "stride")

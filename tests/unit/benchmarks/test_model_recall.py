@@ -12,11 +12,14 @@ from layer_findings import JAX, TORCH, layer_case, layer_difference, whole_case
 from model_defects import DEFECTS, GROUPS, Defect
 from model_recall import Recall, cases_until, has, recall_of
 
-from ciguard.domain import Bucket, Confirmation, Finding, Json, ModelCase
+from ciguard.domain.findings import Bucket, Confirmation, Finding
 from ciguard.levels.model.kinds import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ciguard.domain.models import ModelCase
+    from ciguard.domain.values import Json
 
 CONV = Defect("wrong-side", "…", ("Conv2D",))
 GELU = Defect("exact", "…", (), "gelu")

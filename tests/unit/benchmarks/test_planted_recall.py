@@ -11,10 +11,10 @@ from finding_examples import TARGET, call, crash
 from planted_defects import PLANTABLE, Defect, Kind, Trace
 from planted_recall import Row, recall_of, trace_of
 
-from ciguard.domain import Bucket, Confirmation, PairKind, Severity
+from ciguard.domain.findings import Bucket, Confirmation, PairKind, Severity
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
 
 PLANTED = f"{TARGET} PLANTED_DEFECTS=0"
 ROWS = {row.api: row for row in PLANTABLE}

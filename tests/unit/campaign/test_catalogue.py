@@ -11,7 +11,7 @@ import pytest
 from ciguard.campaign.catalogue import Catalogue, Origin, catalogue
 from ciguard.campaign.lookup import knowledge_for
 from ciguard.campaign.shipped import shipped_files
-from ciguard.domain import ApiCall
+from ciguard.domain.api_calls import ApiCall
 from ciguard.errors import ConfigurationError, ConstraintsFileError
 from ciguard.levels.api.level import ApiLevel
 from ciguard.libraries import LIBRARIES, description_version

@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from campaign_examples import ONE, bucket, crash, difference, member
 
-from ciguard.baseline import FolderStore, Sighting, establish
+from ciguard.baseline import Sighting, establish
+from ciguard.baseline.store import FolderStore
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, Memory, conclude, decide, load_memory
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.setup import summary
 from ciguard.config import Config
-from ciguard.domain import Action, Comparison, Confirmation, Rule, Severity, Shard, Verdict
+from ciguard.domain.findings import Comparison, Confirmation, Severity, Verdict
+from ciguard.domain.policy import Action, Rule
+from ciguard.domain.shards import Shard
 from ciguard.errors import ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 CRASH = bucket(crash())
 VALUES = bucket(difference())

@@ -10,25 +10,14 @@ from program_examples import positive
 from ciguard.campaign.intake import Intake
 from ciguard.campaign.journal import Journal, read_journal
 from ciguard.campaign.stream import Executed
-from ciguard.domain import (
-    Action,
-    ApiCall,
-    ApiRecord,
-    BucketFlaky,
-    BucketOpened,
-    CallKind,
-    Confirmation,
-    Crashed,
-    Event,
-    Finding,
-    Intent,
-    LiteralValue,
-    ParameterRecord,
-    Passed,
-    Policy,
-    Rejected,
-    Rule,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.events import BucketFlaky, BucketOpened, Event
+from ciguard.domain.findings import Confirmation, Finding
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Crashed, Passed, Rejected
+from ciguard.domain.policy import Action, Policy, Rule
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import LiteralValue
 from ciguard.triage import Settled, fingerprint
 
 if TYPE_CHECKING:

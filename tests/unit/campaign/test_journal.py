@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ciguard.campaign.journal import JOURNAL, Journal, Past, read_journal, set_aside
-from ciguard.domain import Tally
+from ciguard.domain.findings import Tally
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from baseline_examples import NAMES, record
 from ciguard.baseline import Decision, Records, RunNote, State, read_runs
 from ciguard.campaign import PAGE_FILE, PAGE_MARK, Publishing
 from ciguard.campaign.history import keep_history
-from ciguard.domain import Verdict
+from ciguard.domain.findings import Verdict
 from ciguard.reports import history_files
 
 if TYPE_CHECKING:

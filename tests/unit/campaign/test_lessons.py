@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.campaign.lessons import Lesson, Lessons, packed, unpacked
-from ciguard.domain import CallKind, Json, LiteralValue, Outcome, Passed, Rejected
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.outcomes import Outcome, Passed, Rejected
+from ciguard.domain.values import Json, LiteralValue
 from ciguard.knowledge import Experience
 from ciguard.levels import Batch
 

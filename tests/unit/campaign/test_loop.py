@@ -10,7 +10,7 @@ import pytest
 from campaign_examples import ONE, call, group, member
 
 from ciguard import interrupts
-from ciguard.baseline import FolderStore
+from ciguard.baseline.store import FolderStore
 from ciguard.campaign.conclude import Memory
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.intake import Intake
@@ -21,21 +21,16 @@ from ciguard.campaign.stages.stage import CampaignStage, Turns
 from ciguard.campaign.state import CampaignState, begin
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
-from ciguard.domain import (
-    Action,
-    Crashed,
-    Event,
-    Finding,
-    Policy,
-    StageFinished,
-    TargetUnavailable,
-)
+from ciguard.domain.events import Event, StageFinished, TargetUnavailable
+from ciguard.domain.outcomes import Crashed
+from ciguard.domain.policy import Action, Policy
 from ciguard.execution import Job, Result
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
+    from ciguard.domain.findings import Finding
     from ciguard.execution import Dispatcher
 
 API = "planted.fragile"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.config import Config
-from ciguard.domain import Action, Rule, Severity
+from ciguard.domain.findings import Severity
+from ciguard.domain.policy import Action, Rule
 from ciguard.errors import OutputError
 
 texts = st.lists(st.text(min_size=1), min_size=1, max_size=3).map(tuple)

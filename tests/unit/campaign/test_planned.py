@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ciguard.campaign.planned import focus_warning, planned, row_warning
 from ciguard.config import Config
-from ciguard.domain import Plan, PlanMode, PlannedJob, plan_to_json
+from ciguard.domain.plan import Plan, PlanMode, PlannedJob, plan_to_json
 from ciguard.errors import ConfigurationError
 
 

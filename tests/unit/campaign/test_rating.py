@@ -8,26 +8,12 @@ import pytest
 from campaign_examples import ONE, TWO, crash, difference, group, member
 
 from ciguard.campaign.rating import Rater
-from ciguard.domain import (
-    ApiCall,
-    ApiRecord,
-    CallKind,
-    Constant,
-    DtypeValue,
-    Errored,
-    Finding,
-    Intent,
-    ListValue,
-    LiteralValue,
-    Outcome,
-    ParameterRecord,
-    Passed,
-    Rejected,
-    Severity,
-    TensorValue,
-    Value,
-    as_call,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind, as_call
+from ciguard.domain.findings import Finding, Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Errored, Outcome, Passed, Rejected
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import Constant, DtypeValue, ListValue, LiteralValue, TensorValue, Value
 from ciguard.reports.wording import evidence_rows
 
 API = "planted.tail"

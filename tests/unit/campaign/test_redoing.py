@@ -8,9 +8,9 @@ import pytest
 from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.redoing import MAX_ATTEMPTS, Redoing
-from ciguard.domain import Passed
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Job, Result
-from ciguard.oracles import encode
+from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
     from ciguard.execution import Dispatcher

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 from campaign_examples import ONE, call, group, member
 
 from ciguard.campaign.relating import Relating
-from ciguard.domain import CallKind, Intent, Special, TensorValue, Uniform, as_call
+from ciguard.domain.api_calls import CallKind, as_call
+from ciguard.domain.intent import Intent
+from ciguard.domain.values import Special, TensorValue, Uniform
 from ciguard.levels import Batch
-from ciguard.oracles.relations import KEPT_ARGUMENTS, REPETITION
+from ciguard.oracles.relations.kept_arguments import KEPT_ARGUMENTS
+from ciguard.oracles.relations.repetition import REPETITION
 
 if TYPE_CHECKING:
     import pytest

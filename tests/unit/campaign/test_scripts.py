@@ -18,11 +18,10 @@ from ciguard.campaign.scripts import (
     write_scripts,
 )
 from ciguard.campaign.setup import summary
-from ciguard.domain import (
-    AppCase,
-    Aspect,
-    Bucket,
-    Confirmation,
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.events import Warned
+from ciguard.domain.findings import Bucket, Confirmation
+from ciguard.domain.outcomes import (
     Crashed,
     Errored,
     Exhausted,
@@ -31,7 +30,6 @@ from ciguard.domain import (
     Passed,
     Rejected,
     Resource,
-    Warned,
 )
 from ciguard.errors import OutputError
 from ciguard.execution import ScriptResult
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
     from ciguard.execution import Dispatcher
 
 DEAD = Crashed("SIGSEGV")

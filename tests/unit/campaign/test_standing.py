@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 import pytest
 from baseline_examples import record
 
-from ciguard.baseline import FolderStore, Sighting
+from ciguard.baseline import Sighting
+from ciguard.baseline.store import FolderStore
 from ciguard.campaign.conclude import Memory
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.standing import standing_of
-from ciguard.domain import BaselineStanding, BaselineState, TargetSummary
+from ciguard.domain.findings import TargetSummary
+from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.errors import BaselineError
 
 if TYPE_CHECKING:

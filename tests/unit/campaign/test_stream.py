@@ -11,18 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ciguard.campaign.stream import Executed, Stream
-from ciguard.domain import (
-    CallKind,
-    Crashed,
-    Exhausted,
-    Hung,
-    Intent,
-    LiteralValue,
-    Outcome,
-    Passed,
-    Resource,
-    Shard,
-)
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Outcome, Passed, Resource
+from ciguard.domain.shards import Shard
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Job, Result
 from ciguard.levels import Batch
 

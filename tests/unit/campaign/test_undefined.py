@@ -9,20 +9,11 @@ from campaign_examples import ONE, crash, difference, finding, group, member
 
 from ciguard.campaign.rating import Rater
 from ciguard.campaign.undefined import undefined_tensors, with_tensors
-from ciguard.domain import (
-    ApiCall,
-    ApiRecord,
-    CallKind,
-    Constant,
-    Errored,
-    Finding,
-    LiteralValue,
-    ParameterRecord,
-    Severity,
-    TensorValue,
-    Value,
-    as_call,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind, as_call
+from ciguard.domain.findings import Finding, Severity
+from ciguard.domain.outcomes import Errored
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import Constant, LiteralValue, TensorValue, Value
 
 API = "torch.ops.aten.norm_backward"
 RECORD = ApiRecord(

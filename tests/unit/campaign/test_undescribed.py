@@ -7,15 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ciguard.campaign.undescribed import odd_arguments, with_plain_values
-from ciguard.domain import (
-    ApiCall,
-    ApiRecord,
-    CallKind,
-    ListValue,
-    LiteralValue,
-    ParameterKind,
-    ParameterRecord,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord
+from ciguard.domain.values import ListValue, LiteralValue
 
 ODD, PLAIN = LiteralValue("x"), LiteralValue(2)
 CALL = ApiCall(api="lib.f", kind=CallKind.FUNCTION, arguments=(ODD,))

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import AppCase, Aspect, case_from_json, case_to_json
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.case import case_from_json, case_to_json
 
 CALL = {
     "module": "can",

@@ -7,18 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from ciguard.domain import (
-    CallValue,
-    FunctionCase,
-    LiteralValue,
-    Seated,
-    case_from_json,
-    case_id,
-    case_to_json,
-    holds_program,
-    seated,
-    value_to_json,
-)
+from ciguard.domain.case import case_from_json, case_id, case_to_json, holds_program
+from ciguard.domain.function_calls import FunctionCase, Seated, seated
+from ciguard.domain.values import CallValue, LiteralValue, value_to_json
 
 CALL = {
     "function": "Net.run",

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from tree_examples import step
 
-from ciguard.domain import Ancestry, Derivation, Ended, Operator, lineage, root_of
+from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.programs import Ancestry, Derivation, Operator
 
 CONV, ACT = step("conv1", "torch.nn.Conv3d"), step("act1")
 

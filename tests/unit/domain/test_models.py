@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.case import case_to_json
+from ciguard.domain.models import (
     INPUT,
-    ArrayValue,
     Check,
-    Constant,
     LayerGraph,
     LayerNode,
     ModelCase,
@@ -23,11 +22,11 @@ from ciguard.domain import (
     WeightEdit,
     WeightRule,
     Weights,
-    case_to_json,
     graph_from_json,
     graph_to_json,
     model_case_from_json,
 )
+from ciguard.domain.values import ArrayValue, Constant
 
 IMAGE = LayerNode(name="x", layer=INPUT, shape=(8, 8, 1))
 FLAT = LayerNode(name="flat", layer="keras.layers.Flatten", inputs=("x",), shape=(64,))

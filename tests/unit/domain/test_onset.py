@@ -7,15 +7,10 @@ from dataclasses import replace
 import pytest
 from baseline_examples import NAMES, record
 
-from ciguard.baseline import BaselineRecord, FolderStore, bucket_of, merge
-from ciguard.domain import (
-    Comparison,
-    Onset,
-    bucket_from_json,
-    bucket_to_json,
-    onset_from_json,
-    onset_to_json,
-)
+from ciguard.baseline import BaselineRecord, bucket_of, merge
+from ciguard.baseline.store import FolderStore
+from ciguard.domain.findings import Comparison, bucket_from_json, bucket_to_json
+from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
 from ciguard.reports import bucket_lines
 from ciguard.trackers.body import report
 from ciguard.trackers.context import Context

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    Json,
+from ciguard.domain.plan import (
     PackageChange,
     Place,
     Plan,
@@ -19,6 +19,9 @@ from ciguard.domain import (
     plan_from_json,
     plan_to_json,
 )
+
+if TYPE_CHECKING:
+    from ciguard.domain.values import Json
 
 JOB = {"name": "a", "targets": [], "base": [], "device": "cpu", "runs_on": [], "shard": "1/1"}
 _TEXTS = st.lists(st.text(max_size=9), max_size=3).map(tuple)

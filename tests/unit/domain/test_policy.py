@@ -7,19 +7,9 @@ from dataclasses import replace
 import pytest
 from finding_examples import crash, finding, pair
 
-from ciguard.domain import (
-    Action,
-    Evidence,
-    Finding,
-    FindingClass,
-    Hung,
-    Passed,
-    Policy,
-    Rejected,
-    Rule,
-    Severity,
-    class_of,
-)
+from ciguard.domain.findings import Evidence, Finding, Severity
+from ciguard.domain.outcomes import Hung, Passed, Rejected
+from ciguard.domain.policy import Action, FindingClass, Policy, Rule, class_of
 
 PASSED = Passed(b"null", 0.1)
 REFUSED = Rejected("ValueError", "no")

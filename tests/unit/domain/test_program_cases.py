@@ -9,23 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import case_from_json, case_id, case_to_json, holds_program
+from ciguard.domain.intent import Intent
+from ciguard.domain.programs import (
     Ancestry,
-    ApiCall,
-    CallKind,
     Derivation,
-    Intent,
-    LiteralValue,
     Operator,
     ProgramCase,
-    case_from_json,
-    case_id,
-    case_to_json,
-    holds_program,
     located,
     program_case_from_json,
 )
-from ciguard.oracles import encode
+from ciguard.domain.values import LiteralValue
+from ciguard.oracles.relations import encode
 
 STEP = Derivation(
     block="conv2",

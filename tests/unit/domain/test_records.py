@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import (
     ApiRecord,
-    CallKind,
     ParameterKind,
     ParameterRecord,
     record_from_json,

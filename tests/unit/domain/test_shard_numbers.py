@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import MAX_SHARDS, Shard, parse_shard
+from ciguard.domain.shards import MAX_SHARDS, Shard, parse_shard
 
 NAMES = st.lists(st.text(max_size=8), unique=True, max_size=40)
 

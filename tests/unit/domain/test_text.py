@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ciguard.domain import (
+from ciguard.domain.text import (
     html_code,
     markdown_block,
     markdown_code,

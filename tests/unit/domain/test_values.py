@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.domain import Constant, Explicit, LiteralValue
+from ciguard.domain.values import Constant, Explicit, LiteralValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.outcomes import (
     Crashed,
     Errored,
     Exhausted,

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 from ciguard_planted.adapter import PlantedAdapter
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import case_to_json
+from ciguard.domain.values import (
     ArrayValue,
-    CallKind,
     Constant,
     ListValue,
     LiteralValue,
     MemberValue,
     Uniform,
     Value,
-    case_to_json,
 )
 from ciguard.execution import Effects, Scalar, Tensor, decode_effects, decode_outputs
 from ciguard.execution.worker.loop import Executor

@@ -7,17 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ciguard.domain import (
-    ArrayValue,
-    Errored,
-    Exhausted,
-    Outcome,
-    Passed,
-    Rejected,
-    Stage,
-    Uniform,
-    case_to_json,
-)
+from ciguard.domain.case import case_to_json
 from ciguard.domain.models import (
     INPUT,
     MODEL,
@@ -27,6 +17,8 @@ from ciguard.domain.models import (
     Sample,
     SampleKind,
 )
+from ciguard.domain.outcomes import Errored, Exhausted, Outcome, Passed, Rejected, Stage
+from ciguard.domain.values import ArrayValue, Uniform
 from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
 from ciguard.execution.decode import decode_record
 from ciguard.execution.worker import cell, loop, models

@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.execution import remove_tree
 from ciguard.execution.worker import removal
+from ciguard.execution.worker.removal import remove_tree
 
 DEPTH = 1500
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ciguard.domain import ApiRecord, CallKind, ParameterKind, ParameterRecord
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord
 
 KEYWORD = ParameterKind.KEYWORD_ONLY
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from record_examples import ALL, CONV1D_LAYER, SUM
 
-from ciguard.domain import ApiRecord, Skipped
+from ciguard.domain.records import ApiRecord, Skipped
 from ciguard.errors import ConstraintsFileError
 from ciguard.knowledge import (
     CONSTRAINTS_SCHEMA,

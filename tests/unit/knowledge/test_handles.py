@@ -2,15 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.domain import (
-    ApiRecord,
-    CallKind,
-    CallValue,
-    ListValue,
-    ParameterRecord,
-    value_from_json,
-    value_to_json,
-)
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import CallValue, ListValue, value_from_json, value_to_json
 from ciguard.knowledge import understand
 from ciguard.knowledge.family_rules.tensorflow_handles import HANDLE_RULES
 from ciguard.values import OneOf

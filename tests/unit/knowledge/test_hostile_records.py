@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    ApiRecord,
-    CallKind,
-    ParameterKind,
-    ParameterRecord,
-    record_from_json,
-)
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord, record_from_json
 from ciguard.knowledge import (
     Provenance,
     constraint_lines,

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import ApiRecord, CallKind, LiteralValue, ParameterRecord
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import mined
 from ciguard.knowledge.clues import Clue, Source, Structure
 from ciguard.values import Named

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.domain import ApiRecord, CallKind, LiteralValue, ParameterRecord
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import (
     READERS,
     Clue,

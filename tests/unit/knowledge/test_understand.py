@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from record_examples import ADD_METHOD, ALL, CONV1D_LAYER, CONV2D_OP, SUM
 
-from ciguard.domain import ApiRecord, CallKind, LiteralValue, ParameterRecord
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import Clue, Parameter, Source, Structure, merge, understand
 from ciguard.values import (
     AnyOf,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.domain import record_from_json
+from ciguard.domain.records import record_from_json
 
 CONV2D_OP = record_from_json(
     {

@@ -18,26 +18,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.campaign import RunnableLevel
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Explicit,
-    Intent,
-    ListValue,
-    LiteralValue,
-    TensorValue,
-    TupleValue,
-    as_call,
-    case_from_json,
-    case_to_json,
-    record_from_json,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind, as_call
+from ciguard.domain.case import case_from_json, case_to_json
+from ciguard.domain.intent import Intent
+from ciguard.domain.records import record_from_json
+from ciguard.domain.values import Explicit, ListValue, LiteralValue, TensorValue, TupleValue
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import understand
 from ciguard.levels import LEFT_OUT, LEVELS, Level, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.spec import CallLevel
-from ciguard.values import Scope, problem
+from ciguard.values import Scope
+from ciguard.values.check import problem
 
 
 def _calls(*records: object, count: int = 200, seed: int = 0) -> list[ApiCall]:

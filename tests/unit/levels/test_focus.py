@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import ApiRecord, CallKind, Passed
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.records import ApiRecord
 from ciguard.levels import Batch, IndexedLevel, LearningLevel, Level, focused, unmatched
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.focus import ranked

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import CallValue, Explicit, ListValue, LiteralValue, TensorValue, Uniform
+from ciguard.domain.values import CallValue, Explicit, ListValue, LiteralValue, TensorValue, Uniform
 from ciguard.levels.api.forms import forms_of, reforming
 from ciguard.values import Scope
 

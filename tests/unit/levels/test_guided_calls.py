@@ -9,20 +9,11 @@ from api_records import ADD_METHOD, CONV1D_LAYER, SPREAD, SUM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    ApiCall,
-    ApiRecord,
-    Crashed,
-    Intent,
-    LiteralValue,
-    Outcome,
-    Passed,
-    Rejected,
-    TensorValue,
-    Value,
-    as_call,
-    record_from_json,
-)
+from ciguard.domain.api_calls import ApiCall, as_call
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Crashed, Outcome, Passed, Rejected
+from ciguard.domain.records import ApiRecord, record_from_json
+from ciguard.domain.values import LiteralValue, TensorValue, Value
 from ciguard.knowledge import understand
 from ciguard.levels import LearningLevel
 from ciguard.levels.api.calls import CallGenerator

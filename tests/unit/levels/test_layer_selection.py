@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.domain import ApiRecord, CallKind
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord
 from ciguard.levels import select, select_layers
 
 

@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from model_graphs import MODELS
 
-from ciguard.domain import (
-    ApiRecord,
-    CallKind,
-    Check,
-    Explicit,
-    Hung,
-    Json,
-    ModelCase,
-    Passed,
-    Rejected,
-    Sample,
-)
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.models import Check, ModelCase, Sample
+from ciguard.domain.outcomes import Hung, Passed, Rejected
+from ciguard.domain.records import ApiRecord
+from ciguard.domain.values import Explicit, Json
 from ciguard.levels import Batch, IndexedLevel
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import elements
@@ -30,7 +23,7 @@ from ciguard.levels.model.level import INPUTS, PER_BATCH, ModelLevel
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 PASSED = Passed(b"", 0.1)
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_graphs import GRAPHS, entry, node
 
-from ciguard.domain import LayerGraph, WeightRule, graph_from_json, graph_to_json
+from ciguard.domain.models import LayerGraph, WeightRule, graph_from_json, graph_to_json
 from ciguard.levels.model.arguments import ACTIVATIONS
 from ciguard.levels.model.edits import edges, protected
 from ciguard.levels.model.rules import RULES, RuleName

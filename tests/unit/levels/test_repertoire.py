@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from model_graphs import MODELS
 
-from ciguard.domain import LayerNode, Weights, graph_from_json, graph_to_json
+from ciguard.domain.models import LayerNode, Weights, graph_from_json, graph_to_json
 from ciguard.levels.model.edits import Edge, inserted
 from ciguard.levels.model.repertoire import Repertoire, as_chain, renewed
 from ciguard.levels.model.rules.adding import add, add_many

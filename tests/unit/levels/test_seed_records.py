@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import INPUT, LayerNode, SampleKind
+from ciguard.domain.models import INPUT, LayerNode, SampleKind
 from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
 from ciguard.levels.model.seed_sources import (
     Application,

@@ -16,16 +16,9 @@ from ciguard_planted.tiles.adapter import TAG_ROWS, TilesAdapter
 from ciguard_planted.tiles.description import FOLDER, LIBRARY
 from finding_examples import call, crash
 
-from ciguard.domain import (
-    ApiRecord,
-    CallKind,
-    CallValue,
-    Constant,
-    ListValue,
-    LiteralValue,
-    TensorValue,
-    record_from_json,
-)
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord, record_from_json
+from ciguard.domain.values import CallValue, Constant, ListValue, LiteralValue, TensorValue
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import mined
 from ciguard.knowledge.clues import Source
@@ -36,8 +29,9 @@ from ciguard.levels.code.dialects import dialect_of
 from ciguard.levels.code.running import recorder, running
 from ciguard.levels.code.seeds import SeedProgram
 from ciguard.libraries import LIBRARIES, Library, description_version
-from ciguard.oracles import RELATIONS, equivalent
+from ciguard.oracles import equivalent
 from ciguard.oracles.equivalents import equivalences, joined
+from ciguard.oracles.relations import RELATIONS
 from ciguard.planning.api_names import ApiNames
 from ciguard.planning.requirement_files import read_pins
 from ciguard.trackers.disclosure import SecurityCrash

@@ -10,22 +10,14 @@ import numpy as np
 import pytest
 from outcome_examples import passed
 
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
-    Constant,
-    Finding,
-    Intent,
-    Outcome,
-    PairKind,
-    Passed,
-    Rejected,
-    Severity,
-    Special,
-    TensorValue,
-)
-from ciguard.oracles import Identity, Subject, encode, encode_on, is_expressible, judge
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Finding, PairKind, Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Outcome, Passed, Rejected
+from ciguard.domain.values import Constant, Special, TensorValue
+from ciguard.oracles import Identity, Subject, encode_on, is_expressible, judge
 from ciguard.oracles.across_libraries import call_on
+from ciguard.oracles.relations import encode
 
 TORCH, TF, JAX, KERAS = "torch==2.13.0", "tensorflow==2.21.0", "jax==0.10.2", "keras==3.15.1 + jax"
 X = TensorValue("float32", (2,), Constant(1.0))

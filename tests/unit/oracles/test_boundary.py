@@ -6,27 +6,19 @@ from typing import TYPE_CHECKING
 import pytest
 from outcome_examples import NEW, OLD, case, passed, subject
 
-from ciguard.domain import (
-    ApiCall,
-    Constant,
-    Errored,
-    Intent,
-    LiteralValue,
-    Outcome,
-    Passed,
-    Rejected,
-    Severity,
-    TensorValue,
-    Value,
-)
+from ciguard.domain.findings import Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Errored, Outcome, Passed, Rejected
+from ciguard.domain.values import Constant, LiteralValue, TensorValue, Value
 from ciguard.knowledge import Source
-from ciguard.oracles import Law, judge
-from ciguard.oracles.laws import Choice, Interval
+from ciguard.oracles import judge
+from ciguard.oracles.laws import Choice, Interval, Law
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Finding
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.findings import Finding
 
 X = TensorValue("float32", (2,), Constant(1))
 P = Law(

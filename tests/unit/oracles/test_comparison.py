@@ -11,8 +11,8 @@ from outcome_examples import digest, scalar, tensor
 
 from ciguard.domain import dtypes
 from ciguard.execution import Container, Output, Scalar, Tensor, Unreadable
-from ciguard.oracles.comparison import compare_outputs
-from ciguard.oracles.tolerance import inputs_of
+from ciguard.oracles.comparing.comparison import compare_outputs
+from ciguard.oracles.comparing.tolerance import inputs_of
 
 NAN, INF = math.nan, math.inf
 

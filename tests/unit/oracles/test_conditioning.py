@@ -14,32 +14,33 @@ from model_examples import ALONE, ENGINES, alone
 from model_examples import subject as layer_subject
 from outcome_examples import NEW, OLD, case, passed, subject
 
-from ciguard.domain import (
+from ciguard.domain import dtypes
+from ciguard.domain.outcomes import Outcome, Passed, Rejected
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     Constant,
     DictValue,
     Explicit,
-    Finding,
     ListValue,
     LiteralValue,
-    Outcome,
-    Passed,
-    Rejected,
     Special,
     TensorValue,
     Uniform,
     Value,
-    dtypes,
     value_to_json,
 )
 from ciguard.execution.worker.fills import elements
-from ciguard.oracles import MetamorphicOracle, is_rounding, judge, may_be_rounding, nudged
+from ciguard.oracles import judge
+from ciguard.oracles.comparing import is_rounding, may_be_rounding, nudged
+from ciguard.oracles.metamorphic import MetamorphicOracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from ciguard.domain.findings import Finding
 
     Compute = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 

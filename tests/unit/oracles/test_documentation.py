@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.domain import (
-    ApiRecord,
-    CallKind,
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.documentation import (
     DocumentationCheck,
     DocumentationFinding,
-    ParameterKind,
-    ParameterRecord,
-    Severity,
     documentation_to_json,
 )
+from ciguard.domain.findings import Severity
+from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord
 from ciguard.oracles import documentation_findings
 
 

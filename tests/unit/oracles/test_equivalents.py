@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ciguard.campaign.shipped import shipped_folder
-from ciguard.domain import (
-    ApiCall,
-    CallKind,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import (
     Constant,
     DtypeValue,
     ListValue,

@@ -8,27 +8,15 @@ import numpy as np
 import pytest
 from outcome_examples import NEW, OLD, case, passed, subject
 
-from ciguard.domain import (
-    Action,
-    Constant,
-    Crashed,
-    Finding,
-    FindingClass,
-    Hung,
-    Intent,
-    LiteralValue,
-    Outcome,
-    Passed,
-    Policy,
-    Rejected,
-    Severity,
-    TensorValue,
-    class_of,
-)
+from ciguard.domain.findings import Finding, Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Crashed, Hung, Outcome, Passed, Rejected
+from ciguard.domain.policy import Action, FindingClass, Policy, class_of
+from ciguard.domain.values import Constant, LiteralValue, TensorValue
 from ciguard.execution import Container, Output, Scalar, Tensor, TensorDigest
 from ciguard.knowledge import Source
-from ciguard.oracles import Law, judge, limit_of, slow
-from ciguard.oracles.laws import Interval
+from ciguard.oracles import judge, limit_of, slow
+from ciguard.oracles.laws import Interval, Law
 from ciguard.oracles.showing import shown, side_by_side
 
 REFUSED = Rejected("ValueError", "p must be in [0, 1]")

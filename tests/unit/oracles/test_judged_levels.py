@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pytest
 from outcome_examples import NEW, OLD, case, passed, subject
 
-from ciguard.domain import Hung, OpaqueCase, Outcome
+from ciguard.domain.case import OpaqueCase
+from ciguard.domain.outcomes import Hung, Outcome
 from ciguard.errors import RegistrationError
 from ciguard.levels import LEVELS
 from ciguard.oracles import ORACLES, JudgedLevel, JudgingDefaults, judge, judged, traits_of

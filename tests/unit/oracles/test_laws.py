@@ -6,16 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    ApiRecord,
-    CallKind,
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord
+from ciguard.domain.values import (
     Constant,
     DtypeValue,
     Explicit,
     ListValue,
     LiteralValue,
-    ParameterKind,
-    ParameterRecord,
     TensorValue,
     Uniform,
     Value,

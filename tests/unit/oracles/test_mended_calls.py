@@ -8,19 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    ApiCall,
-    ApiRecord,
-    CallKind,
-    Constant,
-    DtypeValue,
-    ListValue,
-    LiteralValue,
-    ParameterRecord,
-    TensorValue,
-    Value,
-)
-from ciguard.oracles import Law, broken_laws, laws_of, mended
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import Constant, DtypeValue, ListValue, LiteralValue, TensorValue, Value
+from ciguard.oracles.laws import Law, broken_laws, laws_of, mended
 
 NORM = "A 0-D (scalar) `Tensor` > 0. A maximum clipping value. Also broadcastable"
 

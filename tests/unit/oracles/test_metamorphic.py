@@ -12,47 +12,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outcome_examples import NEW, OLD, subject
 
-from ciguard.domain import (
-    ApiCall,
-    ApiRecord,
-    CallKind,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.case import case_from_json, case_to_json
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.records import ApiRecord, ParameterRecord
+from ciguard.domain.values import (
     CallValue,
     Constant,
     DtypeValue,
     LiteralValue,
-    ParameterRecord,
-    Passed,
     Special,
     TensorValue,
     TupleValue,
     Uniform,
     Value,
-    case_from_json,
-    case_to_json,
     value_from_json,
 )
 from ciguard.execution import Container, Tensor
-from ciguard.oracles import (
-    RELATIONS,
-    DifferentialOracle,
-    MetamorphicOracle,
-    encode,
-    relations_of,
-)
 from ciguard.oracles.between_devices import (
     BETWEEN_DEVICES,
     FIRST_BETWEEN_DEVICES,
     INCOMPLETE_BETWEEN_DEVICES,
 )
+from ciguard.oracles.comparing.tolerance import NO_INPUTS
 from ciguard.oracles.differential import (
     BETWEEN_MODES,
     REFUSED_BY_MODES,
     SHAPE_BETWEEN_BACKENDS,
     SHAPE_BEYOND_RANGE,
     SPECIAL_ELEMENTS,
+    DifferentialOracle,
 )
-from ciguard.oracles.relations import Observed, exemptions
-from ciguard.oracles.tolerance import NO_INPUTS
+from ciguard.oracles.metamorphic import MetamorphicOracle
+from ciguard.oracles.relations import RELATIONS, Observed, encode, relations_of
+from ciguard.oracles.relations.contract import exemptions
 
 
 def tensor(*shape: int, dtype: str = "float32") -> TensorValue:

@@ -11,34 +11,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outcome_examples import NEW, OLD, case, identity, passed, subject
 
-from ciguard.domain import (
-    CallValue,
-    Constant,
+from ciguard.domain.findings import PairKind, Severity
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import (
     Crashed,
-    DictValue,
     Errored,
     Exhausted,
-    Explicit,
     Frame,
     Hung,
-    Intent,
-    ListValue,
-    LiteralValue,
     Outcome,
-    PairKind,
     Passed,
     Rejected,
     Resource,
-    Severity,
-    Special,
     Stage,
+)
+from ciguard.domain.values import (
+    CallValue,
+    Constant,
+    DictValue,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    Special,
     TensorValue,
     TupleValue,
     Uniform,
     Value,
 )
-from ciguard.oracles import ORACLES, Identity, Oracle, Subject, differs, judge, pair_kind
-from ciguard.oracles.contract import headline
+from ciguard.oracles import ORACLES, Identity, Subject, judge, pair_kind
+from ciguard.oracles.comparing import differs
+from ciguard.oracles.contract import Oracle, headline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.domain import ApiCall, CallKind, Finding, Passed, Severity
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Finding, Severity
+from ciguard.domain.outcomes import Passed
 from ciguard.execution import Measured, Quantity
 from ciguard.oracles import Identity, PerformanceOracle, Subject, is_comparable, rounds_for
 from ciguard.oracles.performance import ALPHA

@@ -12,8 +12,8 @@ from outcome_examples import tensor
 
 from ciguard.domain import dtypes
 from ciguard.execution import Tensor
-from ciguard.oracles.comparison import compare_outputs
-from ciguard.oracles.tolerance import Inputs, inputs_of, relative_tolerance
+from ciguard.oracles.comparing.comparison import compare_outputs
+from ciguard.oracles.comparing.tolerance import Inputs, inputs_of, relative_tolerance
 
 FLOATS = (*dtypes.FLOATING, *dtypes.COMPLEX)
 counts = st.integers(1, 10**6)

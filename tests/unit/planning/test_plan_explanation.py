@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import Plan, PlanMode, PlannedJob, SkippedJob
+from ciguard.domain.plan import Plan, PlanMode, PlannedJob, SkippedJob
 from ciguard.planning import commands, explanation
 
 OWN_WORDS = ("plan: ", "  - ", "job: ", "not run: ", "first: ", "run it: ")

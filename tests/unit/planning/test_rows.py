@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from ciguard.domain import Plan, PlanMode
+from ciguard.domain.plan import Plan, PlanMode
 from ciguard.errors import PlanError
 from ciguard.planning import Runners, matrix
 from ciguard.planning.rows import (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ciguard.domain import Place
+from ciguard.domain.plan import Place
 from ciguard.planning.api_names import ApiNames
 from ciguard.planning.checkout import ChangedFile
 from ciguard.planning.uses import MAX_PLACES, Usage, find_uses, own_sources

@@ -7,43 +7,34 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.events import (
     BatchFinished,
-    Bucket,
     BucketFlaky,
     BucketOpened,
-    CallKind,
-    Comparison,
-    Confirmation,
-    Crashed,
-    Errored,
     Event,
-    Finding,
-    Frame,
-    Hung,
-    LiteralValue,
-    Outcome,
-    PackageChange,
-    PairKind,
-    Passed,
-    Place,
-    Plan,
-    PlanMode,
     Provisioning,
-    Rejected,
     RunFinished,
     RunStarted,
-    Severity,
-    SkippedJob,
     StageFinished,
-    Tally,
     TargetReady,
-    TargetSummary,
     TargetUnavailable,
-    Verdict,
     Warned,
 )
+from ciguard.domain.findings import (
+    Bucket,
+    Comparison,
+    Confirmation,
+    Finding,
+    PairKind,
+    Severity,
+    Tally,
+    TargetSummary,
+    Verdict,
+)
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Outcome, Passed, Rejected
+from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode, SkippedJob
+from ciguard.domain.values import LiteralValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable

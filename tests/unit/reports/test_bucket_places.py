@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 from finding_examples import call, crash
 
-from ciguard.domain import Bucket, PackageChange, Place, Plan, PlanMode
+from ciguard.domain.findings import Bucket
+from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode
 from ciguard.reports.places import NOWHERE, Places, places_naming
 
 if TYPE_CHECKING:

@@ -12,24 +12,16 @@ import pytest
 from github_markdown import live_parts
 from markdown_it import MarkdownIt
 
-from ciguard.domain import (
-    BaselineStanding,
-    BaselineState,
-    Bucket,
-    Comparison,
-    Confirmation,
-    Event,
-    RunFinished,
-    Tally,
-    Verdict,
-)
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Tally, Verdict
+from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.reports import REPORTERS, Destination
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ciguard.domain import Plan
+    from ciguard.domain.events import Event, RunFinished
+    from ciguard.domain.plan import Plan
 
 STALE = BaselineStanding(
     state=BaselineState.STALE,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 
-from ciguard.domain import Comparison
+from ciguard.domain.findings import Comparison
 from ciguard.reports import Destination
 from ciguard.reports.code_quality import FILE, CodeQualityReporter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 # docs.gitlab.com/ci/testing/code_quality, "Code Quality report format".
 ISSUE = {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from ciguard.domain import BatchFinished, Event, RunFinished, RunStarted, Verdict
+from ciguard.domain.events import BatchFinished, Event, RunFinished, RunStarted
+from ciguard.domain.findings import Verdict
 from ciguard.reports import Destination
 from ciguard.reports.closing import closing_lines
 from ciguard.reports.github import GithubReporter

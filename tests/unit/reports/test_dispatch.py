@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard import interrupts
-from ciguard.domain import Event, RunFinished, RunStarted, Verdict, Warned
+from ciguard.domain.events import Event, RunFinished, RunStarted, Warned
+from ciguard.domain.findings import Verdict
 from ciguard.errors import BaselineError, ExitCode, OutputError
 from ciguard.reports import dispatch
 

@@ -10,20 +10,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from github_markdown import live_parts
 
-from ciguard.domain import (
-    Bucket,
-    Comparison,
-    DocumentationCheck,
-    DocumentationChecked,
-    DocumentationFinding,
-    Event,
-    Json,
-    Policy,
-    RunFinished,
-    Severity,
-    Verdict,
-    bucket_from_json,
-)
+from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
+from ciguard.domain.events import DocumentationChecked, Event, RunFinished
+from ciguard.domain.findings import Bucket, Comparison, Severity, Verdict, bucket_from_json
+from ciguard.domain.policy import Policy
 from ciguard.errors import OutputError
 from ciguard.reports import CONSOLES, REPORTERS, Destination, Reporter
 from ciguard.reports.summary import LIMIT_BYTES
@@ -31,6 +21,8 @@ from ciguard.reports.summary import LIMIT_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from ciguard.domain.values import Json
 
 DOCUMENTS = sorted(set(REPORTERS.items()) - CONSOLES)
 

@@ -13,17 +13,10 @@ from finding_examples import call, crash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    Bucket,
-    Cause,
-    Comparison,
-    Confirmation,
-    Policy,
-    RunFinished,
-    Severity,
-    Verdict,
-    cause_name,
-)
+from ciguard.domain.causes import Cause
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Severity, Verdict, cause_name
+from ciguard.domain.policy import Policy
 from ciguard.reports import REPORTERS, Destination
 from ciguard.reports.entries import entries
 from ciguard.reports.places import Places

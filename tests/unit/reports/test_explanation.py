@@ -6,15 +6,9 @@ import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
-    ApiRecord,
-    CallKind,
-    DocumentationCheck,
-    DocumentationFinding,
-    ParameterKind,
-    ParameterRecord,
-    Skipped,
-)
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
+from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord, Skipped
 from ciguard.knowledge import (
     Provenance,
     constraint_lines,

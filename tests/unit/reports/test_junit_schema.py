@@ -13,18 +13,12 @@ from finding_examples import crash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    Bucket,
-    Comparison,
-    Confirmation,
-    RunFinished,
-    TargetSummary,
-    Verdict,
-)
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, TargetSummary, Verdict
 from ciguard.reports import REPORTERS, Destination
 
 if TYPE_CHECKING:
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 SCHEMA = xmlschema.XMLSchema(
     str(Path(__file__).parents[2] / "examples" / "schemas" / "junit-10.xsd")

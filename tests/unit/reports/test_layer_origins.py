@@ -9,13 +9,13 @@ from github_markdown import live_parts
 from layer_findings import layer_case, layer_difference
 from report_examples import HOSTILE, bucket, run_of
 
-from ciguard.domain import Origin
+from ciguard.domain.models import Origin
 from ciguard.reports import REPORTERS, Destination, bucket_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
 
 
 def summary_of(finding: Finding, folder: Path) -> str:

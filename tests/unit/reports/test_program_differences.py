@@ -10,7 +10,8 @@ from report_examples import HOSTILE, bucket
 from tree_examples import found, program, step
 
 from ciguard.reports import bucket_lines
-from ciguard.trackers import Context, report
+from ciguard.trackers.body import report
+from ciguard.trackers.context import Context
 
 HEADING = "Against the program it was derived from"
 HOSTILE_CASE = program(step("act1", HOSTILE), source=f"x = 1\n{HOSTILE}\n", api="torch.nn.ReLU")

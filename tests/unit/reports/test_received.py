@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.domain import Action, Event, Policy, RunFinished, Severity
+from ciguard.domain.findings import Severity
+from ciguard.domain.policy import Action, Policy
 from ciguard.errors import OutputError
 from ciguard.reports import REPORTERS, Destination, receive_run, status_of
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ciguard.domain import Plan
+    from ciguard.domain.events import Event, RunFinished
+    from ciguard.domain.plan import Plan
 
 
 @pytest.fixture

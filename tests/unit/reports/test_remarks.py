@@ -8,20 +8,17 @@ from urllib.parse import unquote
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    Place,
-    Plan,
-    Policy,
-    Remark,
-    RemarkLevel,
-    RunFinished,
-    Verdict,
-)
+from ciguard.domain.findings import Verdict
+from ciguard.domain.plan import Place, Plan
+from ciguard.domain.policy import Policy
+from ciguard.domain.remarks import Remark, RemarkLevel
 from ciguard.reports.places import Places
 from ciguard.reports.remarks import remarks, workflow_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ciguard.domain.events import RunFinished
 
 COMMAND = re.compile(r"::(\w+) ([^:]*)::(.*)")
 

@@ -14,7 +14,7 @@ from ciguard.reports import REPORTERS, Destination
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 COUNT = 2_000
 

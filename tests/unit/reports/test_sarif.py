@@ -12,20 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
-from ciguard.domain import (
-    BaselineStanding,
-    BaselineState,
-    Bucket,
-    Comparison,
-    Confirmation,
-    FindingClass,
-    Place,
-    Plan,
-    PlanMode,
-    Policy,
-    RunFinished,
-    Verdict,
-)
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Verdict
+from ciguard.domain.plan import Place, Plan, PlanMode
+from ciguard.domain.policy import FindingClass, Policy
+from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.reports import sarif
 from ciguard.reports.places import Places
 from ciguard.reports.sarif import sarif_text

@@ -7,14 +7,9 @@ import pytest
 from github_markdown import live_parts
 from markdown_it import MarkdownIt
 
-from ciguard.domain import (
-    BaselineStanding,
-    BaselineState,
-    Comparison,
-    Policy,
-    RunFinished,
-    Verdict,
-)
+from ciguard.domain.findings import Comparison, Verdict
+from ciguard.domain.policy import Policy
+from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.reports.places import Places
 from ciguard.reports.received import ReceivedRun
 from ciguard.reports.status import lost_status, status_of
@@ -23,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ciguard.domain import Plan
+    from ciguard.domain.events import RunFinished
+    from ciguard.domain.plan import Plan
     from ciguard.reports import Status
 
 

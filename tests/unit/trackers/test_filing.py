@@ -16,19 +16,10 @@ from ciguard.baseline import (
     bucket_of,
     establish,
 )
-from ciguard.domain import (
-    Comparison,
-    Verdict,
-)
+from ciguard.domain.findings import Comparison, Verdict
 from ciguard.errors import OutputError, TrackerError, TrackerIssueError, TrackerUnavailableError
-from ciguard.trackers import (
-    ROLL_UP,
-    Desk,
-    Filing,
-    FilingRules,
-    Report,
-    Sources,
-)
+from ciguard.trackers import Desk, Filing, FilingRules, Sources
+from ciguard.trackers.contract import ROLL_UP, Report
 from ciguard.trackers.news import evidence, news, regression
 
 if TYPE_CHECKING:

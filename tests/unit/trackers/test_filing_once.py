@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from filing_project import Project, bucket, checked
 
-from ciguard.domain import Bucket, Comparison
+from ciguard.domain.findings import Bucket, Comparison
 from ciguard.files import replace_file
 
 if TYPE_CHECKING:

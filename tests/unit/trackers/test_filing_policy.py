@@ -7,9 +7,11 @@ from baseline_examples import sighting
 from finding_examples import call, crash
 
 from ciguard.baseline import Records, State, establish, with_issues
-from ciguard.domain import Action, Bucket, Comparison, Confirmation, Policy, Rule, Severity
-from ciguard.trackers import FilingRules, groups_of, plan
-from ciguard.trackers.policy import of_this_tracker
+from ciguard.domain.findings import Bucket, Comparison, Confirmation, Severity
+from ciguard.domain.policy import Action, Policy, Rule
+from ciguard.trackers import FilingRules
+from ciguard.trackers.groups import groups_of
+from ciguard.trackers.policy import of_this_tracker, plan
 from ciguard.triage import Buckets
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from ciguard.baseline import (
     establish,
     with_issues,
 )
-from ciguard.domain import Bucket, Comparison, Frame
+from ciguard.domain.findings import Bucket, Comparison
+from ciguard.domain.outcomes import Frame
 from ciguard.errors import TrackerUnavailableError
-from ciguard.trackers import Report, marker
-from ciguard.trackers.contract import marked_with
+from ciguard.trackers.contract import Report, marked_with, marker
 from ciguard.trackers.tasks import Close, records_of
 from ciguard.triage import cause_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from finding_examples import call, finding, pair
@@ -12,23 +13,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from issue_groups import alone
 
-from ciguard.domain import (
-    Bucket,
-    Cause,
-    Crashed,
-    Errored,
-    Frame,
-    Hung,
-    LiteralValue,
-    Passed,
-    Rejected,
-    markdown_text,
-)
-from ciguard.trackers import Context, Report, report, roll_up
-from ciguard.trackers.body import MAX_BODY
-from ciguard.trackers.context import Row
-from ciguard.trackers.contract import marked_with
+from ciguard.domain.causes import Cause
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejected
+from ciguard.domain.text import markdown_text
+from ciguard.domain.values import LiteralValue
+from ciguard.trackers.body import MAX_BODY, report
+from ciguard.trackers.context import Context, Row
+from ciguard.trackers.contract import Report, marked_with
+from ciguard.trackers.listing import roll_up
 from ciguard.triage import Buckets, EnvironmentHint, script
+
+if TYPE_CHECKING:
+    from ciguard.domain.findings import Bucket
 
 OURS = re.compile(
     r"<!-- ciguard-fp: [gv]1:[0-9a-f]{16} -->\n?|"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.errors import OutputError
-from ciguard.trackers import TRACKERS, Issue, LocalTracker, Report, marker
+from ciguard.trackers import LocalTracker
+from ciguard.trackers.contract import TRACKERS, Issue, Report, marker
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,11 @@ from baseline_examples import NAMES, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.baseline import FolderStore, State
+from ciguard.baseline import State
+from ciguard.baseline.store import FolderStore
 from ciguard.errors import OutputError
-from ciguard.trackers import ROLL_UP, Outbox, Report
+from ciguard.trackers import Outbox
+from ciguard.trackers.contract import ROLL_UP, Report
 from ciguard.trackers.tasks import (
     Close,
     File,

@@ -13,29 +13,28 @@ from issue_groups import alone
 from layer_findings import layer_case, layer_death, layer_difference
 from outcome_examples import NEW, OLD, identity
 
-from ciguard.domain import (
-    Bucket,
-    Cause,
-    Confirmation,
+from ciguard.domain.causes import Cause
+from ciguard.domain.findings import Bucket, Confirmation, Evidence
+from ciguard.domain.function_calls import FunctionCase
+from ciguard.domain.models import Origin
+from ciguard.domain.outcomes import (
     Crashed,
     Errored,
-    Evidence,
     Exhausted,
     Frame,
-    FunctionCase,
     Hung,
-    LiteralValue,
-    Origin,
     Outcome,
     Passed,
     Resource,
 )
-from ciguard.domain import Rejected as Refused
+from ciguard.domain.outcomes import Rejected as Refused
+from ciguard.domain.values import LiteralValue
 from ciguard.oracles import Subject, judge
 from ciguard.project import Project
-from ciguard.trackers import Context, Report, marker, report, roll_up
-from ciguard.trackers.body import MAX_BODY, slug, title
-from ciguard.trackers.context import Row
+from ciguard.trackers.body import MAX_BODY, report, slug, title
+from ciguard.trackers.context import Context, Row
+from ciguard.trackers.contract import Report, marker
+from ciguard.trackers.listing import roll_up
 from ciguard.trackers.reproduction import requirements
 from ciguard.triage import Buckets, EnvironmentHint, script
 

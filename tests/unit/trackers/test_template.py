@@ -7,14 +7,16 @@ import pytest
 from finding_examples import call, crash
 
 from ciguard.errors import ConfigurationError
-from ciguard.trackers import Context, Template, marker, report
-from ciguard.trackers.body import MAX_BODY
+from ciguard.trackers import Template
+from ciguard.trackers.body import MAX_BODY, report
+from ciguard.trackers.context import Context
+from ciguard.trackers.contract import marker
 from ciguard.triage import Buckets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
 
 HOSTILE = "@octocat <img src=x> [a](javascript:b) ${{ secrets.X }} {{ footer }}"
 

@@ -6,14 +6,8 @@ from finding_examples import call, crash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    Confirmation,
-    Constant,
-    ListValue,
-    LiteralValue,
-    Special,
-    TensorValue,
-)
+from ciguard.domain.findings import Confirmation
+from ciguard.domain.values import Constant, ListValue, LiteralValue, Special, TensorValue
 from ciguard.triage import Buckets, simplicity
 
 FINDINGS = [

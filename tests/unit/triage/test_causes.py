@@ -10,20 +10,10 @@ from finding_examples import call, finding
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    Bucket,
-    Cause,
-    Crashed,
-    Errored,
-    Evidence,
-    Frame,
-    LiteralValue,
-    Outcome,
-    PairKind,
-    Rejected,
-    cause_from_json,
-    cause_to_json,
-)
+from ciguard.domain.causes import Cause, cause_from_json, cause_to_json
+from ciguard.domain.findings import Bucket, Evidence, PairKind
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Outcome, Rejected
+from ciguard.domain.values import LiteralValue
 from ciguard.triage import Buckets, cause_of, first_of_each_cause, is_cause_name, with_causes
 
 TENSORFLOW = (Frame("tensorflow/python/ops/gen_math_ops.py", "foo"),)

@@ -7,7 +7,8 @@ from finding_examples import call, crash, finding, pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import Crashed, Errored, Frame, Hung, LiteralValue, Passed, Rejected
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejected
+from ciguard.domain.values import LiteralValue
 from ciguard.triage import fingerprint, is_fingerprint
 
 TF_LOG = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciguard.domain import Frame
+from ciguard.domain.outcomes import Frame
 from ciguard.execution.debugger import parse_trace
 from ciguard.triage import native_frames
 from ciguard.triage.native import plain_name

@@ -8,19 +8,10 @@ from finding_examples import call
 from hypothesis import given
 from program_examples import positive
 
-from ciguard.domain import (
-    ApiCall,
-    AppCase,
-    Aspect,
-    LiteralValue,
-    TensorValue,
-    Uniform,
-    Value,
-    as_call,
-    case_from_json,
-    case_id,
-    case_to_json,
-)
+from ciguard.domain.api_calls import ApiCall, as_call
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.case import case_from_json, case_id, case_to_json
+from ciguard.domain.values import LiteralValue, TensorValue, Uniform, Value
 from ciguard.triage import neighbours
 from ciguard.writing import content
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.triage import normalise
+from ciguard.triage.normalise import normalise
 
 CHECK = "Check failed: d >= 0 (<n> vs. <n>)"
 CHECKED_TYPE = "tensor.cc:770] Check failed: dtype() == expected_dtype"

@@ -7,22 +7,11 @@ from dataclasses import replace
 import pytest
 from finding_examples import call, finding
 
-from ciguard.domain import (
-    Bucket,
-    CallValue,
-    Cause,
-    Crashed,
-    Errored,
-    FindingClass,
-    ListValue,
-    LiteralValue,
-    Outcome,
-    Severity,
-    Value,
-    bucket_from_json,
-    bucket_to_json,
-    class_of,
-)
+from ciguard.domain.causes import Cause
+from ciguard.domain.findings import Bucket, Severity, bucket_from_json, bucket_to_json
+from ciguard.domain.outcomes import Crashed, Errored, Outcome
+from ciguard.domain.policy import FindingClass, class_of
+from ciguard.domain.values import CallValue, ListValue, LiteralValue, Value
 from ciguard.triage import Buckets, with_reach
 
 CAUSE = Cause(name="g1:" + "0" * 16, kind="failed check", text="tensor.cc: dtype() == expected")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 from finding_examples import finding
 
-from ciguard.domain import Bucket, Crashed
+from ciguard.domain.findings import Bucket
+from ciguard.domain.outcomes import Crashed
 from ciguard.triage import read_script
 
 if TYPE_CHECKING:

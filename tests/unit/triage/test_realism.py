@@ -11,13 +11,12 @@ from finding_examples import call, crash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.intent import Intent
+from ciguard.domain.values import (
     CallValue,
     Constant,
     DtypeValue,
     Explicit,
-    Finding,
-    Intent,
     ListValue,
     LiteralValue,
     Special,
@@ -27,7 +26,8 @@ from ciguard.domain import (
 from ciguard.triage import realism
 
 if TYPE_CHECKING:
-    from ciguard.domain import Value
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.values import Value
 
 PLAIN = TensorValue("float32", (2, 3), Uniform(1, -1.0, 1.0))
 

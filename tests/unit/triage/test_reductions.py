@@ -10,17 +10,10 @@ from call_strategies import CASES
 from finding_examples import call
 from hypothesis import example, given, settings
 
-from ciguard.domain import (
-    ApiCall,
-    Constant,
-    Explicit,
-    ListValue,
-    LiteralValue,
-    TensorValue,
-    Uniform,
-    as_call,
-)
-from ciguard.triage import reductions, simplicity
+from ciguard.domain.api_calls import ApiCall, as_call
+from ciguard.domain.values import Constant, Explicit, ListValue, LiteralValue, TensorValue, Uniform
+from ciguard.triage import simplicity
+from ciguard.triage.reductions import reductions
 from ciguard.writing import content
 
 if TYPE_CHECKING:

@@ -14,25 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layer_findings import layer_case, layer_death, layer_difference
 
-from ciguard.domain import (
-    ApiCall,
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.models import Origin
+from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Outcome, Passed, Rejected, Resource
+from ciguard.domain.values import (
     ArrayValue,
-    CallKind,
     CallValue,
     Constant,
-    Crashed,
     DictValue,
     DtypeValue,
-    Exhausted,
     Explicit,
-    Hung,
     LiteralValue,
     MemberValue,
-    Origin,
-    Outcome,
-    Passed,
-    Rejected,
-    Resource,
     Special,
     TensorValue,
     TupleValue,

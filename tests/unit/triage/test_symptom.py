@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.domain import Crashed
+from ciguard.domain.outcomes import Crashed
 from ciguard.triage import symptom_of, telling_line
 
 ABSEIL = (

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_examples import PARENT, PROGRAM, program, step
 
-from ciguard.domain import Ancestry
-from ciguard.triage import LineKind, derivation_diff, program_diff, reductions, simplicity
+from ciguard.domain.programs import Ancestry
+from ciguard.triage import derivation_diff, program_diff, simplicity
+from ciguard.triage.reductions import reductions
+from ciguard.triage.text_diff import LineKind
 
 CASE = program(step("act1"))
 

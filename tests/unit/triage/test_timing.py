@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import ApiCall, CallKind, Finding, LiteralValue, PairKind, Passed, Severity
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Finding, PairKind, Severity
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import LiteralValue
 from ciguard.execution import Measured, Quantity
 from ciguard.oracles import KINDS
 from ciguard.triage import EnvironmentHint, fingerprint, measures_alike, script

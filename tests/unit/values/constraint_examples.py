@@ -6,7 +6,7 @@ import random
 
 from hypothesis import strategies as st
 
-from ciguard.domain import DtypeValue, LiteralValue, TensorValue, Uniform
+from ciguard.domain.values import DtypeValue, LiteralValue, TensorValue, Uniform
 from ciguard.values import (
     AnyOf,
     Array,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from constraint_examples import X, scope_with
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     Constant,
     DtypeValue,
     Explicit,
@@ -31,8 +31,8 @@ from ciguard.values import (
     Tensor,
     Tuple,
     conforms,
-    problem,
 )
+from ciguard.values.check import problem
 
 
 def _ints(*numbers: int) -> ListValue:

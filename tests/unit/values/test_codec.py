@@ -8,7 +8,7 @@ from constraint_examples import FREE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import DtypeValue, ListValue, LiteralValue, MemberValue, Value
+from ciguard.domain.values import DtypeValue, ListValue, LiteralValue, MemberValue, Value
 from ciguard.values import (
     AnyOf,
     Array,

@@ -7,7 +7,8 @@ from constraint_examples import X, constraints, scope_with, scopes, seeded, seed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.dtypes import integer_range
+from ciguard.domain.values import (
     CallValue,
     Constant,
     Explicit,
@@ -21,7 +22,6 @@ from ciguard.domain import (
     value_from_json,
     value_to_json,
 )
-from ciguard.domain.dtypes import integer_range
 from ciguard.values import (
     AnyOf,
     Constraint,
@@ -33,11 +33,11 @@ from ciguard.values import (
     Tensor,
     boundaries,
     compile_sampler,
-    problem,
     takes_special,
     violations,
     with_special,
 )
+from ciguard.values.check import problem
 
 
 def _violated(constraint: Constraint, seed: int, scope: Scope) -> list[tuple[str, Value]]:

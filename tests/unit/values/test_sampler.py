@@ -4,7 +4,8 @@ import pytest
 from constraint_examples import X, constraints, scope_with, scopes, seeded, seeds
 from hypothesis import given
 
-from ciguard.domain import (
+from ciguard.domain.dtypes import integer_range
+from ciguard.domain.values import (
     CallValue,
     Constant,
     ListValue,
@@ -13,7 +14,6 @@ from ciguard.domain import (
     value_from_json,
     value_to_json,
 )
-from ciguard.domain.dtypes import integer_range
 from ciguard.values import (
     Constraint,
     Dtype,
@@ -26,9 +26,9 @@ from ciguard.values import (
     Scope,
     Tensor,
     compile_sampler,
-    problem,
     references,
 )
+from ciguard.values.check import problem
 
 
 @given(constraints, seeds, scopes)

@@ -5,8 +5,9 @@ from constraint_examples import constraints, scope_with, scopes
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from ciguard.domain import Constant, LiteralValue, TensorValue
-from ciguard.values import Constraint, Int, Tensor, compile_strategy, problem
+from ciguard.domain.values import Constant, LiteralValue, TensorValue
+from ciguard.values import Constraint, Int, Tensor, compile_strategy
+from ciguard.values.check import problem
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from constraint_examples import FREE
 
-from ciguard.domain import ListValue, LiteralValue, MemberValue
 from ciguard.domain import dtypes as element_types
+from ciguard.domain.values import ListValue, LiteralValue, MemberValue
 from ciguard.values import (
     AnyOf,
     Array,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.providers.description import Operation
     from ciguard.applications.providers.recognised import Entity, Face, Felt, Scored, Size
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 CLIENTS: frozenset[str] = frozenset({"rekognition", "comprehend", "transcribe"})
 TASKS: frozenset[Task] = frozenset({

@@ -11,7 +11,7 @@ from ciguard.applications.providers.reading import invalid, read_json
 
 if TYPE_CHECKING:
     from ciguard.applications.providers.reading import Message
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _UNREADABLE = "SerializationException"
 _IN_NO_LANGUAGE = "DetectDominantLanguage"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ciguard.applications.providers.request import Request
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _OPERATIONS = {"RekognitionService": OF_IMAGES, "Comprehend_20171127": OF_TEXTS}
 _TARGET_HEADER = "x-amz-target"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.applications.providers.recognised import Box, Face, Size
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _EMOTION_OF = {"joy": "happiness", "sorrow": "sadness", "anger": "anger", "surprise": "surprise"}
 NEUTRAL = "neutral"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.providers.description import Operation
     from ciguard.applications.providers.recognised import Entity, Felt, Scored, Size
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 CLIENTS: frozenset[str] = frozenset({
     "vision", "image analysis", "text analytics", "face", "speech",

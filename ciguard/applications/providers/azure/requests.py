@@ -11,7 +11,7 @@ from ciguard.applications.providers.reading import invalid, read_json
 if TYPE_CHECKING:
     from ciguard.applications.providers.reading import Message
     from ciguard.applications.providers.request import Request
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _JSON = frozenset({"application/json", "text/json"})
 _OTHER_TYPE = "415"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ciguard.applications.providers.request import Request
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _PATHS = re.compile(r"/(?:vision|computervision|face|language|text/analytics)(?:/.*)?", re.DOTALL)
 _KNOWN = (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.applications.providers.recognised import Scored
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _WORDS = re.compile(r"[\w'-]+")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.providers.description import Operation
     from ciguard.applications.providers.recognised import Entity, Face, Felt, Scored, Size, Word
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 CLIENTS: frozenset[str] = frozenset({"vision", "language", "speech"})
 TASKS: frozenset[Task] = frozenset(Task) - NOT_MADE

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ciguard.applications.providers.reading import Message
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _MAX_IMAGES = 16
 """In one request, as the service takes."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ciguard.applications.providers.request import Request
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _HEADERS = {"Content-Type": "application/json; charset=UTF-8"}
 

@@ -71,7 +71,7 @@ class Caller:
         """Make a call and return what came of it.
 
         Args:
-            call: JSON form of `ciguard.functions.Call`; with `seed`, of random generators, if that
+            call: JSON form of `functions.specs.Call`; with `seed`, of random generators, if that
                 is not 0.
 
         Returns:

@@ -1,7 +1,7 @@
 """Constraints of annotations as JSON, written in the target: `{"kind": "ints", "min": 1}`.
 
 A reference becomes `{"ref": "len(xs)"}`. A value that was listed becomes `{"value": …}`, the form
-of `ciguard.domain.value_to_json`, where it is data; else `{"choice": 3, "name": "Mode.MAX"}`: its
+of `domain.values.value_to_json`, where it is data; else `{"choice": 3, "name": "Mode.MAX"}`: its
 place among the objects that this argument was given, which only the process that imported the
 module can look up, and what the module calls it, if anything.
 
@@ -102,7 +102,7 @@ def is_ref(item: Any) -> bool:
 
 
 def as_data(value: Any, own_module: str = "") -> Json:
-    """Return a value in the form of `ciguard.domain.value_to_json`.
+    """Return a value in the form of `ciguard.domain.values.value_to_json`.
 
     Raises:
         NoDataError: if it has none.

@@ -11,7 +11,7 @@ from ciguard.levels.model.layers import Config, Family, LayerKind, Place, Shapes
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Shape
+    from ciguard.domain.models import Shape
 
 _VARYING = ("activation", "use_bias")
 _DILATED, _GROUPED, _STRIDED = 0.2, 0.2, 0.5

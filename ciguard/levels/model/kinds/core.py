@@ -20,7 +20,7 @@ from ciguard.levels.model.layers import (
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Shape
+    from ciguard.domain.models import Shape
 
 
 def _draw_dense(rng: random.Random, place: Place) -> Config:

@@ -20,7 +20,8 @@ from ciguard.levels.model.layers import (
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Json, Shape
+    from ciguard.domain.models import Shape
+    from ciguard.domain.values import Json
 
 ANY = (1, 2, 3, 4)
 _RATES = (0.0, 0.1, 0.5, 0.9)

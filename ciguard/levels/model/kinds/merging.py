@@ -21,7 +21,7 @@ from ciguard.levels.model.layers import (
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Shape
+    from ciguard.domain.models import Shape
 
 _ANY = (1, 2, 3, 4)
 _MAX_MERGED = 8

@@ -10,7 +10,7 @@ from ciguard.levels.model.layers import Config, Family, LayerKind, Place, Shapes
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Shape
+    from ciguard.domain.models import Shape
 
 _MAX_WIDTH = 3
 

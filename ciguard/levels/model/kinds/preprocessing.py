@@ -19,7 +19,7 @@ from ciguard.levels.model.layers import (
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Shape
+    from ciguard.domain.models import Shape
 
 _IMAGE = (3,)
 _UNIT: tuple[list[float], ...] = ([0.0, 1.0],)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from ciguard.domain import Json, Shape
+    from ciguard.domain.models import Shape
+    from ciguard.domain.values import Json
 
 GATES = {"SimpleRNN": 1, "GRU": 3, "LSTM": 4}
 """Layer → matrices that its kernel consists of."""

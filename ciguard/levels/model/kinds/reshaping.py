@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable
 
-    from ciguard.domain import Json, Shape
+    from ciguard.domain.models import Shape
+    from ciguard.domain.values import Json
 
 _ANY = (1, 2, 3, 4)
 

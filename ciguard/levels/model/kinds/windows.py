@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import Json, Shape
+    from ciguard.domain.models import Shape
+    from ciguard.domain.values import Json
 
 MAX_KERNEL = 5
 _AXES = re.compile(r"([123])D")

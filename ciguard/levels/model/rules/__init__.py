@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import WeightRule
+from ciguard.domain.models import WeightRule
 from ciguard.levels.model.rules.activations import remove_activation, replace_activation
 from ciguard.levels.model.rules.adding import add, add_many
 from ciguard.levels.model.rules.contract import Mutation, MutationRule, RuleName

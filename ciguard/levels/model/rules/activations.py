@@ -23,7 +23,7 @@ from ciguard.levels.model.universe import short
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import LayerGraph, LayerNode
+    from ciguard.domain.models import LayerGraph, LayerNode
     from ciguard.levels.model.universe import Universe
 
 _ARGUMENT = "activation"

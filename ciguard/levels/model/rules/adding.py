@@ -14,7 +14,7 @@ from ciguard.levels.model.universe import short
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import LayerGraph, LayerNode, Shape
+    from ciguard.domain.models import LayerGraph, LayerNode, Shape
     from ciguard.levels.model.bundles import Unfit
     from ciguard.levels.model.layers import LayerKind
     from ciguard.levels.model.universe import Universe

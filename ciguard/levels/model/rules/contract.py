@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from ciguard.domain import LayerGraph
+    from ciguard.domain.models import LayerGraph
     from ciguard.levels.model.universe import Universe
 
 

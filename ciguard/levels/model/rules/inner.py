@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ciguard.domain import WeightEdit, WeightRule
+from ciguard.domain.models import WeightEdit, WeightRule
 from ciguard.levels.model.edits import changed, protected
 from ciguard.levels.model.rules.contract import Mutation
 from ciguard.levels.model.universe import short
@@ -14,7 +14,7 @@ from ciguard.levels.model.universe import short
 if TYPE_CHECKING:
     import random
 
-    from ciguard.domain import LayerGraph
+    from ciguard.domain.models import LayerGraph
     from ciguard.levels.model.rules.contract import MutationRule
     from ciguard.levels.model.universe import Universe
 

@@ -1,4 +1,4 @@
-"""A Keras model as data: the JSON form of `ciguard.domain.LayerGraph`.
+"""A Keras model as data: the JSON form of `ciguard.domain.models.LayerGraph`.
 
 Models inside models are flattened; a layer that is called more than once is shared by its nodes.
 """

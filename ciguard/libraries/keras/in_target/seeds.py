@@ -30,7 +30,7 @@ def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any
 
     Returns:
         `{"name", "graph", "data", "truth", "classes"}` or `{"name", "error"}`. `data` has for each
-        input its `kind` (of `ciguard.domain.SampleKind`, or empty), `shape`, `dtype` and, for
+        input its `kind` (of `domain.models.SampleKind`, or empty), `shape`, `dtype` and, for
         numbers that an embedding looks up, how many there are (`below`); `truth` is the shape of
         the first output; `classes` is 0 for a regression.
     """

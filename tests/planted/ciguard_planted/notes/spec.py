@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ciguard.applications.providers.request import Request
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 _DESCRIPTION = read_description("ciguard_planted.notes")
 _ANSWERED = ("things", "feeling")

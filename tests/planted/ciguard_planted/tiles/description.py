@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ciguard.domain import LiteralValue
+from ciguard.domain.values import LiteralValue
 from ciguard.libraries import (
     ForkPolicy,
     Inputs,

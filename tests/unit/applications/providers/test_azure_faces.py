@@ -33,7 +33,7 @@ from ciguard.applications.providers.recognised import Box, Face
 if TYPE_CHECKING:
     from ciguard.applications.inverting.inputs import Input
     from ciguard.applications.providers.description import Operation
-    from ciguard.domain import Json
+    from ciguard.domain.values import Json
 
 SIZE = (640, 480)
 LIKELIHOODS = ("UNKNOWN", "VERY_UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")

@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.applications import (
-    Field,
-    Task,
-    find,
-    known_providers,
-    read_application,
-    read_provider,
-)
+from ciguard.applications import known_providers, read_provider
+from ciguard.applications.finding import find, read_application
 from ciguard.applications.providers.azure.in_target import clients as azure_clients
+from ciguard.applications.providers.description import Field, Task
 from ciguard.applications.providers.google.in_target import clients as google_clients
 from ciguard.errors import ConfigurationError
 

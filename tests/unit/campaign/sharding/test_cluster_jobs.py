@@ -8,7 +8,8 @@ from part_examples import part, written
 
 from ciguard.campaign import JOURNAL, jobs_of, launch, shard_folder
 from ciguard.config import Effective, load_config
-from ciguard.domain import Shard, Verdict
+from ciguard.domain.findings import Verdict
+from ciguard.domain.shards import Shard
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:

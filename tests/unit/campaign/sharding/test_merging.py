@@ -22,37 +22,32 @@ from part_examples import (
     written,
 )
 
-from ciguard.baseline import FolderStore, Sighting, State, establish
+from ciguard.baseline import Sighting, State, establish
+from ciguard.baseline.store import FolderStore
 from ciguard.campaign import gather, merge
 from ciguard.campaign.sharding import unite
 from ciguard.campaign.sharding.parts_file import Folder
 from ciguard.campaign.sharding.unite import whole_of
 from ciguard.config import Config
-from ciguard.domain import (
+from ciguard.domain.events import (
     BucketFlaky,
     BucketOpened,
-    Comparison,
-    Confirmation,
     DocumentationChecked,
     Event,
-    Explored,
-    Gap,
-    Plan,
-    PlanMode,
-    PlannedJob,
     RunFinished,
-    Shard,
-    SkippedJob,
-    Tally,
     TargetUnavailable,
-    Verdict,
     Warned,
 )
+from ciguard.domain.findings import Comparison, Confirmation, Tally, Verdict
+from ciguard.domain.parts import Explored, Gap
+from ciguard.domain.plan import Plan, PlanMode, PlannedJob, SkippedJob
+from ciguard.domain.shards import Shard
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Bucket, Part
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.parts import Part
 
 FIRST, SECOND = Shard(1, 2), Shard(2, 2)
 SEEN = Sighting(time="2026-01-31T23:59:00Z")

@@ -7,13 +7,16 @@ import pytest
 from campaign_examples import ONE, TWO
 from part_examples import CRASH, VALUES, part, target, written
 
-from ciguard.baseline import FolderStore
+from ciguard.baseline.store import FolderStore
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Conclusion, Memory
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.sharding.own_part import forget_part, part_of
 from ciguard.config import Config
-from ciguard.domain import PARTS_FILE, Comparison, Crashed, Passed, RunFinished, Verdict
+from ciguard.domain.events import RunFinished
+from ciguard.domain.findings import Comparison, Verdict
+from ciguard.domain.outcomes import Crashed, Passed
+from ciguard.domain.parts import PARTS_FILE
 from ciguard.errors import OutputError
 
 if TYPE_CHECKING:

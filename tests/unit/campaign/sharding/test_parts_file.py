@@ -12,7 +12,7 @@ from part_examples import CAMPAIGN, CRASH, DANGLING, part, parts, target, writte
 
 from ciguard.campaign.sharding.parts_file import Folder, read_folder
 from ciguard.campaign.sharding.unite import whole_of
-from ciguard.domain import PARTS_FILE, Part, gap_to_json, line_from_json, part_to_json
+from ciguard.domain.parts import PARTS_FILE, Part, gap_to_json, line_from_json, part_to_json
 
 if TYPE_CHECKING:
     from pathlib import Path

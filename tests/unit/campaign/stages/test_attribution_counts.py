@@ -10,14 +10,8 @@ from campaign_examples import bucket
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    Attribution,
-    Confirmation,
-    attribution_from_json,
-    attribution_to_json,
-    bucket_from_json,
-    bucket_to_json,
-)
+from ciguard.domain.attribution import Attribution, attribution_from_json, attribution_to_json
+from ciguard.domain.findings import Confirmation, bucket_from_json, bucket_to_json
 from ciguard.reports import bucket_lines
 from ciguard.triage import united
 

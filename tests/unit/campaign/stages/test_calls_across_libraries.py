@@ -14,20 +14,12 @@ from ciguard.campaign.budget import Budget
 from ciguard.campaign.group import Group, Member, subject_of
 from ciguard.campaign.stages.equivalents import Equivalents
 from ciguard.campaign.stream import Executed
-from ciguard.domain import (
-    ApiCall,
-    ApiRecord,
-    CallKind,
-    Constant,
-    Crashed,
-    Finding,
-    Intent,
-    Outcome,
-    PairKind,
-    Passed,
-    Rejected,
-    TensorValue,
-)
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.findings import Finding, PairKind
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Crashed, Outcome, Passed, Rejected
+from ciguard.domain.records import ApiRecord
+from ciguard.domain.values import Constant, TensorValue
 from ciguard.execution import Result
 from ciguard.oracles import Identity
 

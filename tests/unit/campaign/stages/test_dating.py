@@ -17,7 +17,9 @@ from ciguard.campaign.planned import is_batch
 from ciguard.campaign.stages import dating
 from ciguard.campaign.stages.dating import dated, is_dated
 from ciguard.config import Config
-from ciguard.domain import Bucket, Comparison, Onset, PairKind, Plan, PlanMode
+from ciguard.domain.findings import Bucket, Comparison, PairKind
+from ciguard.domain.onset import Onset
+from ciguard.domain.plan import Plan, PlanMode
 from ciguard.errors import ProvisioningError
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ import pytest
 from campaign_examples import call
 
 from ciguard.campaign.stages.enlarging import can_grow, climb, enlarged
-from ciguard.domain import ApiCall, CallKind, Constant, Explicit, TensorValue, Uniform
-from ciguard.oracles import tensors_of
+from ciguard.domain.api_calls import ApiCall, CallKind
+from ciguard.domain.values import Constant, Explicit, TensorValue, Uniform
+from ciguard.oracles.relations import tensors_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Fill
+    from ciguard.domain.values import Fill
 
 US = 1e-6
 

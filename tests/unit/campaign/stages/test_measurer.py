@@ -13,7 +13,9 @@ from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.stages.measuring import Measurer
 from ciguard.campaign.stages.suspects import Candidate
-from ciguard.domain import ApiCall, Confirmation, Crashed, Outcome, Passed, TensorValue, Uniform
+from ciguard.domain.findings import Confirmation
+from ciguard.domain.outcomes import Crashed, Outcome, Passed
+from ciguard.domain.values import TensorValue, Uniform
 from ciguard.execution import Job, Measured, Quantity, Result
 from ciguard.oracles import rounds_for
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from ciguard.baseline import BaselineRecord
+    from ciguard.domain.api_calls import ApiCall
     from ciguard.execution import Dispatcher
     from ciguard.triage import Settled
 

@@ -8,21 +8,15 @@ from baseline_examples import record
 from campaign_examples import ONE, TWO, group, member
 
 from ciguard.campaign.stages.replay import Replays
-from ciguard.domain import (
-    Exhausted,
-    Intent,
-    Passed,
-    ProgramCase,
-    Rejected,
-    Resource,
-    Stage,
-    as_call,
-)
+from ciguard.domain.api_calls import as_call
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Exhausted, Passed, Rejected, Resource, Stage
+from ciguard.domain.programs import ProgramCase
 from ciguard.execution import Result
 
 if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Job
 
 

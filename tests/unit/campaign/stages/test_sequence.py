@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from ciguard.baseline import FolderStore
+from ciguard.baseline.store import FolderStore
 from ciguard.campaign.conclude import Memory
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.journal import Past

@@ -8,11 +8,14 @@ from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.stages.suspects import Suspects, comparable
 from ciguard.campaign.stream import Executed
-from ciguard.domain import ApiCall, Intent, Outcome, Passed, Rejected, TensorValue, Uniform
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Outcome, Passed, Rejected
+from ciguard.domain.values import TensorValue, Uniform
 from ciguard.oracles import Identity
 
 if TYPE_CHECKING:
     from ciguard.campaign.group import Group
+    from ciguard.domain.api_calls import ApiCall
 
 MS = 1e-3
 

@@ -11,13 +11,16 @@ from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding
 
 from ciguard.campaign.stages.attributing import Attributor
 from ciguard.campaign.stages.trial import REPETITIONS, Suspect, trial
-from ciguard.domain import Crashed, Frame, Hung, Outcome, Passed, case_from_json
+from ciguard.domain.case import case_from_json
+from ciguard.domain.outcomes import Crashed, Frame, Hung, Outcome, Passed
 from ciguard.execution import Job, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Attribution, Case, Finding
+    from ciguard.domain.attribution import Attribution
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
 
     World = Callable[[Job, Case], Outcome]
     """What a call comes to on a target."""

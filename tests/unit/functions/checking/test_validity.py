@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     Constant,
     ListValue,
@@ -19,8 +19,10 @@ from ciguard.domain import (
     TupleValue,
     Value,
 )
-from ciguard.functions import Call, ModuleSpec, call_sampler, is_valid, module_from_json
+from ciguard.functions.checking import is_valid, module_from_json
+from ciguard.functions.drawing import call_sampler
 from ciguard.functions.in_target.describing.module import described
+from ciguard.functions.specs import Call, ModuleSpec
 
 SOURCE = """
 from ciguard.annotations import *

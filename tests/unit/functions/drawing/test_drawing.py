@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 from annotated import Annotated
 from hypothesis import HealthCheck, given, settings
 
-from ciguard.domain import ListValue, TupleValue
-from ciguard.functions import Call, call_strategy, main_sampler
+from ciguard.domain.values import ListValue, TupleValue
+from ciguard.functions.drawing.calls import call_strategy, main_sampler
+
+if TYPE_CHECKING:
+    from ciguard.functions.specs import Call
 
 KINDS = {
     "bools()": "type(x) is bool",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from ciguard.domain import ArrayValue, Explicit, value_to_json
+from ciguard.domain.values import ArrayValue, Explicit, value_to_json
 from ciguard.functions.in_target.worker import Ended, Runner
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     Constant,

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import collections
+from typing import TYPE_CHECKING
 
 import pytest
 from annotated import Annotated
 from hypothesis import HealthCheck, given, settings
 
-from ciguard.functions import Call, call_strategy
+from ciguard.functions.drawing.calls import call_strategy
+
+if TYPE_CHECKING:
+    from ciguard.functions.specs import Call
 
 SOLVED = {
     "a length that equals a number": """

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from ciguard.domain import LiteralValue
-from ciguard.functions import Condition, FunctionSpec, ModuleSpec, ParameterSpec, call_sampler
+from ciguard.domain.values import LiteralValue
 from ciguard.functions.checking.unsatisfiable import unsatisfiable
+from ciguard.functions.drawing import call_sampler
+from ciguard.functions.specs import FunctionSpec, ModuleSpec
+from ciguard.functions.specs.functions import Condition, ParameterSpec
 from ciguard.functions.specs.kinds import Anys, Froms, IntsIn, Lists, Spec
 
 RANGES = {"a": range(-2, 4), "b": range(1, 5)}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from annotated import Annotated
 
-from ciguard.functions import Call, Program
 from ciguard.functions.hosting.verdicts import Failure, verdict_from_json
+from ciguard.functions.specs import Call, Program
 from ciguard.functions.writing.call_source import CallSource
 from ciguard.functions.writing.scripts import script_of
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from annotated import Annotated
 
-from ciguard.functions import Collected, Program
+from ciguard.functions.hosting import Collected
+from ciguard.functions.specs import Program
 from ciguard.functions.writing.files import exported
 
 if TYPE_CHECKING:

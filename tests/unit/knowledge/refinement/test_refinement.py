@@ -7,19 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
-    Crashed,
-    LiteralValue,
-    Outcome,
-    ParameterKind,
-    Passed,
-    Rejected,
-    Stage,
-    TensorValue,
-    Uniform,
-    Value,
-    record_from_json,
-)
+from ciguard.domain.outcomes import Crashed, Outcome, Passed, Rejected, Stage
+from ciguard.domain.records import ParameterKind, record_from_json
+from ciguard.domain.values import LiteralValue, TensorValue, Uniform, Value
 from ciguard.errors import ConstraintsFileError
 from ciguard.knowledge import (
     Experience,

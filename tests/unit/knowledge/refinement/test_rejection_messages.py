@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import (
+from ciguard.domain.outcomes import Rejected
+from ciguard.domain.records import record_from_json
+from ciguard.domain.values import (
     CallValue,
     ListValue,
     LiteralValue,
-    Rejected,
     TensorValue,
     Uniform,
     Value,
-    record_from_json,
     value_to_json,
 )
 from ciguard.knowledge import Experience, refined, understand

@@ -8,7 +8,10 @@ from dataclasses import replace
 import pytest
 from finding_examples import call, finding
 
-from ciguard.domain import Constant, Finding, LiteralValue, PairKind, Passed, TensorValue, as_call
+from ciguard.domain.api_calls import as_call
+from ciguard.domain.findings import Finding, PairKind
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import Constant, LiteralValue, TensorValue
 from ciguard.triage import EnvironmentHint, fingerprint, script
 
 HINT = EnvironmentHint(install=("jax==0.10.2",), other_library="torch")

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 from finding_examples import call, crash, finding
 
-from ciguard.domain import CallKind, LiteralValue, Passed, TensorValue, Uniform
-from ciguard.oracles import RELATIONS
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import LiteralValue, TensorValue, Uniform
+from ciguard.oracles.relations import RELATIONS
 from ciguard.triage import EnvironmentHint, script
 from ciguard.triage.reductions import reductions
 

@@ -7,33 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.applications import (
-    Answered,
-    Crash,
-    Dead,
-    Explored,
-    Found,
-    dead_conditions,
-    find,
-    known_providers,
-    read_application,
-)
-from ciguard.domain import (
-    AppCase,
-    Aspect,
-    Crashed,
-    Errored,
-    Finding,
-    FindingClass,
-    Frame,
-    Hung,
-    Outcome,
-    Passed,
-    Severity,
-    class_of,
-    finding_from_json,
-    finding_to_json,
-)
+from ciguard.applications import known_providers
+from ciguard.applications.exploring import Answered, Crash, Explored
+from ciguard.applications.finding import Found, find, read_application
+from ciguard.applications.judging import Dead, dead_conditions
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.findings import Finding, Severity, finding_from_json, finding_to_json
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Outcome, Passed
+from ciguard.domain.policy import FindingClass, class_of
 from ciguard.levels.app.findings import Applied, of_answers, of_conditions
 from ciguard.oracles import Subject, judge
 from ciguard.triage import fingerprint

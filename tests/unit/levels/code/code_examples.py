@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.domain import Derivation, Operator, Passed, ProgramCase, Rejected
+from ciguard.domain.outcomes import Passed, Rejected
+from ciguard.domain.programs import Derivation, Operator, ProgramCase
 from ciguard.execution.worker.summarise import Summariser
 from ciguard.levels.code.blocks import Block, Fed, LibraryCall, Mutant
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 SHAPE = (4, 6)
 

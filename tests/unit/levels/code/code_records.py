@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import record_from_json
+from ciguard.domain.records import record_from_json
 from ciguard.levels.code.blocks import Block, LibraryCall
 from ciguard.levels.code.knowledge import Apis
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
 
 SIZE = "int or tuple"
 

@@ -10,7 +10,7 @@ from code_records import CALLS, RECORDS, apis, block_of, called, chance, made
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import Operator
+from ciguard.domain.programs import Operator
 from ciguard.levels.code.binding import bind
 from ciguard.levels.code.encoders import TfIdf
 from ciguard.levels.code.replacement import Experience, Replacement, roulette

@@ -11,14 +11,15 @@ from code_records import CALLS, apis, block_of, chance, layer, made, optional, r
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import LiteralValue, Operator
+from ciguard.domain.programs import Operator
+from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.boundary import STEP, Boundary, beyond
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.literals import text_of, value_of
 from ciguard.oracles.laws import Choice, ElementTypes, Interval, Law, Ranks, breach, laws_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import Parameter
     from ciguard.levels.code.blocks import LibraryCall
 

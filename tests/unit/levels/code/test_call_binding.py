@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from code_records import CONV2D, DENSE, F_ELU, RECURRENT, called, made
 
-from ciguard.domain import record_from_json
+from ciguard.domain.records import record_from_json
 from ciguard.levels.code.binding import arranged, bind, with_argument
 from ciguard.levels.code.blocks import LibraryCall
 from ciguard.levels.code.literals import is_same, text_of, value_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
 
 FIXED = record_from_json(
     {

@@ -13,7 +13,9 @@ from code_examples import Changing, Forbidding, Program, passed, ran
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import Hung, Intent, Operator, Passed, ProgramCase, Rejected
+from ciguard.domain.intent import Intent
+from ciguard.domain.outcomes import Hung, Passed, Rejected
+from ciguard.domain.programs import Operator, ProgramCase
 from ciguard.levels import GuidedLevel, IndexedLevel
 from ciguard.levels.code.bare import Bare
 from ciguard.levels.code.lessons import Ran, lesson_from_json
@@ -24,7 +26,8 @@ from ciguard.levels.code.replacement import Experience
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.domain import Json, Outcome
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
     from ciguard.levels import Batch
     from ciguard.levels.code.nodes import Candidate
 

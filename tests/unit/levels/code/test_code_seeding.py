@@ -15,7 +15,7 @@ from ciguard.levels.code.settings import PROGRAMS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Event
+    from ciguard.domain.events import Event
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 3, 4, 16, 64])

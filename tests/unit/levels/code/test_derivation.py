@@ -8,20 +8,14 @@ import pytest
 from outcome_examples import NEW, OLD, subject
 from program_examples import FORBIDDEN, REPLACED, negative, positive, ran
 
-from ciguard.domain import (
-    Crashed,
-    Derivation,
-    Errored,
-    Operator,
-    Outcome,
-    Rejected,
-    Severity,
-    Stage,
-)
+from ciguard.domain.findings import Severity
+from ciguard.domain.outcomes import Crashed, Errored, Outcome, Rejected, Stage
+from ciguard.domain.programs import Derivation, Operator
 from ciguard.oracles import judge
 
 if TYPE_CHECKING:
-    from ciguard.domain import Finding, ProgramCase
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.programs import ProgramCase
 
 FAILS = Rejected("RuntimeError", "line 8: could not create a primitive")
 

@@ -8,22 +8,14 @@ from program_examples import ran
 from tree_examples import LINE, PARENT, PROGRAM, program, step
 
 from ciguard.campaign.stream import Executed
-from ciguard.domain import (
-    Ancestry,
-    Crashed,
-    Ended,
-    Errored,
-    Hung,
-    Intent,
-    ProgramCase,
-    Rejected,
-    lineage,
-    root_of,
-)
+from ciguard.domain.intent import Intent
+from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.outcomes import Crashed, Errored, Hung, Rejected
+from ciguard.domain.programs import Ancestry, ProgramCase
 from ciguard.levels.code.growing import ended_as, programs_of
 
 if TYPE_CHECKING:
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 POSITIVE = program(step("conv1"), step("act1"))
 NEGATIVE = replace(POSITIVE, intent=Intent.VIOLATING)

@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from outcome_examples import NEW, OLD, subject
 from program_examples import cycled, positive
 
-from ciguard.domain import Rejected, Severity
+from ciguard.domain.findings import Severity
+from ciguard.domain.outcomes import Rejected
 from ciguard.levels.code.growth import growth_of
 from ciguard.oracles import judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.domain import Finding, Outcome
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
 
 MIB = 2.0**20
 REPEATED = positive(block="", cycles=15)

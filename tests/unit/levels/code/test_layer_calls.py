@@ -18,7 +18,7 @@ from code_records import (
     required,
 )
 
-from ciguard.domain import Derivation, Operator
+from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import understand
 from ciguard.levels.code.blocks import Fed
 from ciguard.levels.code.calling import made_with, rank_of, use_of, used
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ciguard.domain import ApiRecord
+    from ciguard.domain.records import ApiRecord
     from ciguard.knowledge import Api
     from ciguard.levels.code.blocks import Block, LibraryCall
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_programs import PROGRAMS
 
-from ciguard.domain import Derivation
+from ciguard.domain.programs import Derivation
 from ciguard.levels.code.blocks import Fed
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 from ciguard.levels.code.nodes import Candidate, candidate_from_json, candidate_to_json

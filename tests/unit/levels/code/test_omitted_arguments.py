@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ciguard.domain import ApiRecord, CallKind, Derivation, Operator, ParameterRecord
+from ciguard.domain.api_calls import CallKind
+from ciguard.domain.programs import Derivation, Operator
+from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.levels.code.blocks import INPUT, Block, Fed, LibraryCall
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.nodes import Candidate

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from outcome_examples import NEW, OLD, subject
 from program_examples import STEP, array, negative, positive, ran
 
-from ciguard.domain import Finding, Hung, Outcome, Passed, ProgramCase, Rejected, Severity, Stage
+from ciguard.domain.findings import Finding, Severity
+from ciguard.domain.outcomes import Hung, Outcome, Passed, Rejected, Stage
 from ciguard.levels.code.program_runs import program_run
 from ciguard.oracles import judge
+
+if TYPE_CHECKING:
+    from ciguard.domain.programs import ProgramCase
 
 REFUSED = Rejected("ValueError", "line 5: stride must be less than 3")
 

@@ -15,23 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from program_examples import FORBIDDEN, STEP, array, cycled, negative, positive, ran
 
-from ciguard.domain import (
-    Ancestry,
-    Crashed,
-    Errored,
-    Finding,
-    PairKind,
-    ProgramCase,
-    Rejected,
-    Severity,
-)
+from ciguard.domain.findings import Finding, PairKind, Severity
+from ciguard.domain.outcomes import Crashed, Errored, Rejected
+from ciguard.domain.programs import Ancestry, ProgramCase
 from ciguard.levels.code.program_source import with_preamble
-from ciguard.triage import EnvironmentHint, fingerprint, origin_rows, reductions, script
+from ciguard.triage import EnvironmentHint, fingerprint, origin_rows, script
+from ciguard.triage.reductions import reductions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
 
 HINT = EnvironmentHint(install=("planted==1.0",), module="planted")
 OLD, NEW = "planted==1.0", "planted==2.0"

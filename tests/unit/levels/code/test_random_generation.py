@@ -11,7 +11,8 @@ from code_records import CALLS, MAX_POOL, apis, block_of, chance, layer, made, o
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.domain import LiteralValue, Operator, TupleValue
+from ciguard.domain.programs import Operator
+from ciguard.domain.values import LiteralValue, TupleValue
 from ciguard.levels.code.binding import bind
 from ciguard.levels.code.coherence import is_coherent
 from ciguard.levels.code.generation import Generation, drawable

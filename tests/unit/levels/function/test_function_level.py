@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.domain import Json, case_to_json
+from ciguard.domain.case import case_to_json
 from ciguard.errors import ConfigurationError
-from ciguard.functions import module_from_json
+from ciguard.functions.checking import module_from_json
 from ciguard.functions.in_target.describing.module import described
 from ciguard.levels import focused
 from ciguard.levels.function.level import AnnotatedFunction, FunctionLevel
@@ -17,6 +17,8 @@ from ciguard.levels.function.programs import find_programs
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ciguard.domain.values import Json
 
 ANNOTATED = "from ciguard.annotations import arg, ints\n\n@arg('x', ints(0, 9))\ndef f(x): ...\n"
 

@@ -7,19 +7,10 @@ from dataclasses import replace
 import pytest
 from outcome_examples import NEW, OLD, identity
 
-from ciguard.domain import (
-    Errored,
-    FindingClass,
-    Frame,
-    FunctionCase,
-    Outcome,
-    PairKind,
-    Passed,
-    Rejected,
-    Severity,
-    Stage,
-    class_of,
-)
+from ciguard.domain.findings import PairKind, Severity
+from ciguard.domain.function_calls import FunctionCase
+from ciguard.domain.outcomes import Errored, Frame, Outcome, Passed, Rejected, Stage
+from ciguard.domain.policy import FindingClass, class_of
 from ciguard.levels.function.oracle import FUNCTION
 from ciguard.oracles import Subject, judge
 from ciguard.triage import fingerprint

@@ -10,27 +10,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import ciguard
-from ciguard.domain import (
-    ArrayValue,
-    Errored,
-    Evidence,
-    Explicit,
-    Finding,
-    FunctionCase,
-    LiteralValue,
-    PairKind,
-    Passed,
-    Severity,
-)
-from ciguard.functions import Call, about_call, is_valid, module_from_json
+from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
+from ciguard.domain.function_calls import FunctionCase
+from ciguard.domain.outcomes import Errored, Passed
+from ciguard.domain.values import ArrayValue, Explicit, LiteralValue
+from ciguard.functions.checking import about_call, is_valid, module_from_json
 from ciguard.functions.in_target.worker import Runner
+from ciguard.functions.specs import Call
 from ciguard.triage import EnvironmentHint, script
 from ciguard.triage.reductions import reductions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain import Json, Outcome, Value
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json, Value
 
 PROGRAM = """\
 import numpy as np

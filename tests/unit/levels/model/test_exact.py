@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from model_examples import ALONE, ENGINES, alone, returned, subject
 
-from ciguard.domain import ArrayValue, Check, Data, Explicit, Finding, Outcome, Rejected, Stage
+from ciguard.domain.models import Check, Data
+from ciguard.domain.outcomes import Outcome, Rejected, Stage
+from ciguard.domain.values import ArrayValue, Explicit
 from ciguard.levels.model.exact import exact_runs, is_inexact, may_be_inexact
 from ciguard.oracles import judge
+
+if TYPE_CHECKING:
+    from ciguard.domain.findings import Finding
 
 RIGHT = np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
 OFF = RIGHT + np.array([[0.0, 0.0, 0.1], [0.0, 0.0, 0.0]])

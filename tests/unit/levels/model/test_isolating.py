@@ -12,16 +12,10 @@ from model_examples import ENGINES, MODEL, alone, predicted, returned, subject
 
 from ciguard.campaign.group import Group
 from ciguard.campaign.stream import Executed
-from ciguard.domain import (
-    Crashed,
-    Explicit,
-    ModelCase,
-    Outcome,
-    Rejected,
-    Stage,
-    Uniform,
-    case_from_json,
-)
+from ciguard.domain.case import case_from_json
+from ciguard.domain.models import ModelCase
+from ciguard.domain.outcomes import Crashed, Outcome, Rejected, Stage
+from ciguard.domain.values import Explicit, Uniform
 from ciguard.execution import Result
 from ciguard.levels.model.isolating import Isolator
 from ciguard.levels.model.wide import WIDTH
@@ -29,7 +23,7 @@ from ciguard.levels.model.wide import WIDTH
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain import Finding
+    from ciguard.domain.findings import Finding
     from ciguard.execution import Dispatcher, Job
 
 A, B, C = [[1.0, 2.0, 4.0]], [[0.1, 0.2, 0.7]], [[0.1, 0.3, 0.6]]

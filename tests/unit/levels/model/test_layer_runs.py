@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from model_examples import ALONE, ENGINES, MODEL, alone, predicted, returned, subject
 
-from ciguard.domain import Check, Crashed, Finding, Outcome, PairKind, Rejected, Severity
-from ciguard.oracles import is_rounding, judge, may_be_rounding
+from ciguard.domain.findings import Finding, PairKind, Severity
+from ciguard.domain.models import Check
+from ciguard.domain.outcomes import Crashed, Outcome, Rejected
+from ciguard.oracles import judge
+from ciguard.oracles.comparing import is_rounding, may_be_rounding
 
 RIGHT = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
 WRONG = [[0.2, 0.3, 0.6], [0.1, 0.1, 0.8]]

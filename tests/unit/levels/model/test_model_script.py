@@ -10,17 +10,15 @@ import numpy as np
 import pytest
 from model_examples import ALONE, MODEL, alone, returned
 
-from ciguard.domain import (
+from ciguard.domain.findings import Finding, PairKind, Severity
+from ciguard.domain.models import (
     ONE_LAYER,
     Check,
-    Finding,
     LayerGraph,
     LayerNode,
     ModelCase,
-    PairKind,
     Sample,
     SampleKind,
-    Severity,
     WeightEdit,
     WeightRule,
     Weights,

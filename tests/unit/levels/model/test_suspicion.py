@@ -11,24 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_examples import ENGINES, FIRST, MODEL, SECOND, X, alone, layers, predicted, returned
 
-from ciguard.domain import (
-    INPUT,
-    ONE_LAYER,
-    ArrayValue,
-    Check,
-    Constant,
-    Crashed,
-    Errored,
-    Exhausted,
-    Explicit,
-    LayerGraph,
-    LayerNode,
-    Outcome,
-    Rejected,
-    Resource,
-    Stage,
-    Uniform,
-)
+from ciguard.domain.models import INPUT, ONE_LAYER, Check, LayerGraph, LayerNode
+from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Outcome, Rejected, Resource, Stage
+from ciguard.domain.values import ArrayValue, Constant, Explicit, Uniform
 from ciguard.execution import decode_outputs
 from ciguard.levels.model.inconsistency import EPSILON
 from ciguard.levels.model.layer_samples import layer_samples

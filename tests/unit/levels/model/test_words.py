@@ -4,7 +4,7 @@ import pytest
 from finding_examples import call
 from layer_findings import layer_case, whole_case
 
-from ciguard.domain import Check, Origin
+from ciguard.domain.models import Check, Origin
 from ciguard.levels.model.words import suspect
 from ciguard.triage import origin_rows, rate_text
 

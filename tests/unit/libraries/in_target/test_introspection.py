@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
-from ciguard.domain import record_from_json
+from ciguard.domain.records import record_from_json
 from ciguard.libraries.in_target import introspection
 
 if TYPE_CHECKING:

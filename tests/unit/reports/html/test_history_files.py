@@ -13,7 +13,7 @@ import pytest
 from baseline_examples import NAMES, record
 
 from ciguard.baseline import RunNote
-from ciguard.domain import Severity, Verdict
+from ciguard.domain.findings import Severity, Verdict
 from ciguard.reports import history_files
 
 RUN = RunNote(

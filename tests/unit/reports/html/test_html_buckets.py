@@ -8,12 +8,15 @@ import pytest
 from finding_examples import TARGET, crash, pair
 from report_examples import bucket
 
-from ciguard.domain import Bucket, BucketHistory, Passed, Rejected
+from ciguard.domain.events import BucketHistory
+from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
 from ciguard.reports.wording import publishable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ciguard.domain.findings import Bucket
 
 HISTORY = BucketHistory(
     first_seen="2026-01-01T00:00:00Z",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_examples import HOSTILE
 
-from ciguard.domain import BucketHistory
+from ciguard.domain.events import BucketHistory
 from ciguard.reports.html.charts import WIDTH, Bar, Series, bars, lines, short_number
 from ciguard.reports.html.observed import CasesOverTime
 from ciguard.reports.html.trend import trend

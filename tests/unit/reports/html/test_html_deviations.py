@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from layer_findings import MUTATIONS, layer_case, whole_case
 from report_examples import HOSTILE
 
-from ciguard.domain import Check, Origin
+from ciguard.domain.models import Check, Origin
 from ciguard.levels.model.words import suspect
 from ciguard.reports.html.deviations import MAX_BARS, NEIGHBOURS, origin_of, shown
 

@@ -7,12 +7,16 @@ from finding_examples import crash
 from report_examples import bucket
 from tree_examples import PARENT, PROGRAM, found, heard, program, step
 
-from ciguard.domain import Comparison, Ended, Intent, ProgramCase
+from ciguard.domain.findings import Comparison
+from ciguard.domain.intent import Intent
+from ciguard.domain.lineage import Ended
 from ciguard.reports.html import forest as module
 from ciguard.reports.html.forest import Forest, GrownTree
 
 if TYPE_CHECKING:
     import pytest
+
+    from ciguard.domain.programs import ProgramCase
 
 
 def case(*blocks: str, tree: int = 0) -> ProgramCase:

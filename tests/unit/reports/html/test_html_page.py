@@ -21,27 +21,18 @@ from report_examples import (
     write_report,
 )
 
-from ciguard.domain import (
-    BaselineStanding,
-    BaselineState,
-    Comparison,
-    Event,
-    PackageChange,
-    Part,
-    Place,
-    Plan,
-    PlanMode,
-    Shard,
-    SkippedJob,
-    Verdict,
-    Warned,
-)
+from ciguard.domain.events import Event, Warned
+from ciguard.domain.findings import Comparison, Verdict
+from ciguard.domain.parts import Part
+from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode, SkippedJob
+from ciguard.domain.shards import Shard
+from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.reports.html.buckets import CHUNK, DETAILS_LIMIT, ROWS_LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ciguard.domain import RunFinished
+    from ciguard.domain.events import RunFinished
 
 OURS = {
     *("html", "head", "meta", "title", "link", "style", "body", "header", "main", "footer"),

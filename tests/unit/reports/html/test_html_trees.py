@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from report_examples import BOUND, HOSTILE
 from tree_examples import found, heard, program, step
 
-from ciguard.domain import Ended, ProgramCase
+from ciguard.domain.lineage import Ended
 from ciguard.reports.html import trees as module
 from ciguard.reports.html.forest import Forest, GrownTree
 from ciguard.reports.html.tree_layout import MAX_MARKED, MAX_WIDE, Sign, layout
@@ -19,7 +19,8 @@ from ciguard.reports.html.trees import MAX_TREES, ShownForest, shown_forest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.domain import Bucket
+    from ciguard.domain.findings import Bucket
+    from ciguard.domain.programs import ProgramCase
 
 SVG = ("svg", "g", "a", "path", "circle", "polygon", "text", "title")
 

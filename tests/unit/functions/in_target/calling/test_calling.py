@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from annotated import Annotated
 
-from ciguard.functions import Call
+from ciguard.functions.specs import Call
 
 DENSENET = """
 @arg("dense_blocks", ints(min=2, max=5))

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from annotated import Annotated
 
-from ciguard.functions import ModuleSpec, with_functions
+from ciguard.functions.checking import with_functions
+
+if TYPE_CHECKING:
+    from ciguard.functions.specs import ModuleSpec
 
 NESTED = """
 @arg("size", ints(2, 4))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from annotated import Annotated
 
-from ciguard.functions import module_from_json
+from ciguard.functions.checking import module_from_json
 from ciguard.functions.in_target.calling.caller import Caller
 from ciguard.functions.in_target.describing.module import Description
 from ciguard.functions.in_target.describing.sidecar import apply_sidecar, target_of

@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain import (
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     Constant,
@@ -20,12 +20,13 @@ from ciguard.domain import (
     TupleValue,
     Uniform,
 )
-from ciguard.oracles.tolerance import Inputs, inputs_of
+from ciguard.oracles.comparing.tolerance import Inputs, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ciguard.domain import Case, Fill, Value
+    from ciguard.domain.case import Case
+    from ciguard.domain.values import Fill, Value
 
 MUCH = 100_000
 """A number from which on long work may be intended."""

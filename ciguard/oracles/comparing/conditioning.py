@@ -16,36 +16,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.domain import (
+from ciguard.domain import dtypes
+from ciguard.domain.outcomes import Passed
+from ciguard.domain.values import (
     ArrayValue,
     CallValue,
     DictValue,
     Explicit,
     ListValue,
     LiteralValue,
-    Passed,
     TensorValue,
     TupleValue,
     Uniform,
-    dtypes,
     value_to_json,
 )
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
 from ciguard.execution.worker.fills import elements
-from ciguard.oracles.comparison import number
-from ciguard.oracles.differences import differs
+from ciguard.oracles.comparing.comparison import number
+from ciguard.oracles.comparing.differences import differs
+from ciguard.oracles.comparing.tolerance import epsilon_of
 from ciguard.oracles.levels import inputs_in, judged
 from ciguard.oracles.relations import RELATIONS
-from ciguard.oracles.tolerance import epsilon_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from ciguard.domain import Case, Finding, Outcome, Value
+    from ciguard.domain.case import Case
+    from ciguard.domain.findings import Finding
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Value
     from ciguard.execution import Output
-    from ciguard.oracles.tolerance import Inputs
+    from ciguard.oracles.comparing.tolerance import Inputs
 
 _NUMERIC = frozenset({"values", "nan"})
 _STEP = 0.01

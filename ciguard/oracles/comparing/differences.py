@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.domain import Evidence, PairKind, Passed, Rejected, Stage
+from ciguard.domain.findings import Evidence, PairKind
+from ciguard.domain.outcomes import Passed, Rejected, Stage
 from ciguard.execution import decode_effects, decode_outputs
-from ciguard.oracles.comparison import Difference, compare_effects, compare_outputs
+from ciguard.oracles.comparing.comparison import Difference, compare_effects, compare_outputs
+from ciguard.oracles.comparing.tolerance import NO_INPUTS, Inputs
 from ciguard.oracles.contract import headline
 from ciguard.oracles.laws import evidence_of
 from ciguard.oracles.showing import outcomes_side_by_side
-from ciguard.oracles.tolerance import NO_INPUTS, Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ciguard.domain import Outcome
+    from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.laws import Law
 
 _WHERE = {

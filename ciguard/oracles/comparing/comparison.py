@@ -11,7 +11,7 @@ import numpy as np
 
 from ciguard.domain import dtypes
 from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable
-from ciguard.oracles.tolerance import NO_INPUTS, Inputs, relative_tolerance
+from ciguard.oracles.comparing.tolerance import NO_INPUTS, Inputs, relative_tolerance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
