@@ -206,7 +206,7 @@ def main() -> int:
     listed = campaigns(options.only)
     if not listed:
         parser.error(f"no campaign has {options.only!r} in its name")
-    with changing_load(random.Random(0)), ThreadPoolExecutor(options.at_once) as pool:  # noqa: S311 - repeatable
+    with changing_load(random.Random(0)), ThreadPoolExecutor(options.at_once) as pool:
         results = list(pool.map(run, listed))
     false = sum(count for count, _ in results)
     ended = sum(has_ended for _, has_ended in results)

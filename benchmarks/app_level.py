@@ -112,7 +112,7 @@ def _random(
 ) -> list[Input]:
     """Return inputs of things that anybody may photograph, write or say."""
     del explored
-    rng = random.Random(seed)  # noqa: S311 - repeatable
+    rng = random.Random(seed)
     labels = relations_of(None).labels
     made: list[Input] = []
     felt = _inputs([Wanted(Task.SENTIMENT)], 20, seed)
@@ -137,7 +137,7 @@ def _fuzzed(
 ) -> list[Input]:
     """Return noise: images, sounds and texts of random content."""
     del explored
-    rng = random.Random(seed)  # noqa: S311 - repeatable
+    rng = random.Random(seed)
     kinds = {kind_of(one.task): one.task for one in operations}
     made: list[Input] = []
     for number in range(count):

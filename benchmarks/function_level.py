@@ -90,7 +90,7 @@ class Bench:
 
     def sampled(self, function: FunctionSpec) -> Drawn:
         """Measure drawing as campaigns draw."""
-        sample, rng = call_sampler(function, self.module), random.Random(_SEED)  # noqa: S311 - repeatable, not secret
+        sample, rng = call_sampler(function, self.module), random.Random(_SEED)
         found = Drawn()
         began = time.process_time()
         while found.seconds < self.seconds / 2:
@@ -168,7 +168,7 @@ def branches(inputs: Mapping[str, Sequence[dict[str, Any]]], folder: Path) -> di
 def _rate(drawn: Drawn | None) -> str:
     if drawn is None or drawn.error:
         return "-"
-    return f"{drawn.speed:.0f}" if drawn.speed >= 10 or not drawn.valid else f"{drawn.speed:.1f}"  # noqa: PLR2004 - two digits
+    return f"{drawn.speed:.0f}" if drawn.speed >= 10 or not drawn.valid else f"{drawn.speed:.1f}"
 
 
 def _lost(drawn: Drawn | None) -> str:

@@ -74,7 +74,7 @@ def main() -> int:
     ends = list(EXPECTED)
     planted = [ends[i % len(ends)] for i in range(options.deaths)]
     plan: list[str] = [""] * options.good + planted
-    random.Random(0).shuffle(plan)  # noqa: S311 - repeatable
+    random.Random(0).shuffle(plan)
     cases = [deadly(how) if how else good(number) for number, how in enumerate(plan)]
     encoded = [json.dumps(case_to_json(case)).encode() for case in cases]
 

@@ -39,7 +39,7 @@ OPTIONAL = 0.2
 
 def random_int(rng: random.Random) -> int:
     """Return a small int, or one of a few that are not."""
-    return rng.choice(INTS) if rng.random() < 0.4 else rng.randint(-2, 5)  # noqa: PLR2004 - a share
+    return rng.choice(INTS) if rng.random() < 0.4 else rng.randint(-2, 5)
 
 
 def random_tensor(rng: random.Random) -> TensorValue:
@@ -58,9 +58,9 @@ def random_tensor(rng: random.Random) -> TensorValue:
 def random_value(rng: random.Random) -> Value:
     """Return a value of any kind; half are tensors, what most arguments of these libraries are."""
     pick = rng.random()
-    if pick < 0.5:  # noqa: PLR2004 - a share
+    if pick < 0.5:
         return random_tensor(rng)
-    if pick < 0.6:  # noqa: PLR2004 - a share
+    if pick < 0.6:
         of_one_kind = rng.choice((random_tensor, random_scalar, random_number))
         return ListValue(tuple(of_one_kind(rng) for _ in range(rng.randint(0, 5))))
     return random_scalar(rng)
@@ -79,7 +79,7 @@ def random_scalar(rng: random.Random) -> Value:
             LiteralValue(random_int(rng)),
             LiteralValue(rng.choice(FLOATS)),
             LiteralValue(rng.choice(TEXTS)),
-            LiteralValue(value=rng.random() < 0.5),  # noqa: PLR2004 - a fair coin
+            LiteralValue(value=rng.random() < 0.5),
             LiteralValue(None),
             DtypeValue(rng.choice(element_types.COMMON)),
         )
@@ -98,9 +98,9 @@ class UnguidedLevel:
         """Return the batch of that index."""
         round_number, place = divmod(index, len(self._records))
         order = list(range(len(self._records)))
-        random.Random(f"{self._seed} {round_number}").shuffle(order)  # noqa: S311 - repeatable
+        random.Random(f"{self._seed} {round_number}").shuffle(order)
         record = self._records[order[place]]
-        rng = random.Random(f"{self._seed} {index}")  # noqa: S311 - repeatable
+        rng = random.Random(f"{self._seed} {index}")
         cases = tuple(random_call(record, rng) for _ in range(self._cases_per_batch))
         return Batch(api=record.api, kind=record.kind, cases=cases)
 

@@ -170,7 +170,7 @@ def sampled(apis: Sequence[ApiRecord], count: int, seed: int) -> list[ApiRecord]
     """Return a random sample in the order of the names; all where none is asked for."""
     if not count or count >= len(apis):
         return list(apis)
-    drawn = random.Random(seed).sample(range(len(apis)), count)  # noqa: S311 - repeatable
+    drawn = random.Random(seed).sample(range(len(apis)), count)
     return [apis[place] for place in sorted(drawn)]
 
 

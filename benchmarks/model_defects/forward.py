@@ -144,7 +144,7 @@ def _padded_with_zero(right: Any, layer: Any, inputs: Any) -> Any:
         layer.strides,
         padding="valid",
     )
-    return torch.where(inside < 0.999, outputs.clamp(min=0), outputs)  # noqa: PLR2004 - all inside
+    return torch.where(inside < 0.999, outputs.clamp(min=0), outputs)
 
 
 def _unscaled(right: Any, layer: Any, *args: Any, **kwargs: Any) -> Any:

@@ -39,7 +39,7 @@ def defects(seed: int, count: int = COUNT) -> list[Defect]:
     Raises:
         ValueError: if the table has no room for so many.
     """
-    rng = random.Random(seed)  # noqa: S311 - repeatable
+    rng = random.Random(seed)
     kinds = list(Kind)
     rng.shuffle(kinds)
     planned = Counter(kinds[number % len(kinds)] for number in range(count))

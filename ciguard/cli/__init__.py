@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         # The options of commands are made here, also from settings of other packages' levels.
-        from ciguard.cli.commands import main as run_command  # noqa: PLC0415
+        from ciguard.cli.commands import main as run_command
     except CiguardError as error:
         sys.stderr.write(f"ciguard: error: {error}\n")
         return error.exit_code

@@ -26,8 +26,8 @@ def accept(settings: Effective, bucket: str, because: str) -> None:
     A different defect of the same API has another fingerprint, and counts. In the place of a bucket
     the name of a cause (g1:...) accepts all known buckets that have it.
     """
-    from ciguard.baseline import accept as accepted  # noqa: PLC0415
-    from ciguard.baseline import find_record, open_store  # noqa: PLC0415 - not for `--help`
+    from ciguard.baseline import accept as accepted
+    from ciguard.baseline import find_record, open_store
 
     config = settings.config
     reason = visible(because).strip()

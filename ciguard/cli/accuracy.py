@@ -149,16 +149,16 @@ def accuracy(  # noqa: PLR0913 - one for each option
     --service real needs the network.
     Exit code 1 if a function crashes, or fails with the service itself or a recording of it.
     """
-    from ciguard.applications.assessing import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.assessing import (
         Trying,
         assess,
         settings_for,
     )
-    from ciguard.applications.exploring import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.exploring import (
         Surroundings,
         explore,
     )
-    from ciguard.reports import (  # noqa: PLC0415
+    from ciguard.reports import (
         AppRemarks,
         accuracy_summary,
         assessed_lines,

@@ -22,7 +22,7 @@ class _Annotated(click.Group):
     """An error is an annotation of the workflow run, too: few people open the log of a step."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        from ciguard.actions import annotation  # noqa: PLC0415 - `--help` needs none of these
+        from ciguard.actions import annotation
 
         try:
             return super().invoke(ctx)
@@ -38,7 +38,7 @@ def action() -> None:
 
 def _report_unprepared(error: CiguardError) -> None:
     """Set the outputs that report a call whose inputs cannot be used: no other step will."""
-    from ciguard.actions import append_outputs, append_summary, not_prepared  # noqa: PLC0415
+    from ciguard.actions import append_outputs, append_summary, not_prepared
 
     results = not_prepared(error, Path.cwd())
     outputs = {"verdict": results.verdict, "exit-code": str(int(results.exit_code))}
@@ -53,8 +53,8 @@ _KEPT = click.argument("kept", metavar="REQUEST", type=click.Path(path_type=Path
 @action.command()
 def prepare() -> None:
     """Check the inputs and say what the steps that follow need to know."""
-    from ciguard.actions import append_outputs, inert, request_of, write_request  # noqa: PLC0415
-    from ciguard.domain.text import visible  # noqa: PLC0415
+    from ciguard.actions import append_outputs, inert, request_of, write_request
+    from ciguard.domain.text import visible
 
     try:
         request = request_of(os.environ, workspace=Path.cwd())
@@ -81,10 +81,10 @@ def prepare() -> None:
 @_KEPT
 def plan(kept: Path) -> int:
     """Write the plan; the matrix is an output."""
-    import json  # noqa: PLC0415 - `--help` needs none of these
+    import json
 
-    from ciguard.actions import annotation, append_outputs  # noqa: PLC0415
-    from ciguard.planning import matrix  # noqa: PLC0415
+    from ciguard.actions import annotation, append_outputs
+    from ciguard.planning import matrix
 
     with _keeping_failures(kept):
         steps = _steps(_request(kept), kept)
@@ -103,7 +103,7 @@ def plan(kept: Path) -> int:
 @_KEPT
 def environments(kept: Path) -> None:
     """Say under which key the environments of the planned targets are kept."""
-    from ciguard.actions import append_outputs, cache_key  # noqa: PLC0415
+    from ciguard.actions import append_outputs, cache_key
 
     request = _request(kept)
     key = cache_key(_steps(request).targets(), os.environ)
@@ -146,7 +146,7 @@ def merge(kept: Path) -> int:
 @_KEPT
 def report(kept: Path) -> None:
     """Answer the runner: outputs, summary, annotation."""
-    from ciguard.actions import (  # noqa: PLC0415
+    from ciguard.actions import (
         InputError,
         annotation,
         append_outputs,
@@ -187,7 +187,7 @@ def publish(kept: Path) -> int:
 
     It fails the task `file` only, whose one purpose this is: elsewhere it changes no verdict.
     """
-    from ciguard.actions import Task, annotation  # noqa: PLC0415
+    from ciguard.actions import Task, annotation
 
     request = _request(kept)
     code = _steps(request).publish()
@@ -197,8 +197,8 @@ def publish(kept: Path) -> int:
 
 
 def _summary(results: Results) -> str:
-    from ciguard.actions import FILES  # noqa: PLC0415
-    from ciguard.domain.text import markdown_text  # noqa: PLC0415
+    from ciguard.actions import FILES
+    from ciguard.domain.text import markdown_text
 
     path = results.folder / FILES["summary"]
     told = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
@@ -209,13 +209,13 @@ def _summary(results: Results) -> str:
 
 
 def _request(kept: Path) -> Request:
-    from ciguard.actions import read_request  # noqa: PLC0415
+    from ciguard.actions import read_request
 
     return read_request(kept, os.environ, workspace=Path.cwd())
 
 
 def _steps(request: Request, kept: Path | None = None) -> Steps:
-    from ciguard.actions import Steps  # noqa: PLC0415
+    from ciguard.actions import Steps
 
     return Steps(request=request, environment=os.environ, kept=kept)
 
@@ -223,7 +223,7 @@ def _steps(request: Request, kept: Path | None = None) -> Steps:
 @contextmanager
 def _keeping_failures(kept: Path) -> Iterator[None]:
     """Keep the message of an error for the step that reports."""
-    from ciguard.actions import keep_failure  # noqa: PLC0415
+    from ciguard.actions import keep_failure
 
     try:
         yield

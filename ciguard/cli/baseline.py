@@ -41,7 +41,7 @@ def init(settings: Effective) -> int:
 
     `ciguard baseline promote` files the worst of it later.
     """
-    from ciguard.baseline import open_store  # noqa: PLC0415 - not for `--help`
+    from ciguard.baseline import open_store
 
     place = settings.config.baseline
     if open_store(place).exists():
@@ -57,7 +57,7 @@ def init(settings: Effective) -> int:
 @takes_settings("baseline")
 def show(settings: Effective) -> None:
     """Show how much is known, and what is in quarantine since it does not show every time."""
-    from ciguard.baseline import inventory, open_store  # noqa: PLC0415 - not for `--help`
+    from ciguard.baseline import inventory, open_store
 
     place = settings.config.baseline
     store = open_store(place)
@@ -80,8 +80,8 @@ def show(settings: Effective) -> None:
 )
 def prune(settings: Effective, older_than: int) -> None:
     """Remove what has long been fixed, what was flaky long ago, and what another record covers."""
-    from ciguard.baseline import TIME_FORMAT, open_store  # noqa: PLC0415 - not for `--help`
-    from ciguard.baseline import prune as pruned  # noqa: PLC0415
+    from ciguard.baseline import TIME_FORMAT, open_store
+    from ciguard.baseline import prune as pruned
 
     now = datetime.now(UTC).strftime(TIME_FORMAT)
     counts: list[int] = []
@@ -108,9 +108,9 @@ def prune(settings: Effective, older_than: int) -> None:
 )
 def promote(settings: Effective, most: int) -> None:
     """File the worst recorded buckets that have no issue, a few at a time."""
-    from ciguard.baseline import open_store  # noqa: PLC0415 - not for `--help`
-    from ciguard.campaign import promotion  # noqa: PLC0415
-    from ciguard.cli.issues import filing_of  # noqa: PLC0415
+    from ciguard.baseline import open_store
+    from ciguard.campaign import promotion
+    from ciguard.cli.issues import filing_of
 
     store = open_store(settings.config.baseline)
     before = store.load()
@@ -169,7 +169,7 @@ def _lines(place: str, records: Records) -> Iterator[str]:
 
 def _causes(records: Iterable[BaselineRecord]) -> int:
     """Return how many causes records have."""
-    from ciguard.baseline import bucket_of  # noqa: PLC0415 - not for `--help`
-    from ciguard.triage import cause_of  # noqa: PLC0415
+    from ciguard.baseline import bucket_of
+    from ciguard.triage import cause_of
 
     return len({cause_of(bucket_of(record, Comparison.KNOWN)).name for record in records})

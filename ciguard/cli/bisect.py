@@ -29,7 +29,7 @@ def bisect(settings: Effective, bucket: str, good: str, bad: str) -> None:
     an interruption. In the place of a bucket the name of a cause (g1:...) runs the cases of all
     buckets that have it, one after the other.
     """
-    from ciguard.campaign import bisect as bisection  # noqa: PLC0415 - not for `--help`
+    from ciguard.campaign import bisect as bisection
 
     buckets = group_of(settings.config, bucket)
     for found in buckets:
@@ -49,7 +49,7 @@ def bisect(settings: Effective, bucket: str, good: str, bad: str) -> None:
 
 
 def _show(result: Bisection) -> None:
-    from packaging.version import Version  # noqa: PLC0415 - not for `--help`
+    from packaging.version import Version
 
     for trial in sorted(result.trials, key=lambda trial: Version(trial.version)):
         click.echo(f"{trial.version:<12} {trial.standing:<8} {visible(trial.says)}")

@@ -50,7 +50,7 @@ def cluster(settings: Effective, *, shards: int, address: str, workers: int) -> 
     shared, anew otherwise. After Ctrl-C the finished shards are in OUT/shards; --resume runs the
     others. Needs `pip install '.[cluster]'` in ciguard's checkout, here and on the nodes.
     """
-    from ciguard.campaign import (  # noqa: PLC0415 - `--help` needs none of these
+    from ciguard.campaign import (
         gather,
         jobs_of,
         launch,

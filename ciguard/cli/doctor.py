@@ -39,7 +39,7 @@ def doctor(settings: Effective, *, offline: bool, confinement: bool) -> int:
     Shows one line for each, and what to change. GitHub is asked with the token in GITHUB_TOKEN, or
     without one what everybody may read. Ends with 1 if there is a problem.
     """
-    from ciguard.actions.checkup import Health  # noqa: PLC0415 - not for `--help`
+    from ciguard.actions.checkup import Health
 
     count = dict.fromkeys(Health, 0)
     examined = (
@@ -54,7 +54,7 @@ def doctor(settings: Effective, *, offline: bool, confinement: bool) -> int:
 
 
 def _show(diagnosis: Diagnosis) -> None:
-    from ciguard.domain.text import visible  # noqa: PLC0415
+    from ciguard.domain.text import visible
 
     text = visible(diagnosis.text, limit=_MAX_TEXT)
     click.echo(f"{diagnosis.health.value:<12} {diagnosis.subject}: {text}")
@@ -63,19 +63,19 @@ def _show(diagnosis: Diagnosis) -> None:
 
 
 def _confinement(config: Config) -> Iterator[Diagnosis]:
-    from ciguard.actions.checkup import examine_confinement  # noqa: PLC0415
+    from ciguard.actions.checkup import examine_confinement
 
     yield from examine_confinement(is_required=config.confine == CONFINE_ALWAYS)
 
 
 def _diagnoses(settings: Effective, *, offline: bool) -> Iterator[Diagnosis]:
-    from ciguard.actions.checkup import (  # noqa: PLC0415
+    from ciguard.actions.checkup import (
         examine_baseline,
         examine_machine,
         examine_workflows,
         read_workflows,
     )
-    from ciguard.project import this_project  # noqa: PLC0415
+    from ciguard.project import this_project
 
     yield from examine_machine()
     workflows = read_workflows(Path.cwd())
@@ -94,13 +94,13 @@ def _baseline(settings: Effective, workflows: Workflows) -> Location:
 def _hosting(
     config: Config, workflows: Workflows, baseline: Location, *, offline: bool
 ) -> Iterator[Diagnosis]:
-    from ciguard.actions.checkup import (  # noqa: PLC0415
+    from ciguard.actions.checkup import (
         Diagnosis,
         Health,
         examine_hosting,
         repository_name,
     )
-    from ciguard.trackers import Patience, repository_of, settings_of  # noqa: PLC0415
+    from ciguard.trackers import Patience, repository_of, settings_of
 
     name = "" if offline else repository_name(Path.cwd(), os.environ)
     if not name:

@@ -63,11 +63,11 @@ def emulate(  # noqa: PLR0913 - one for each option
     faces; labels, objects, topics and entities are made up. Nothing is sent anywhere. Each request
     is told on standard error, without its content. Ends with Ctrl-C.
     """
-    from ciguard.applications.emulating import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.emulating import (
         Emulating,
         emulation,
     )
-    from ciguard.reports import RequestLog, emulation_lines  # noqa: PLC0415 - likewise
+    from ciguard.reports import RequestLog, emulation_lines
 
     if replay is not None and record is not None:
         msg = f"--replay {replay} and --record {record}: what is replayed is recorded already."

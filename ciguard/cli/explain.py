@@ -36,8 +36,8 @@ def explain(api: str, target: str | None, file: Path | None, *, learned: bool) -
     Without --target nothing is installed, and documentation is referred to; with it, its words are
     shown.
     """
-    from ciguard.campaign import knowledge_for, learned_of  # noqa: PLC0415 - not for `--help`
-    from ciguard.reports import explain_in  # noqa: PLC0415
+    from ciguard.campaign import knowledge_for, learned_of
+    from ciguard.reports import explain_in
 
     def say(step: str) -> None:
         click.echo(visible(step), err=True)

@@ -71,9 +71,9 @@ def explore(  # noqa: PLR0913 - one for each option
     folder of its own, starts no processes and connects to nobody, unless --unconfined allows it.
     Exit code 1 if an answer makes a function fail.
     """
-    from ciguard.applications.exploring import Surroundings  # noqa: PLC0415 - not for `--help`
-    from ciguard.applications.exploring import explore as explored_in  # noqa: PLC0415 - likewise
-    from ciguard.reports import AppRemarks, explored_lines, unread_lines  # noqa: PLC0415
+    from ciguard.applications.exploring import Surroundings
+    from ciguard.applications.exploring import explore as explored_in
+    from ciguard.reports import AppRemarks, explored_lines, unread_lines
 
     application, found = functions_in(path, globs)
     remarks = AppRemarks(application)
@@ -102,8 +102,8 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Fo
     Raises:
         ConfigurationError: if there is none.
     """
-    from ciguard.applications import known_providers  # noqa: PLC0415 - not for `--help`
-    from ciguard.applications.finding import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications import known_providers
+    from ciguard.applications.finding import (
         find,
         read_application,
     )

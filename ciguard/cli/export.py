@@ -29,7 +29,7 @@ def export(*, files: tuple[Path, ...], output: Path) -> None:
     test_model_functions.py: they draw such inputs as `pytest --ciguard` does, and are yours.
     An earlier file of that name is replaced unless its first line was changed.
     """
-    from ciguard.functions.writing import export_tests  # noqa: PLC0415 - not for `--help`
+    from ciguard.functions.writing import export_tests
 
     for written in export_tests(files, output):
         click.echo(f"{written.path}: {written.functions} functions")

@@ -58,10 +58,10 @@ def extract(
 
 
 def _from_target(target: str, out: Path | None, documentation: Path | None) -> None:
-    from ciguard.campaign import extract as extract_from  # noqa: PLC0415 - not for `--help`
-    from ciguard.knowledge import constraint_lines  # noqa: PLC0415
-    from ciguard.oracles import documentation_findings  # noqa: PLC0415
-    from ciguard.reports import (  # noqa: PLC0415
+    from ciguard.campaign import extract as extract_from
+    from ciguard.knowledge import constraint_lines
+    from ciguard.oracles import documentation_findings
+    from ciguard.reports import (
         documentation_text,
         extraction_lines,
         write_atomically,
@@ -83,7 +83,7 @@ def _from_target(target: str, out: Path | None, documentation: Path | None) -> N
 
 
 def _from_documentation(docs: Path, out: Path | None, rules: Path | None) -> None:
-    from ciguard.knowledge import extract_from_file  # noqa: PLC0415 - not for `--help`
+    from ciguard.knowledge import extract_from_file
 
     if out is None:
         msg = "--docs needs --out: the file for the constraints"

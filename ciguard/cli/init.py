@@ -53,7 +53,7 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
     What exists and differs is left alone; a second call changes nothing. What was written is
     recorded in .ciguard-init.json, which is to be committed too: --upgrade needs it.
     """
-    from ciguard.actions import (  # noqa: PLC0415 - `--help` needs none of these
+    from ciguard.actions import (
         CI_SYSTEMS,
         RECORD,
         Record,
@@ -62,8 +62,8 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
         upgrade,
         write_all,
     )
-    from ciguard.domain.text import visible  # noqa: PLC0415
-    from ciguard.project import this_project  # noqa: PLC0415
+    from ciguard.domain.text import visible
+    from ciguard.project import this_project
 
     if upgrades and force:
         msg = "--upgrade keeps your changes, --force gives them up: give one of them."
@@ -93,7 +93,7 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
 
 def _forced_record(root: Path) -> Record | None:
     """Return what `--force` keeps of the record: the CI system; a damaged record holds nothing."""
-    from ciguard.actions import Record, read_record  # noqa: PLC0415 - not for `--help`
+    from ciguard.actions import Record, read_record
 
     try:
         record = read_record(root)
@@ -105,9 +105,9 @@ def _forced_record(root: Path) -> Record | None:
 
 def _files(root: Path, source: ActionSource, record: Record) -> dict[str, str]:
     """Return what is to be written, and say why it is that."""
-    from ciguard.actions import CONFIGURATION, contents, look_at  # noqa: PLC0415 - not for `--help`
-    from ciguard.config import DEFAULT_TARGETS, SourceKind, load_config  # noqa: PLC0415
-    from ciguard.domain.text import visible  # noqa: PLC0415
+    from ciguard.actions import CONFIGURATION, contents, look_at
+    from ciguard.config import DEFAULT_TARGETS, SourceKind, load_config
+    from ciguard.domain.text import visible
 
     settings = load_config({}, os.environ, folder=root)
     are_chosen = settings.sources["targets"].kind is not SourceKind.DEFAULT

@@ -40,7 +40,7 @@ def learn(
 
     The form of the files, and how rules are made: docs/knowledge.md.
     """
-    from ciguard.knowledge import Thresholds, learn_from_files  # noqa: PLC0415 - not for `--help`
+    from ciguard.knowledge import Thresholds, learn_from_files
 
     thresholds = Thresholds(min_support=min_support, min_confidence=min_confidence)
     for rules in learn_from_files(sentences, out, docs=docs, thresholds=thresholds):

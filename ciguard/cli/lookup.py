@@ -26,13 +26,13 @@ def all_buckets(config: Config) -> list[Bucket]:
     Raises:
         CiguardError: if either is unreadable.
     """
-    from ciguard.baseline import (  # noqa: PLC0415 - `--help` needs no baseline
+    from ciguard.baseline import (
         Exercised,
         compare,
         open_store,
     )
-    from ciguard.reports import read_buckets  # noqa: PLC0415
-    from ciguard.triage import with_causes, with_reach  # noqa: PLC0415
+    from ciguard.reports import read_buckets
+    from ciguard.triage import with_causes, with_reach
 
     met = read_buckets(config.out)
     names = {name for bucket in met for name in (bucket.fingerprint, *bucket.aliases)}
@@ -48,7 +48,7 @@ def record_of(config: Config, bucket: Bucket) -> BaselineRecord | None:
     Raises:
         BaselineError: if it is unreadable.
     """
-    from ciguard.baseline import find_record, open_store  # noqa: PLC0415 - likewise
+    from ciguard.baseline import find_record, open_store
 
     records = open_store(config.baseline).load()
     return find_record(records, bucket.fingerprint, *bucket.aliases)

@@ -43,8 +43,8 @@ def merge(settings: Effective, folders: tuple[Path, ...], plan_file: Path | None
     it expects every shard of those that left one. What is missing, broken or of another campaign
     was not run: exit code 3, whatever else was found. A folder may be the result of a merge.
     """
-    from ciguard.campaign import gather, read_plan  # noqa: PLC0415 - `--help` needs none of these
-    from ciguard.campaign import merge as judged  # noqa: PLC0415
+    from ciguard.campaign import gather, read_plan
+    from ciguard.campaign import merge as judged
 
     plan = None if plan_file is None else read_plan(plan_file)
     merged = gather(folders, settings.config, plan)

@@ -27,9 +27,9 @@ def minimize(settings: Effective, bucket: str) -> int:
     A simpler case takes its place in the baseline, if the bucket is there. Exits 1 if the defect
     does not show any more.
     """
-    from ciguard.campaign import minimise  # noqa: PLC0415 - not for `--help`
-    from ciguard.oracles.relations import encode  # noqa: PLC0415
-    from ciguard.triage import simplicity  # noqa: PLC0415
+    from ciguard.campaign import minimise
+    from ciguard.oracles.relations import encode
+    from ciguard.triage import simplicity
 
     config = settings.config
     before = bucket_of(config, bucket)
@@ -58,7 +58,7 @@ def _parts(case: Case) -> int:
 
 
 def _keep(bucket: Bucket, config: Config) -> None:
-    from ciguard.baseline import find_record, open_store, with_exhibit  # noqa: PLC0415
+    from ciguard.baseline import find_record, open_store, with_exhibit
 
     store = open_store(config.baseline)
     record = find_record(store.load(), bucket.fingerprint)

@@ -40,7 +40,7 @@ def _devices(
     context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return each device once, in full."""
-    from ciguard.targets import parse_device  # noqa: PLC0415 - not for `--help`
+    from ciguard.targets import parse_device
 
     del context, parameter
     found = []
@@ -132,7 +132,7 @@ def plan(
     is for `ciguard run --plan FILE`; docs/planning.md says how it is made. Exits with 3 if
     rows were planned and none of them can run.
     """
-    from ciguard.planning import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.planning import (
         commands,
         explanation,
         make_plan,
@@ -154,7 +154,7 @@ def plan(
 
 
 def _write(path: Path, text: str, *, option: str) -> None:
-    from ciguard.files import replace_file  # noqa: PLC0415 - not for `--help`
+    from ciguard.files import replace_file
 
     try:
         replace_file(path, text)
@@ -167,7 +167,7 @@ def _write(path: Path, text: str, *, option: str) -> None:
 
 
 def _request(settings: Effective, options: Mapping[str, Any]) -> PlanRequest:
-    from ciguard.planning import PlanRequest, Runners, Wheels  # noqa: PLC0415 - not for `--help`
+    from ciguard.planning import PlanRequest, Runners, Wheels
 
     against, wheel, base_wheel = (options[key] for key in ("against", "wheel", "base_wheel"))
     if base_wheel and not wheel:

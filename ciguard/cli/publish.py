@@ -74,8 +74,8 @@ def publish(folder: Path, **options: Any) -> int:
     FOLDER may come from anybody: it is checked, and nothing in it says where to write. Without the
     permission for a check run, its annotations are written as commands of the workflow's log.
     """
-    from ciguard.reports import lost_status, receive_run, status_of  # noqa: PLC0415 - not for `--help`
-    from ciguard.trackers import Head, repository_of  # noqa: PLC0415
+    from ciguard.reports import lost_status, receive_run, status_of
+    from ciguard.trackers import Head, repository_of
 
     _refuse_incomplete(options)
     to = repository_of(options["repository"], os.environ)
@@ -122,7 +122,7 @@ def _pull_request(to: Connection, options: Mapping[str, Any]) -> str:
     needs_number = options["comment"] or (options["sarif"] and not options["ref"])
     if given or not needs_number or not options["head_branch"]:
         return given
-    from ciguard.trackers import Origin, Patience, find_pull_request  # noqa: PLC0415
+    from ciguard.trackers import Origin, Patience, find_pull_request
 
     origin = Origin(
         repository=options["head_repository"],
@@ -141,8 +141,8 @@ def _pull_request(to: Connection, options: Mapping[str, Any]) -> str:
 
 
 def _check(to: Connection, head: Head, status: Status) -> None:
-    from ciguard.reports import workflow_commands  # noqa: PLC0415
-    from ciguard.trackers import Check, Patience, page_of_run, publish_check  # noqa: PLC0415
+    from ciguard.reports import workflow_commands
+    from ciguard.trackers import Check, Patience, page_of_run, publish_check
 
     said = Check(
         conclusion=status.conclusion,
@@ -169,7 +169,7 @@ def _require_token(to: Connection, permission: str) -> None:
 
 
 def _comment(to: Connection, head: Head, status: Status, options: Mapping[str, Any]) -> None:
-    from ciguard.trackers import Comment, Patience, publish_comment, pull_request_number  # noqa: PLC0415
+    from ciguard.trackers import Comment, Patience, publish_comment, pull_request_number
 
     said = Comment(
         number=pull_request_number(options["pull_request"]),
@@ -186,7 +186,7 @@ def _comment(to: Connection, head: Head, status: Status, options: Mapping[str, A
 
 
 def _comment_text(status: Status, head: Head, repository: str) -> str:
-    from ciguard.trackers import page_of_run  # noqa: PLC0415
+    from ciguard.trackers import page_of_run
 
     page = page_of_run(os.environ, repository)
     results = f" · [results]({page})" if page else ""
@@ -194,11 +194,11 @@ def _comment_text(status: Status, head: Head, repository: str) -> str:
 
 
 def _upload(to: Connection, run: ReceivedRun, options: Mapping[str, Any]) -> None:
-    from ciguard.domain.findings import Verdict  # noqa: PLC0415 - not for `--help`
-    from ciguard.domain.text import command_text  # noqa: PLC0415 - not for `--help`
-    from ciguard.project import this_project  # noqa: PLC0415
-    from ciguard.reports import sarif_text  # noqa: PLC0415
-    from ciguard.trackers import Analysis, Patience, upload_analysis  # noqa: PLC0415
+    from ciguard.domain.findings import Verdict
+    from ciguard.domain.text import command_text
+    from ciguard.project import this_project
+    from ciguard.reports import sarif_text
+    from ciguard.trackers import Analysis, Patience, upload_analysis
 
     number = options["pull_request"]
     ref = options["ref"] or (f"refs/pull/{number}/head" if number else "")

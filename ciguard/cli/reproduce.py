@@ -33,8 +33,8 @@ def reproduce(settings: Effective, bucket: str, target: str | None, *, gdb: bool
 
     Exits 1 if the outcome is the same and 0 if it is different, as `git bisect run` wants it.
     """
-    from ciguard.campaign import reproduce as run_again  # noqa: PLC0415 - not for `--help`
-    from ciguard.reports import outcome_text  # noqa: PLC0415
+    from ciguard.campaign import reproduce as run_again
+    from ciguard.reports import outcome_text
 
     found = bucket_of(settings.config, bucket)
     # Of two targets that differ the last one is the one that deviates.
@@ -65,8 +65,8 @@ def reproduce(settings: Effective, bucket: str, target: str | None, *, gdb: bool
 
 
 def _show_native(bucket: Bucket, target: str, config: Config) -> None:
-    from ciguard.campaign import debug  # noqa: PLC0415 - not for `--help`
-    from ciguard.triage import native_frames  # noqa: PLC0415
+    from ciguard.campaign import debug
+    from ciguard.triage import native_frames
 
     seen = debug(bucket, target, config, on_step=lambda step: click.echo(visible(step), err=True))
     stack = [line for line in seen.text.splitlines() if line.startswith("#")]
@@ -87,7 +87,7 @@ def refuse_measured(bucket: Bucket) -> None:
     Raises:
         ConfigurationError: if its targets were measured against each other.
     """
-    from ciguard.oracles import is_measured  # noqa: PLC0415 - not for `--help`
+    from ciguard.oracles import is_measured
 
     if is_measured(bucket.finding):
         msg = (
@@ -104,7 +104,7 @@ def refuse_incomplete(bucket: Bucket) -> None:
     Raises:
         ConfigurationError: if the relation is not installed.
     """
-    from ciguard.oracles.relations import is_whole  # noqa: PLC0415 - not for `--help`
+    from ciguard.oracles.relations import is_whole
 
     case = bucket.finding.case
     if not is_whole(case):
@@ -117,8 +117,8 @@ def refuse_incomplete(bucket: Bucket) -> None:
 
 def still_broken(bucket: Bucket, now: Outcome) -> bool | None:
     """Return whether a law that one outcome alone decides is broken; None for other findings."""
-    from ciguard.oracles import Subject, judge, traits_of  # noqa: PLC0415 - not for `--help`
-    from ciguard.triage import presentable  # noqa: PLC0415
+    from ciguard.oracles import Subject, judge, traits_of
+    from ciguard.triage import presentable
 
     finding = bucket.finding
     shown = presentable(finding.case).is_shown_by(finding, now)
@@ -142,7 +142,7 @@ def shows_the_same(recorded: Outcome | None, now: Outcome) -> bool:
         recorded: None for a bucket of the baseline, which keeps the case only.
         now: what happened this time.
     """
-    from ciguard.triage import symptom_of  # noqa: PLC0415 - `--help` needs no triage
+    from ciguard.triage import symptom_of
 
     if recorded is None:
         return not isinstance(now, Passed | Rejected)

@@ -36,7 +36,7 @@ def run(settings: Effective) -> int:
 
 def campaign(settings: Effective, *, files_issues: bool) -> int:
     """Run a campaign with all its reports, and return its exit code."""
-    from ciguard.campaign import run as run_campaign  # noqa: PLC0415 - `--help` does not need it
+    from ciguard.campaign import run as run_campaign
 
     return report(settings, partial(run_campaign, settings.config), files_issues=files_issues)
 
@@ -56,9 +56,9 @@ class Judge(Protocol):
 
 def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
     """Send a judge's events to all reporters and to the issue filer, and return the exit code."""
-    from ciguard.campaign import Publishing  # noqa: PLC0415 - `--help` needs none of these
-    from ciguard.cli.issues import filing_of  # noqa: PLC0415
-    from ciguard.reports import (  # noqa: PLC0415
+    from ciguard.campaign import Publishing
+    from ciguard.cli.issues import filing_of
+    from ciguard.reports import (
         CONSOLES,
         REPORTERS,
         Destination,
@@ -66,7 +66,7 @@ def report(settings: Effective, judge: Judge, *, files_issues: bool) -> int:
         dispatch,
         history_files,
     )
-    from ciguard.trackers import page_of_run  # noqa: PLC0415
+    from ciguard.trackers import page_of_run
 
     config = settings.config
     destination = Destination(folder=config.out, stream=sys.stdout, policy=config.policy)

@@ -50,24 +50,24 @@ def services(  # noqa: PLR0913 - one for each option
     about; the branches that their answers decide; and sub-conditions that are the same whatever the
     answer is. Reads the text only: nothing of it is run, nothing is sent anywhere.
     """
-    from ciguard.applications import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications import (
         known_providers,
         read_provider,
     )
-    from ciguard.applications.finding import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.finding import (
         find,
         read_application,
     )
-    from ciguard.applications.judging import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.judging import (
         contradictory_conditions,
         dead_conditions,
         read_vocabulary,
     )
-    from ciguard.applications.repairing import (  # noqa: PLC0415 - not for `--help`
+    from ciguard.applications.repairing import (
         nearest_in,
         repairs,
     )
-    from ciguard.reports import (  # noqa: PLC0415 - likewise
+    from ciguard.reports import (
         AppRemarks,
         services_lines,
         services_to_json,

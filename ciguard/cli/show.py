@@ -28,8 +28,8 @@ def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: 
 
     BUCKET is a fingerprint or the beginning of one.
     """
-    from ciguard.reports import bucket_lines, grouping_lines, table_lines  # noqa: PLC0415 - not for `--help`
-    from ciguard.triage import read_script, realism  # noqa: PLC0415
+    from ciguard.reports import bucket_lines, grouping_lines, table_lines
+    from ciguard.triage import read_script, realism
 
     config = settings.config
     if bucket is None:

@@ -27,9 +27,9 @@ def suggest(file: Path, pattern: str, *, sidecar: bool) -> None:
     Prints a diff for `git apply` or `patch -p1`, and before it the reasons of each proposal and
     the arguments that nothing is known about. FILE is parsed, never run.
     """
-    from ciguard.campaign import shipped_knowledge  # noqa: PLC0415 - not for `--help`
-    from ciguard.files import read_text  # noqa: PLC0415
-    from ciguard.suggesting import (  # noqa: PLC0415
+    from ciguard.campaign import shipped_knowledge
+    from ciguard.files import read_text
+    from ciguard.suggesting import (
         MAX_BYTES,
         as_diff,
         as_sidecar,

@@ -27,7 +27,7 @@ def targets() -> None:
 @targets.command("list")
 def list_stored() -> None:
     """List the environments in the cache, the most recently used first."""
-    from ciguard.targets import cache_folder, list_environments  # noqa: PLC0415 - not for `--help`
+    from ciguard.targets import cache_folder, list_environments
 
     stored = list_environments()
     for environment in stored:
@@ -41,7 +41,7 @@ def list_stored() -> None:
 @click.option("--refresh", is_flag=True, help="Build anew what is in the cache already.")
 def sync(settings: Effective, *, refresh: bool) -> None:
     """Build the environments of the configured targets, so that `ciguard run` need not."""
-    from ciguard.targets import parse_target, provision_all, unique_names  # noqa: PLC0415
+    from ciguard.targets import parse_target, provision_all, unique_names
 
     wanted = [parse_target(text) for text in settings.config.targets]
     ready = provision_all(wanted, on_step=lambda step: click.echo(visible(step)), refresh=refresh)
@@ -64,7 +64,7 @@ def sync(settings: Effective, *, refresh: bool) -> None:
 )
 def prune(keep: int) -> None:
     """Remove environments from the cache; what is in use stays."""
-    from ciguard.targets import prune_environments  # noqa: PLC0415 - not for `--help`
+    from ciguard.targets import prune_environments
 
     removed = prune_environments(keep=keep)
     for environment in removed:

@@ -77,7 +77,7 @@ def open_tracker(place: str, *, terms: Terms, patience: Patience, writes: bool =
             "--dry-run what would be filed."
         )
         raise ConfigurationError(msg)
-    from ciguard.trackers.github import GitHubTracker  # noqa: PLC0415 - PyGithub takes its time
+    from ciguard.trackers.github import GitHubTracker
 
     return GitHubTracker(to, terms=terms, patience=patience)
 
@@ -107,7 +107,7 @@ def open_disclosure(how: str, issues: str, *, terms: Terms, patience: Patience) 
     if not to.token:
         msg = f"issues-security = {how!r}: no token. Set {SECURITY_TOKEN_VARIABLE}."
         raise ConfigurationError(msg)
-    from ciguard.trackers.github_private import Advisories, PrivateRepository  # noqa: PLC0415 - slow
+    from ciguard.trackers.github_private import Advisories, PrivateRepository
 
     if how == ADVISORY:
         return Advisories(to, patience=patience)
@@ -115,7 +115,7 @@ def open_disclosure(how: str, issues: str, *, terms: Terms, patience: Patience) 
 
 
 def _github(location: str) -> Tracker:
-    from ciguard.trackers.github import GitHubTracker  # noqa: PLC0415 - PyGithub takes its time
+    from ciguard.trackers.github import GitHubTracker
 
     return GitHubTracker(connection(location, os.environ))
 

@@ -46,7 +46,7 @@ def publish_check(to: Connection, head: Head, check: Check, *, patience: Patienc
         TrackerForbiddenError: if the token may not.
         TrackerError: if GitHub refuses, or does not answer in time.
     """
-    from ciguard.trackers.github_checks import CheckRuns  # noqa: PLC0415 - PyGithub takes its time
+    from ciguard.trackers.github_checks import CheckRuns
 
     return CheckRuns(to, patience).publish(head, check)
 
@@ -58,7 +58,7 @@ def publish_comment(to: Connection, comment: Comment, *, patience: Patience) -> 
         TrackerForbiddenError: if the token may not.
         TrackerError: if GitHub refuses, or does not answer in time.
     """
-    from ciguard.trackers.github_comment import StickyComment  # noqa: PLC0415 - likewise
+    from ciguard.trackers.github_comment import StickyComment
 
     return StickyComment(to, patience).publish(comment)
 
@@ -70,7 +70,7 @@ def find_pull_request(to: Connection, origin: Origin, *, patience: Patience) -> 
         TrackerForbiddenError: if the token may not read pull requests.
         TrackerError: if several have it, or GitHub refuses or does not answer in time.
     """
-    from ciguard.trackers.github_pulls import PullRequests  # noqa: PLC0415 - likewise
+    from ciguard.trackers.github_pulls import PullRequests
 
     return PullRequests(to, patience).number_of(origin)
 
@@ -82,6 +82,6 @@ def upload_analysis(to: Connection, analysis: Analysis, *, patience: Patience) -
         TrackerForbiddenError: if the token may not, or the repository has no code scanning.
         TrackerError: if GitHub refuses, or does not answer in time.
     """
-    from ciguard.trackers.github_code_scanning import CodeScanning  # noqa: PLC0415 - likewise
+    from ciguard.trackers.github_code_scanning import CodeScanning
 
     return CodeScanning(to, patience).upload(analysis)

@@ -31,6 +31,6 @@ class RepositorySettings(Protocol):
 
 def settings_of(to: Connection, *, patience: Patience) -> RepositorySettings:
     """Return what asks for the settings of a repository. Nothing is asked yet."""
-    from ciguard.trackers.github_settings import GitHubSettings  # noqa: PLC0415 - PyGithub takes its time
+    from ciguard.trackers.github_settings import GitHubSettings
 
     return GitHubSettings(to, patience)

@@ -25,7 +25,7 @@ FILES = {
     "jenkins": "ci/ciguard.Jenkinsfile",
     "cron": "ci/ciguard.crontab",
 }
-TOKEN = "BASELINE_PUSH_TOKEN"  # noqa: S105 - the name of a variable
+TOKEN = "BASELINE_PUSH_TOKEN"
 
 
 def test_every_ci_system_but_github_has_a_file_of_its_own() -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-SECRET = "AKIASECRETSECRET"  # noqa: S105 - none that anything accepts
+SECRET = "AKIASECRETSECRET"
 TEXT = next(one for one in answered_operations() if one.name == "detect_text")
 
 

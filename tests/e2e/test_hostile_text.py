@@ -33,7 +33,7 @@ HOSTILE = "boom\n::set-env name=PWNED::1\r::error file=a,line=1::PWNED\n##[error
 COMMAND = re.compile(r"^\s*(?:::|##\[)(?P<name>[A-Za-z-]+)")
 OURS = {"group", "endgroup", "stop-commands", "error", "warning", "notice", "debug"}
 GONE = "planted.gone"
-SECRET = "ghs_planted0123456789secret"  # noqa: S105 - made up
+SECRET = "ghs_planted0123456789secret"
 QUICK = ("--exclude", "*.spin", "--max-cases", "320")
 
 SPELLS = (

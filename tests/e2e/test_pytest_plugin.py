@@ -135,7 +135,7 @@ def test_functions_pass_and_fail_with_a_call_to_paste_and_a_script_to_run(
     assert fails_alone(session.stdout, tmp_path, "ValueError: too much: 40")
     properties = {
         case.get("name"): {p.get("name"): p.get("value") for p in case.iter("property")}
-        for case in ET.parse(tmp_path / "junit.xml").iter("testcase")  # noqa: S314 - our own
+        for case in ET.parse(tmp_path / "junit.xml").iter("testcase")
     }
     assert int(properties["good"]["ciguard_valid_inputs"] or 0) > 50
     assert properties["bad"]["ciguard_failures"] == "1"
@@ -790,7 +790,7 @@ def test_a_slow_function_gets_inputs_until_its_time_is_up(
 
     def tried(*options: str) -> tuple[int, bool]:
         run("--junitxml=report.xml", *options, "model.py", examples=20)
-        root = ET.parse(tmp_path / "report.xml")  # noqa: S314 - of this session
+        root = ET.parse(tmp_path / "report.xml")
         told = {one.get("name"): one.get("value") for one in root.iter("property")}
         return int(told["ciguard_valid_inputs"] or 0), "ciguard_stopped" in told
 

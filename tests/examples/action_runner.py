@@ -83,7 +83,7 @@ class Trigger:
     event: Mapping[str, Any] = field(default_factory=dict)
     ref: str = "refs/pull/7/merge"
     repository: str = "owner/name"
-    token: str = "token-of-the-job"  # noqa: S105 - of nobody
+    token: str = "token-of-the-job"
 
     def context(self) -> dict[str, Any]:
         """Return what expressions may know of it."""

@@ -121,7 +121,7 @@ class _Job:
 
 def play(seed: int, folder: Path) -> Ending:
     """Run one schedule, then an undisturbed run of each job."""
-    rng = random.Random(seed)  # noqa: S311 - reproducible, no secret
+    rng = random.Random(seed)
     gate = Turnstile(rng, fault_rate=rng.choice([0.0, 0.1, 0.3, 0.6]))
     faults: list[Fault] = []
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from github_git import GitDatabase
 
-TOKEN = "ghs_0123456789abcdefghijklmnopqrstuvwxyz"  # noqa: S105 - of no real repository
+TOKEN = "ghs_0123456789abcdefghijklmnopqrstuvwxyz"
 GRAPHQL = "/graphql"
 _MOVED = re.compile(rf"/repositories/{OTHER_ID}(/issues/(\d+))")
 _SECONDARY = (

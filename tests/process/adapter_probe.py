@@ -5,7 +5,7 @@ python adapter_probe.py REPOSITORY ADAPTER
 Each answer is a line of JSON, then a line with `END` and the status of the process that gave it.
 """
 
-# ruff: noqa: PLC0415, BLE001, FBT003, SLF001, S311 - the library is imported last, and
+# ruff: noqa: PLC0415, BLE001, FBT003 - the library is imported last, and
 # its ways are under test
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def tied() -> Any:
     """Build a layer around the kernel of another one."""
     one, other = layers.Dense(2, use_bias=False), layers.Dense(2, use_bias=False, name="odd")
     model = sequential(one, other)
-    store = other._tracker.config["trainable_variables"][1]  # noqa: SLF001 - as nobody should
+    store = other._tracker.config["trainable_variables"][1]
     store[:] = [one.kernel]
     return model
 

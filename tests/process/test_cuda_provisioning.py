@@ -38,7 +38,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
     )
     LIBRARIES.items()
-    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)  # noqa: SLF001 - nothing unregisters
+    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)
     monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")

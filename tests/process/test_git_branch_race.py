@@ -59,7 +59,7 @@ class Job:
 
 def race(folder: Path, *, jobs: int, pushes: int, kills: int) -> tuple[str, list[Job]]:
     """Let jobs push at once, kill some now and then, and wait for the end of all."""
-    rng = random.Random(jobs * pushes)  # noqa: S311 - chooses victims
+    rng = random.Random(jobs * pushes)
     bare_repository(folder / "served" / "remote.git")
     with served(folder / "served") as address:
         remote = f"{address}/remote.git"

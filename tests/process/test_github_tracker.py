@@ -289,7 +289,7 @@ def test_an_unknown_repository_a_bad_token_and_an_unknown_person_are_told(
     api = server.address()
 
     missing = attempt(Connection(repository="owner/other", api=api, token=TOKEN))
-    refused = attempt(Connection(repository=NAME, api=api, token="wrong"))  # noqa: S106 - it is
+    refused = attempt(Connection(repository=NAME, api=api, token="wrong"))
     known = Connection(repository=NAME, api=api, token=TOKEN, pause_s=0)
     unknown = attempt(known, Terms(assignees=("nobody",)))
 

@@ -89,7 +89,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "utf-8",
     )
     file.chmod(0o755)
-    monkeypatch.setattr(speaking, "_SPEAKERS", speaking._SPEAKERS[:1])  # noqa: SLF001 - flite alone
+    monkeypatch.setattr(speaking, "_SPEAKERS", speaking._SPEAKERS[:1])
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     return log
 

@@ -98,7 +98,7 @@ def alone(
 def test_keras_gives_every_layer_the_shape_that_the_universe_says(
     universe: Universe, environment_of: EnvironmentOf, tmp_path: Path
 ) -> None:
-    rng = random.Random(11)  # noqa: S311 - repeatable
+    rng = random.Random(11)
     graphs = [(kind.name, g) for kind in universe.kinds for g in drawn(universe, kind, rng)]
 
     answer = asked(environment_of(TARGET), [graph for _, graph in graphs], tmp_path)
@@ -127,7 +127,7 @@ def test_keras_gives_every_layer_the_shape_that_the_universe_says(
 def test_keras_builds_every_mutant(
     universe: Universe, environment_of: EnvironmentOf, tmp_path: Path
 ) -> None:
-    rng = random.Random(12)  # noqa: S311 - repeatable
+    rng = random.Random(12)
     graphs: list[LayerGraph] = []
     used: Counter[str] = Counter()
     names = ("lenet", "residual", "lstm", "shared")

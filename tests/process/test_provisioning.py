@@ -64,7 +64,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         adapter=Path("tiny.py"),
     )
     LIBRARIES.items()
-    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)  # noqa: SLF001 - nothing unregisters
+    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)
     monkeypatch.setenv("CIGUARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -270,7 +270,7 @@ def test_a_library_that_compiles_finds_the_headers_of_its_interpreter(
     tiny = dataclasses.replace(
         LIBRARIES.get("tiny"), needs_processes=True, cache_variable="TINY_HOME"
     )
-    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)  # noqa: SLF001 - nothing unregisters
+    monkeypatch.setitem(LIBRARIES._items, "tiny", tiny)
 
     environment = provisioned("tiny==1.0 + numpy")
 

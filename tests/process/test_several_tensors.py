@@ -112,7 +112,7 @@ def test_layers_of_several_tensors_run_alone_and_in_programs(
             records = [known.records[api] for api in map(known.find, (own, other))]
             replacement = Replacement(Similarities(Apis(records), TfIdf(), threshold=-1.0))
 
-            mutant = replacement(parts.blocks[at], place, random.Random(0))  # noqa: S311
+            mutant = replacement(parts.blocks[at], place, random.Random(0))
 
             assert mutant is not None, other
             assert mutant.block.calls[place].use != PLAIN, other

@@ -54,7 +54,7 @@ def test_the_reporter_in_the_documentation_runs(tmp_path: Path) -> None:
         "BucketOpened": BucketOpened,
         "RunFinished": RunFinished,
     }
-    exec(code, names)  # noqa: S102 - the point of the test
+    exec(code, names)
     reporter: Reporter = names["CountingReporter"](
         Destination(folder=tmp_path, stream=io.StringIO())
     )
@@ -77,7 +77,7 @@ def test_the_settings_in_the_documentation_are_those_of_a_level() -> None:
         "whole": whole,
     }
 
-    exec(code, names)  # noqa: S102 - the point of the test
+    exec(code, names)
 
     assert names["SETTINGS"].settings == (names["LARGEST"],)
     assert names["LARGEST"].kind.from_text("100") == 100

@@ -6,7 +6,7 @@ Standard library only, Python 3.9 and later.
 from __future__ import annotations
 
 import socket
-from typing import Any, Callable, Tuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Tuple
 
 Json = Any
 Answering = Callable[[str, bytes], Json]
@@ -21,7 +21,7 @@ class UnknownOperationError(Exception):
     """The application asks something that no answer is made for."""
 
 
-def refuse_addresses(services: Tuple[str, ...], asking: str) -> None:  # noqa: UP006
+def refuse_addresses(services: Tuple[str, ...], asking: str) -> None:
     """Have no other library find a provider's services.
 
     Args:

@@ -22,7 +22,7 @@ import socket
 import sys
 import threading
 import traceback
-from typing import Any, Callable, Dict, List, Set, Tuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict, List, Set, Tuple
 
 from ciguard.applications.in_target import hooks, stored
 from ciguard.applications.in_target.asking import UnknownOperationError
@@ -81,17 +81,17 @@ class _Explorer:
         self._process = os.getpid()
         self._answers: Json = None
         self._asking = threading.Lock()
-        self._asked: List[str] = []  # noqa: UP006
+        self._asked: List[str] = []
         self._problem = ""
         self._is_called = False
-        self._guesses: Set[str] = set()  # noqa: UP006
+        self._guesses: Set[str] = set()
         """Types of arguments that a parameter's name alone speaks for."""
         self._is_real = bool(settings["real"])
         self._confined_by = settings.get("confined_by", [])
         for name, value in settings["variables"].items():
             os.environ.setdefault(name, value)
         self._providers = settings["providers"]
-        self._by_file: Dict[str, Any] = {}  # noqa: UP006
+        self._by_file: Dict[str, Any] = {}
         places = {tuple(place) for place in settings["places"]}
         self._probes = Probes(settings["files"], places, settings["texts"])
 
@@ -183,7 +183,7 @@ class _Explorer:
                 return {"problem": told}
         return {"seen": self._probes.seen, "asked": self._asked, "raised": raised}
 
-    def _prepared(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:  # noqa: UP006
+    def _prepared(self, request: Json) -> Tuple[Any, List[Any], Dict[str, Any]]:
         """Return what is called, and its arguments without and with names."""
         given = request["arguments"]
         stored.forget()

@@ -14,7 +14,7 @@ import mimetypes
 import os
 import pathlib
 import sys
-from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict, Iterator, List
 
 from ciguard.applications.in_target.hooks import CLIENTS
 from ciguard.applications.in_target.stored import stored
@@ -49,11 +49,11 @@ def _encoded(value: Json) -> bytes:
     return base64.b64decode(value)
 
 
-def _several(value: Json) -> List[Any]:  # noqa: UP006
+def _several(value: Json) -> List[Any]:
     return [argument(one) for one in value]
 
 
-def _fields(value: Json) -> Dict[str, Any]:  # noqa: UP006
+def _fields(value: Json) -> Dict[str, Any]:
     return {name: argument(one) for name, one in value.items()}
 
 
@@ -89,7 +89,7 @@ def _as_it_is(value: Json) -> Json:
     return value
 
 
-_MAKING: Dict[str, Callable[[Json], Any]] = {  # noqa: UP006
+_MAKING: Dict[str, Callable[[Json], Any]] = {
     "base64": _encoded,
     "client": _client,
     "fields": _fields,
@@ -105,7 +105,7 @@ _MAKING: Dict[str, Callable[[Json], Any]] = {  # noqa: UP006
 """What makes an argument of each form."""
 
 
-def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: bool) -> Any:  # noqa: UP006
+def answering(function: Any, parts: Dict[str, Dict[str, Any]], *, is_passed: bool) -> Any:
     """Return a function that is called as if Flask had it answer a request.
 
     Args:
@@ -146,14 +146,14 @@ class NotGivenError(KeyError, IndexError):
     """A function looks for what it would have been given by others, and not by ciguard."""
 
 
-class NotAll(Dict[str, Any]):  # noqa: UP006
+class NotAll(Dict[str, Any]):
     """What would have more in it."""
 
     def __missing__(self, name: str) -> Any:
         raise NotGivenError(name)
 
 
-class Arguments(List[str]):  # noqa: UP006
+class Arguments(List[str]):
     """Those that a program is started with."""
 
     def __getitem__(self, at: Any) -> Any:
@@ -170,9 +170,9 @@ def event(given: Any) -> Any:
     return [event(one) for one in given] if isinstance(given, list) else given
 
 
-def _sent(parts: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:  # noqa: UP006
+def _sent(parts: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
     """Return what makes a request with these parts; one of JSON has no others in its body."""
-    sent: Dict[str, Any] = {"query_string": parts.get("args", {})}  # noqa: UP006
+    sent: Dict[str, Any] = {"query_string": parts.get("args", {})}
     if parts.get("json"):
         return {**sent, "json": parts["json"]}
     if "data" in parts:

@@ -6,7 +6,7 @@ Standard library only, Python 3.9 and later.
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator, Set  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Iterator, Set
 
 Json = Any
 _GUESSED = frozenset({"guess", "made_up"})
@@ -29,7 +29,7 @@ def guesses(given: Json) -> Iterator[str]:
             yield from guesses(value)
 
 
-def is_of_guess(error: BaseException, guessed: Set[str]) -> bool:  # noqa: UP006
+def is_of_guess(error: BaseException, guessed: Set[str]) -> bool:
     """Return whether an exception may say only that a guess was wrong.
 
     Args:

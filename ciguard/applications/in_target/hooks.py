@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any, Dict  # noqa: UP035 - Python 3.9 in the target
+from typing import TYPE_CHECKING, Any, Dict
 
 if TYPE_CHECKING:
     from ciguard.applications.in_target.asking import Answering, Hearing
@@ -44,7 +44,7 @@ class Hook:
         return ""
 
 
-class _Clients(Dict[str, Hook]):  # noqa: UP006
+class _Clients(Dict[str, Hook]):
     """Those that were loaded, by provider; ciguard's own are found by the name."""
 
     def __missing__(self, provider: str) -> Hook:

@@ -13,10 +13,10 @@ import importlib.util
 import os
 import sys
 import tokenize
-from typing import Any, Dict, List, Set, Tuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, List, Set, Tuple
 
 REPORT = "__ciguard_report__"
-Place = Tuple[str, int, int, int, int]  # noqa: UP006 - likewise
+Place = Tuple[str, int, int, int, int]
 """File; line and column where an expression begins, and where it ends."""
 
 
@@ -25,9 +25,9 @@ class Probes:
 
     def __init__(
         self,
-        files: Dict[str, str],  # noqa: UP006
-        places: Set[Place],  # noqa: UP006
-        texts: Dict[str, str],  # noqa: UP006
+        files: Dict[str, str],
+        places: Set[Place],
+        texts: Dict[str, str],
     ) -> None:
         """Prepare it.
 
@@ -39,14 +39,14 @@ class Probes:
         self._files = files
         self._texts = texts
         self._places = places
-        self._seen: Dict[Tuple[Any, ...], None] = {}  # noqa: UP006
+        self._seen: Dict[Tuple[Any, ...], None] = {}
 
     def install(self) -> None:
         """Have modules that are imported from now on report."""
         sys.meta_path.insert(0, _Finder(self))
 
     @property
-    def seen(self) -> List[List[Any]]:  # noqa: UP006
+    def seen(self) -> List[List[Any]]:
         """Places of sub-conditions and how they turned out, each pair once."""
         return [list(one) for one in list(self._seen)]
 
@@ -94,7 +94,7 @@ class Probes:
 class _Reporting(ast.NodeTransformer):
     """Wraps the sub-conditions at given places into a call that reports them."""
 
-    def __init__(self, file: str, places: Set[Place]) -> None:  # noqa: UP006
+    def __init__(self, file: str, places: Set[Place]) -> None:
         self._file = file
         self._places = places
 

@@ -10,14 +10,14 @@ import os
 import socket
 import socketserver
 import threading
-from typing import Any, Dict, Optional  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, Optional
 
 _HOST = "127.0.0.1"
 _MOST = 200
 """Documents that are kept; the oldest is the first to go."""
 
 
-_LISTENING: Dict[str, Optional[int]] = {"descriptor": None}  # noqa: UP006,UP045
+_LISTENING: Dict[str, Optional[int]] = {"descriptor": None}
 
 
 def listen_on(descriptor: int) -> None:
@@ -46,7 +46,7 @@ class Documents:
     """Serves them on the loopback, from when there is the first."""
 
     def __init__(self) -> None:
-        self._contents: Dict[str, bytes] = {}  # noqa: UP006
+        self._contents: Dict[str, bytes] = {}
         self._beginning = threading.Lock()
         self._address = ""
         self._count = 0

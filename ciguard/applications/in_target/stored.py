@@ -5,9 +5,9 @@ Standard library only, Python 3.9 and later.
 
 from __future__ import annotations
 
-from typing import Dict  # noqa: UP035 - Python 3.9 in the target
+from typing import Dict
 
-OBJECTS: Dict[str, bytes] = {}  # noqa: UP006
+OBJECTS: Dict[str, bytes] = {}
 """By their keys."""
 
 

@@ -6,7 +6,7 @@ Standard library only, Python 3.9 and later.
 from __future__ import annotations
 
 import time
-from typing import Dict  # noqa: UP035 - Python 3.9 in the target
+from typing import Dict
 
 _TAKES_S = 1.0
 
@@ -15,7 +15,7 @@ class UnderWay:
     """Names of what was begun, until somebody asks for it or it has had its time."""
 
     def __init__(self) -> None:
-        self._since: Dict[str, float] = {}  # noqa: UP006
+        self._since: Dict[str, float] = {}
 
     def begin(self, name: str) -> None:
         """Note that something begins."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 _MAX_S = 0.01
 _CLOCKS = ("time", "monotonic", "perf_counter")

@@ -54,7 +54,7 @@ class Drawn:
         if not draws():
             return False
         if wanted.task is Task.FACES and wanted.key:
-            from ciguard.applications.inverting.drawing import shown_by  # noqa: PLC0415 - optional
+            from ciguard.applications.inverting.drawing import shown_by
 
             return bool(shown_by(wanted.key))
         is_shown = wanted.task in _SHOWN and self.is_simulated
@@ -70,7 +70,7 @@ class Drawn:
         """
         if not self.serves(wanted):
             return ()
-        from ciguard.applications.inverting import drawing, pictures  # noqa: PLC0415 - optional
+        from ciguard.applications.inverting import drawing, pictures
 
         rng = rng_for(wanted, seed)
         if not wanted.key:
@@ -124,6 +124,6 @@ def _searched(search: ImageSearch, folder: Path) -> Inverse:
     if not draws():
         msg = "--search: Pillow is not installed. Install it with `pip install 'ciguard[apps]'`."
         raise ConfigurationError(msg)
-    from ciguard.applications.inverting.searched import SearchedImages  # noqa: PLC0415 - optional
+    from ciguard.applications.inverting.searched import SearchedImages
 
     return SearchedImages(search, folder, Web(search.endpoint))

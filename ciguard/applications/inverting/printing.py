@@ -33,7 +33,7 @@ class PrintedText:
         """
         if wanted.task is not Task.TEXT or not draws():
             return False
-        from ciguard.applications.inverting.lettering import fonts_for  # noqa: PLC0415 - optional
+        from ciguard.applications.inverting.lettering import fonts_for
 
         return not wanted.key or any(True for _ in fonts_for(wanted.key))
 
@@ -47,8 +47,8 @@ class PrintedText:
         """
         if not self.serves(wanted):
             return ()
-        from ciguard.applications.inverting.lettering import pictures_of  # noqa: PLC0415 - optional
-        from ciguard.applications.inverting.pictures import nothing  # noqa: PLC0415 - optional
+        from ciguard.applications.inverting.lettering import pictures_of
+        from ciguard.applications.inverting.pictures import nothing
 
         rng = rng_for(wanted, seed)
         if wanted.key:

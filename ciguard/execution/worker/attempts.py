@@ -16,7 +16,7 @@ import resource
 import signal
 import socket
 import sys
-from typing import Any, Callable, NamedTuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, NamedTuple
 
 Bait = dict[str, Any]
 """`guard`, ciguard's process; `stream`, a Unix socket that listens; `abstract`, the name of

@@ -48,7 +48,7 @@ def main() -> None:
     own = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]
     open_packages(os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))))
-    from ciguard.execution.worker import privileges  # noqa: PLC0415 - needs what was opened above
+    from ciguard.execution.worker import privileges
 
     if "case" not in settings and "entry" not in settings:
         _serve(settings, int(sys.argv[2]), sys.argv[3:])
@@ -68,7 +68,7 @@ def _watch(settings: Any) -> None:
 
     Nothing of the target's environment has run before the process is confined.
     """
-    from ciguard.execution.worker import confine  # noqa: PLC0415 - needs `open_packages`
+    from ciguard.execution.worker import confine
 
     if settings["debugger"] or settings["holds_itself"]:
         confine.hold(settings)
@@ -78,7 +78,7 @@ def _watch(settings: Any) -> None:
         site.main()  # which the interpreter was started without
     if settings["device"] != "cpu":
         confine.settle(settings, settings["scratch"])
-    from ciguard.execution.worker import debugged  # noqa: PLC0415 - likewise, and numpy
+    from ciguard.execution.worker import debugged
 
     debugged.run(settings)
 
@@ -102,7 +102,7 @@ def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
     The second interpreter reads what the target's environment has it run when it starts (`.pth`
     files, `sitecustomize`): a wheel under test may bring those.
     """
-    from ciguard.execution.worker import (  # noqa: PLC0415 - needs `open_packages`
+    from ciguard.execution.worker import (
         confine,
         privileges,
         reaper,
@@ -119,7 +119,7 @@ def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
 
 def _enter(settings: Any, descriptor: int, held: list[str]) -> None:
     """Run the entry of another room, confined."""
-    from ciguard.execution.worker import confine, limits  # noqa: PLC0415 - needs `open_packages`
+    from ciguard.execution.worker import confine, limits
 
     if not held:
         _hold(settings["held"], descriptor, ["-u"])
@@ -133,7 +133,7 @@ def _serve(settings: Any, descriptor: int, held: list[str]) -> None:
     """Run the fork server, confined."""
     if not held:
         _hold(settings, descriptor, ["-s"])
-    from ciguard.execution.worker.server import Server  # noqa: PLC0415 - likewise, and numpy
+    from ciguard.execution.worker.server import Server
 
     with socket.socket(fileno=descriptor) as control:
         Server(settings, control, json.loads(held[0])).serve()

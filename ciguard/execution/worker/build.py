@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 from ciguard.execution.worker.effects import Watch
 from ciguard.execution.worker.fills import elements

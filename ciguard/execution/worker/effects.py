@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Sequence
 
 _MAX_BYTES = 1024
 """Larger arrays are not remembered: libraries change their own tensors, hardly ever numpy's."""

@@ -7,7 +7,7 @@ once, and a fill reads it from the place that its seed names.
 
 from __future__ import annotations
 
-from typing import Any, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Sequence
 
 import numpy as np
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Iterator
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _MADV_COLLAPSE = 25

@@ -9,7 +9,7 @@ import ctypes
 import os
 import stat
 import struct
-from typing import Iterable, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Iterable, Sequence
 
 from ciguard.execution.worker.privileges import forbid_new_privileges
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from typing import Any, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def arrays(
         _edit(layer, names, made, rule, int(edit_seed))
     number, moves_zeros = nudge
     if number:
-        for key, array in zip(keys, made):  # noqa: B905 - Python 3.9
+        for key, array in zip(keys, made):
             if array is not None:
                 _nudge(array, number, _generator(abs(number), *key), moves_zeros=moves_zeros)
     return made

@@ -15,7 +15,7 @@ import functools
 import gc
 import mmap
 import time
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import Executor

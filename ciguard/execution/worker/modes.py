@@ -10,7 +10,7 @@ from __future__ import annotations
 import keyword
 import linecache
 import math
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.loop import Executor, encoded_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from typing import Any, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Sequence
 
 from ciguard.execution.worker import confine, limits
 

@@ -18,7 +18,7 @@ import time
 import traceback
 import types
 import warnings
-from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Iterator
 
 import numpy as np
 

@@ -11,7 +11,7 @@ import errno
 import os
 import signal
 import time
-from typing import Iterable, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Iterable, Sequence
 
 from ciguard.execution.worker.reaper import Process, processes
 from ciguard.execution.worker.removal import remove_tree

@@ -12,7 +12,7 @@ import os
 import resource
 import signal
 import time
-from typing import Callable, Iterator, NamedTuple, NoReturn  # noqa: UP035 - Python 3.9 in the target
+from typing import Callable, Iterator, NamedTuple, NoReturn
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36

@@ -12,7 +12,7 @@ import itertools
 import os
 import stat
 import time
-from typing import Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Iterator
 
 REMOVAL_LIMIT_S = 20.0
 """Time for one folder: who still writes into it may add files as fast as they are removed."""

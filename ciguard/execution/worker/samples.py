@@ -10,7 +10,7 @@ Handwritten Digits, UCI Machine Learning Repository (CC BY 4.0), https://doi.org
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Sequence
 
 import numpy as np
 

@@ -27,7 +27,7 @@ import socket
 import sys
 import time
 import traceback
-from typing import Any, Callable, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Sequence
 
 from ciguard.execution.worker import confine, huge_pages, limits, privileges
 from ciguard.execution.worker.loop import Executor

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from typing import List, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import List, Sequence
 
 from ciguard.execution.worker.quota import (
     MAX_BYTES,
@@ -40,7 +40,7 @@ def end_greedy(writable: Sequence[str], server: int) -> None:
                 os.kill(process.number, signal.SIGKILL)
 
 
-def _children() -> List[int]:  # noqa: UP006 - Python 3.9 in the target
+def _children() -> List[int]:
     own = os.getpid()
     try:
         with open(f"/proc/self/task/{own}/children", encoding="ascii") as file:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import binascii
 import hashlib
 import json
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 import numpy as np
 

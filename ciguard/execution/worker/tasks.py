@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import warnings
-from typing import Any, Callable, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Sequence
 
 from ciguard.domain.dtypes import EVERY as DTYPES
 from ciguard.execution.worker import cell as cells

@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 import traceback
-from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Iterator
 
 from ciguard.functions.in_target.calling.building import library_of
 from ciguard.functions.in_target.calling.caller import Caller

@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 import sys
-from typing import Any, Callable, Iterator, NamedTuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Iterator, NamedTuple
 
 from ciguard.functions.in_target.calling.building import library_of
 from ciguard.functions.in_target.calling.caller import ORACLES, Caller

@@ -6,7 +6,7 @@ Runs in a target's interpreter (Python 3.9 and later, standard library and numpy
 from __future__ import annotations
 
 import importlib
-from typing import (  # noqa: UP035 - Python 3.9 in the target
+from typing import (
     Any,
     Callable,
     Iterable,

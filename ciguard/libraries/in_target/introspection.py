@@ -125,12 +125,12 @@ def from_arguments(arguments: ast.arguments) -> list[dict[str, Any]]:
     missing = len(positional) - len(arguments.defaults)
     defaults = [None] * missing + list(arguments.defaults)
     found = []
-    for index, (item, default) in enumerate(zip(positional, defaults)):  # noqa: B905 - Python 3.9
+    for index, (item, default) in enumerate(zip(positional, defaults)):
         only = index < len(arguments.posonlyargs)
         found.append(_from_ast(item, default, "positional_only" if only else _ANY))
     if arguments.vararg:
         found.append(_from_ast(arguments.vararg, None, "var_positional"))
-    for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults):  # noqa: B905 - Python 3.9
+    for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
         found.append(_from_ast(item, default, "keyword_only"))
     if arguments.kwarg:
         found.append(_from_ast(arguments.kwarg, None, "var_keyword"))

@@ -91,7 +91,7 @@ class Steps:
     def cases(self, index: int) -> Batch:
         """Return the batch of that index."""
         api = self._apis[index % len(self._apis)]
-        rng = random.Random(f"{self._seed} {index}")  # noqa: S311 - repeatable
+        rng = random.Random(f"{self._seed} {index}")
         cases = [
             StepCase(api=api, start=rng.choice(self._starts), step=rng.randint(-3, 7))
             for _ in range(_CASES)

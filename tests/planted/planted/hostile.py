@@ -84,19 +84,19 @@ def stop_server() -> str:
 
 def pretend() -> str:
     """Let every later call of this worker pass, whatever it does."""
-    _loop().Executor._execute = lambda *_: (ord("P"), b"null")  # noqa: SLF001 - an attack
+    _loop().Executor._execute = lambda *_: (ord("P"), b"null")
     return "pretending"
 
 
 def pretend_for_calls(name: str) -> str:
     """Let every later call of one function pass that would crash."""
     executor = _loop().Executor
-    honest = executor._execute  # noqa: SLF001 - an attack
+    honest = executor._execute
 
     def forged(own: Any, case: list[Any]) -> Any:
         return (ord("P"), b'["i","0"]') if name in case[0] else honest(own, case)
 
-    executor._execute = forged  # noqa: SLF001 - likewise
+    executor._execute = forged
     return "pretending"
 
 
@@ -150,7 +150,7 @@ def _connection() -> socket.socket:
 
 
 def _progress(writer: Any) -> tuple[int, int]:
-    memory = writer._memory  # noqa: SLF001 - an attack
+    memory = writer._memory
     return int.from_bytes(memory[0:8], "little"), int.from_bytes(memory[8:16], "little")
 
 

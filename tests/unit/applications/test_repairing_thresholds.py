@@ -23,7 +23,7 @@ def texts(
     of: Callable[[random.Random, bool], tuple[float, float]], *, above: float, count: int = 100
 ) -> list[Sample]:
     """Return texts of both feelings for a branch that compares the score with a number."""
-    rng = random.Random(7)  # noqa: S311 - made texts, no secrets
+    rng = random.Random(7)
     several = []
     for at in range(count):
         score, magnitude = of(rng, at % 2 == 0)

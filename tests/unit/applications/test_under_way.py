@@ -32,4 +32,4 @@ def test_what_nobody_asks_for_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> N
         now[0] += 0.5
         begun.begin(f"{number}")
 
-    assert len(begun._since) == 3  # noqa: SLF001 - what is kept
+    assert len(begun._since) == 3

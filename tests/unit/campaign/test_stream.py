@@ -74,7 +74,7 @@ def finished(job: Job) -> Result:
 
 
 def chance(seed: int = 0) -> random.Random:
-    return random.Random(seed)  # noqa: S311 - repeatable
+    return random.Random(seed)
 
 
 def stream(*targets: str, end_after: int = 0) -> Stream:

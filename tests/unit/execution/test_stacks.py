@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 def test_a_file_comes_back_as_python_was_given_it(tmp_path: Path, file: str) -> None:
     stack = tmp_path / "stack"
     source = "with open(stack, 'w') as out: dump(out, all_threads=False)"
-    exec(  # noqa: S102 - a frame that says it comes from that file
-        compile(source, file, "exec"), {"stack": stack, "dump": faulthandler.dump_traceback}
-    )
+    exec(compile(source, file, "exec"), {"stack": stack, "dump": faulthandler.dump_traceback})
 
     lines = stack.read_text("ascii").splitlines()
     assert stack_line(lines[1]) == StackLine(file, 1, "<module>")

@@ -43,7 +43,7 @@ def test_a_stepped_tensor_stays_within_its_memory_and_has_the_shape(shape: tuple
 def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
     reform = reforming(library)
     assert reform is not None
-    rng = random.Random(0)  # noqa: S311 - repeatable
+    rng = random.Random(0)
     dtypes = ("float32", "complex64", "int8", "uint8", "int16", "int32")
     drawn = {
         made.function
@@ -61,7 +61,7 @@ def test_explicit_elements_stay_where_they_are() -> None:
     reform = reforming("torch")
     assert reform is not None
     value = TensorValue("float32", (2,), Explicit((1.0, 2.0)))
-    assert reform(random.Random(0), Scope(), value) is value  # noqa: S311 - repeatable
+    assert reform(random.Random(0), Scope(), value) is value
 
 
 def test_a_library_with_one_way_of_keeping_tensors_has_no_other_form() -> None:

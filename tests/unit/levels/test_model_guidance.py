@@ -1,7 +1,5 @@
 """Roulette, Metropolis-Hastings and the formulas of LEMON, against the formulas."""
 
-# ruff: noqa: S311 - generators are repeatable on purpose
-
 from __future__ import annotations
 
 import random

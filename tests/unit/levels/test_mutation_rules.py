@@ -1,7 +1,5 @@
 """Every rule, on every graph, again and again: what comes out is a valid graph of the same kind."""
 
-# ruff: noqa: S311 - generators are repeatable on purpose
-
 from __future__ import annotations
 
 import random

@@ -1,7 +1,5 @@
 """Chains that were inserted before are inserted elsewhere, renamed and with fresh weights."""
 
-# ruff: noqa: S311 - generators are repeatable on purpose
-
 from __future__ import annotations
 
 import random

@@ -106,7 +106,7 @@ def test_script_writes_tensors_as_the_library_does_and_runs() -> None:
     assert "import planted_tiles as pt" in text
     assert "pt.absolute(" in text
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(text, "script.py", "exec"), namespace)  # noqa: S102 - our own text
+    exec(compile(text, "script.py", "exec"), namespace)
     assert type(namespace["result"]) is planted_tiles.Tile
 
 
@@ -146,8 +146,8 @@ def test_programs_of_the_library_are_taken_apart_in_its_dialect() -> None:
 def test_statements_of_the_dialect_run_in_the_library(dtype: str) -> None:
     namespace: dict[str, Any] = {"planted_tiles": planted_tiles, "model": planted_tiles.absolute}
 
-    exec(running("tiles", "model", Fed((2, 3), dtype)), namespace)  # noqa: S102 - our own text
-    exec(recorder("tiles"), namespace)  # noqa: S102 - likewise
+    exec(running("tiles", "model", Fed((2, 3), dtype)), namespace)
+    exec(recorder("tiles"), namespace)
 
     assert namespace["y"].shape == (2, 3)
     namespace["_Seen"](1)(namespace["x"])

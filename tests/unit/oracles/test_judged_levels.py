@@ -62,7 +62,7 @@ def test_a_level_that_answers_nothing_is_refused_by_its_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(type(case()), "level", "silent")
-    monkeypatch.setattr(LEVELS, "_items", {**LEVELS._items, "silent": _Silent()})  # noqa: SLF001
+    monkeypatch.setattr(LEVELS, "_items", {**LEVELS._items, "silent": _Silent()})
 
     with pytest.raises(RegistrationError, match=r"level 'silent' .* ciguard\.oracles\.JudgedLevel"):
         judged(case())
@@ -82,6 +82,6 @@ def test_what_runs_over_and_over_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> 
     assert hang.oracle == "hang"
 
     monkeypatch.setattr(type(case()), "level", "patient")
-    monkeypatch.setattr(LEVELS, "_items", {**LEVELS._items, "patient": _Patient()})  # noqa: SLF001
+    monkeypatch.setattr(LEVELS, "_items", {**LEVELS._items, "patient": _Patient()})
 
     assert judge(case(), outcomes, subject(names=(OLD, NEW))) == []

@@ -56,7 +56,7 @@ def found(
 
 
 def chance(seed: int) -> random.Random:
-    return random.Random(seed)  # noqa: S311 - repeatable
+    return random.Random(seed)
 
 
 def samples(draw: random.Random, middle: float, sigma: float, count: int) -> list[float]:

@@ -58,7 +58,7 @@ def evaluated(value: Value) -> Any:
     source = Source(writer_of("planted"))
     text = source.expression(value)
     names: dict[str, Any] = {"np": np}
-    exec(UNIT_FUNCTION, names)  # noqa: S102 - the text under test is our own
+    exec(UNIT_FUNCTION, names)
     return eval(text, names)  # noqa: S307 - the text under test is our own
 
 
@@ -234,7 +234,7 @@ def _run(text: str, result: object) -> str:
     lines = [line for line in text.splitlines() if line != "import planted"]
     names: dict[str, Any] = {"planted": type("planted", (), {"f": staticmethod(lambda: result)})}
     try:
-        exec("\n".join(lines), names)  # noqa: S102 - the text under test is our own
+        exec("\n".join(lines), names)
     except SystemExit as end:
         return str(end.code)
     return "no difference"
@@ -380,7 +380,7 @@ def _effects_of(kind: str, function: Any, effects: bytes) -> str:
     lines = [line for line in text.splitlines() if line != "import planted"]
     names: dict[str, Any] = {"planted": type("planted", (), {"f": staticmethod(function)})}
     try:
-        exec("\n".join(lines), names)  # noqa: S102 - the text under test is our own
+        exec("\n".join(lines), names)
     except SystemExit as end:
         return str(end.code)
     return "no difference"

@@ -47,7 +47,7 @@ def test_the_script_measures_the_call_and_shows_what_the_targets_took(
 ) -> None:
     text = script(finding(quantity, 4096.0, 900_000.0), environment_hint=HINT)
 
-    exec(compile(text, "reproducer.py", "exec"), {"__name__": "__main__"})  # noqa: S102 - ours
+    exec(compile(text, "reproducer.py", "exec"), {"__name__": "__main__"})
 
     assert capsys.readouterr().out.startswith("measured: ")
     assert f"# {OLD}: " in text
@@ -108,6 +108,6 @@ def test_the_script_of_a_slow_call_times_it_once_and_exits_with_1() -> None:
     text = script(took, environment_hint=HINT)
 
     with pytest.raises(SystemExit, match=r"^SLOW: measured: 0\.\d\d s$"):
-        exec(compile(text, "reproducer.py", "exec"), {"__name__": "__main__"})  # noqa: S102 - ours
+        exec(compile(text, "reproducer.py", "exec"), {"__name__": "__main__"})
     assert measures_alike(took, "SLOW: measured: 6.51 s")
     assert not measures_alike(took, "SLOW: measured: 0.02 s")

@@ -102,7 +102,7 @@ DTYPE_X = DtypeValue("int64")
 
 
 def seeded(seed: int) -> random.Random:
-    return random.Random(seed)  # noqa: S311 - the same values every time
+    return random.Random(seed)
 
 
 # Its table is made by Hypothesis, which would refuse that inside of a test of its own.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import importlib
 import sys
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, TENSOR
 from ciguard.libraries.in_target.arrays import every_library
@@ -123,7 +123,7 @@ _MISSING = object()
 def array_of(encoded: Json) -> Any:
     """Return a numpy array."""
     try:
-        from ciguard.execution.worker.fills import elements  # noqa: PLC0415 - needs numpy
+        from ciguard.execution.worker.fills import elements
     except ImportError as error:
         msg = f"arrays need numpy: {error}"
         raise CannotBuildError(msg) from error

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 import sysconfig
-from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Iterator
 
 SMALL = 1e6
 """Above this, NaN in a result may be due to the size of the numbers alone."""

@@ -10,7 +10,7 @@ import inspect
 import itertools
 import random
 import sys
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 from ciguard.libraries.in_target.arrays import every_library
 

@@ -12,7 +12,7 @@ import ast
 import dataclasses
 import inspect
 import textwrap
-from typing import TYPE_CHECKING, Any, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import TYPE_CHECKING, Any, Iterator
 
 if TYPE_CHECKING:
     from typing import TypeGuard

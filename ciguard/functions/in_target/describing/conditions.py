@@ -9,7 +9,7 @@ import ast
 import builtins
 import inspect
 import linecache
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 Json = Any
 
@@ -162,7 +162,7 @@ class Condition:
 def _closure(function: Any) -> dict[str, Any]:
     code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None)
     found = {}
-    for name, cell in zip(code.co_freevars if code else (), cells or ()):  # noqa: B905 - Python 3.9
+    for name, cell in zip(code.co_freevars if code else (), cells or ()):
         try:
             found[name] = cell.cell_contents
         except ValueError:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 import math
 import sys
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 from ciguard.domain.dtypes import EVERY
 

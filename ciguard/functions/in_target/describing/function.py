@@ -228,7 +228,7 @@ class FunctionDescription:
             if problem:
                 self._problem(self._line, f"cc_example of {self._place.name}: {problem}")
             else:
-                found.append([[n, encoder.item(v)] for n, v in zip(names, example)])  # noqa: B905
+                found.append([[n, encoder.item(v)] for n, v in zip(names, example)])
         return found
 
     def _misfit(self, example: list[Any]) -> str:

@@ -10,7 +10,7 @@ import enum
 import inspect
 import types
 import typing
-from typing import Any, Callable, NamedTuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, NamedTuple
 
 from ciguard.functions.in_target.describing.encoding import (
     CannotEncodeError,
@@ -120,7 +120,7 @@ def _expanded(hint: Any) -> Any:
     alias = hint if _is_alias(hint) else typing.get_origin(hint)
     if not _is_alias(alias) or _mentions(alias.__value__, alias, set()):
         return hint
-    given = dict(zip(alias.__type_params__, typing.get_args(hint)))  # noqa: B905 - Python 3.9
+    given = dict(zip(alias.__type_params__, typing.get_args(hint)))
     free = [given.get(name, typing.Any) for name in getattr(alias.__value__, "__parameters__", ())]
     return _expanded(alias.__value__[tuple(free)] if free else alias.__value__)
 

@@ -10,7 +10,7 @@ import inspect
 import sys
 import textwrap
 from types import CodeType
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 from ciguard.functions.in_target.describing.notes import NOTES
 

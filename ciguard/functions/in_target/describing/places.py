@@ -6,7 +6,7 @@ Runs in a target's interpreter: standard library only, Python 3.9 and later.
 from __future__ import annotations
 
 import inspect
-from typing import Any, Iterator, NamedTuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Iterator, NamedTuple
 
 from ciguard.functions.in_target.describing.hints import is_hinted
 from ciguard.functions.in_target.describing.notes import notes_on

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Mapping, Sequence
 
 from ciguard.libraries.keras.in_target.configs import NotDataError
 

@@ -6,7 +6,7 @@ import copy
 import importlib
 import inspect
 import json
-from typing import Any, Callable  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable
 
 _LEFT_OUT = ("name", "dtype", "trainable", "build_config")
 _FOREIGN = ("Lambda", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer")

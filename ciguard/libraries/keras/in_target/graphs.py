@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from typing import Any, NamedTuple, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, NamedTuple, Sequence
 
 from ciguard.libraries.keras.in_target.calls import creator, tensors_of
 from ciguard.libraries.keras.in_target.configs import NotDataError, arguments_of, public_name
@@ -159,10 +159,10 @@ class _Writer:
         if len(step.tensors) != len(inputs):
             why = f"it has {len(inputs)} inputs and is called with {len(step.tensors)}"
             raise self._refuse(model.name, why)
-        pairs = zip(inputs, step.tensors)  # noqa: B905 - Python 3.9
+        pairs = zip(inputs, step.tensors)
         inside = {id(own): known[id(tensor)] for own, tensor in pairs}
         self._flow(outputs, inside, f"{path}{model.name}/")
-        for tensor, own in zip(step.call.outputs, outputs):  # noqa: B905 - Python 3.9
+        for tensor, own in zip(step.call.outputs, outputs):
             known[id(tensor)] = inside[id(own)]
 
     def _layer(self, step: _Step, known: dict[int, str], path: str) -> str:

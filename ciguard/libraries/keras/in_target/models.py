@@ -11,7 +11,7 @@ import gc
 import importlib
 import os
 import tempfile
-from typing import Any, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Iterator
 
 import numpy as np
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from functools import lru_cache, wraps
-from typing import Any, Callable, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Network:
         """Return the tensors that the inputs are fed, by node."""
         fed: dict[str, Any] = {}
         names = [node for node in self.nodes if node["layer"] == INPUT]
-        for node, array in zip(names, self._work.data):  # noqa: B905 - Python 3.9
+        for node, array in zip(names, self._work.data):
             dtype = self.dtype_of_input(node)
             held_as = "float32" if dtype == "bfloat16" else dtype
             fed[node["name"]] = self.adapter.tensor(array.astype(held_as, copy=False), dtype)
@@ -177,7 +177,7 @@ class Network:
             nudge=(int(self.case.get("nudge", 0)), self.case["check"] == "train"),
             stored=stored,
         )
-        for weight, array in zip(weights, made):  # noqa: B905 - Python 3.9
+        for weight, array in zip(weights, made):
             if array is not None:
                 weight.assign(array)
                 self.weight_bytes += array.nbytes

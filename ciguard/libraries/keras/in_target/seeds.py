@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import os
 import sys
-from typing import Any, Callable, Iterable, Iterator  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Iterable, Iterator
 
 from ciguard.libraries.keras.in_target.graphs import INPUT, graph_of
 

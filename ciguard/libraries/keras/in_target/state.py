@@ -50,7 +50,7 @@ def _variables(module: Any, names: list[str]) -> tuple[Callable[[], Any], Callab
     read = itemgetter(*names)
     return (
         lambda: read(storage),
-        lambda clean: storage.update(zip(names, clean)),  # noqa: B905 - Python 3.9
+        lambda clean: storage.update(zip(names, clean)),
     )
 
 

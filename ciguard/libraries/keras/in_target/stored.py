@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from functools import lru_cache
-from typing import Any, Mapping, Sequence  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Mapping, Sequence
 
 FOLDERS = "CIGUARD_MODELS"
 """Variable that holds the folders of files with weights, by their names in graphs, as JSON."""

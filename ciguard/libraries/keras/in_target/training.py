@@ -49,13 +49,12 @@ def step(network: Network, truth: Any) -> Any:
     most = max(_FEWEST, min(_WHOLE, _ALL_WHOLE // max(1, len(names))))
     sources = [*variables.values(), *_floating(fed).values()]
     found = [
-        _described(network, gradient, source, most)
-        for gradient, source in zip(gradients, sources)  # noqa: B905 - Python 3.9
+        _described(network, gradient, source, most) for gradient, source in zip(gradients, sources)
     ]
     return {
         "loss": loss,
-        "gradients": dict(zip(variables, found)),  # noqa: B905 - Python 3.9
-        "inputs": dict(zip(names[len(variables) :], found[len(variables) :])),  # noqa: B905
+        "gradients": dict(zip(variables, found)),
+        "inputs": dict(zip(names[len(variables) :], found[len(variables) :])),
     }
 
 
@@ -134,8 +133,8 @@ def _on_jax(network: Network, fed: dict[str, Any], truth: Any) -> Any:
     inputs = _floating(fed)
 
     def loss_of(values: list[Any], tensors: list[Any]) -> Any:
-        mapping = list(zip(weights, values))  # noqa: B905 - Python 3.9
-        given = {**fed, **dict(zip(inputs, tensors))}  # noqa: B905 - Python 3.9
+        mapping = list(zip(weights, values))
+        given = {**fed, **dict(zip(inputs, tensors))}
         with network.keras.StatelessScope(state_mapping=mapping):
             return _loss(network, given, truth)
 

@@ -10,7 +10,7 @@ import contextlib
 import importlib
 import random
 from importlib import metadata
-from typing import Any, Dict, Iterator, Optional  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, Iterator, Optional
 
 from ciguard.libraries.in_target.contract import Adapter
 
@@ -36,7 +36,7 @@ class ServiceClientAdapter(Adapter):
                 return metadata.version(name.replace(".", "-"))
         return "unknown"
 
-    def describe(self) -> Iterator[Dict[str, Any]]:  # noqa: UP006
+    def describe(self) -> Iterator[Dict[str, Any]]:
         """Yield nothing: no call is made of it alone."""
         return iter(())
 
@@ -50,7 +50,7 @@ class ServiceClientAdapter(Adapter):
         """See `Adapter`."""
         raise AttributeError(name)
 
-    def read(self, output: Any) -> Optional[Dict[str, Any]]:  # noqa: UP006, UP045
+    def read(self, output: Any) -> Optional[Dict[str, Any]]:
         """See `Adapter`."""
         del output
         return None

@@ -259,7 +259,7 @@ def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
         [item for item in schema if item.get("kind") != "keyword_only" or not item.get("required")]
         for schema in catalogue.schemas[operator]
     ]
-    whole = [s for s, kept in zip(catalogue.schemas[operator], required) if len(s) == len(kept)]  # noqa: B905 - Python 3.9
+    whole = [s for s, kept in zip(catalogue.schemas[operator], required) if len(s) == len(kept)]
     parameters = [dict(item) for item in max(whole or catalogue.schemas[operator], key=len)]
     for item in parameters:
         # Unlike torch's own functions, `torch.ops` takes no number in place of a list of length n.

@@ -46,7 +46,7 @@ def described(name: str) -> Operation:
 
 
 def drawn_face() -> Input:
-    rng = random.Random(1)  # noqa: S311 - no secret
+    rng = random.Random(1)
     return next(faces(Wanted(Task.FACES, "face"), rng))
 
 

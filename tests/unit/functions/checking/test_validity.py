@@ -57,7 +57,7 @@ class Net:
 
 def _module() -> ModuleSpec:
     module = types.ModuleType("validity_program")
-    exec(compile(SOURCE, "<program>", "exec"), vars(module))  # noqa: S102 - ours
+    exec(compile(SOURCE, "<program>", "exec"), vars(module))
     return module_from_json(described(module))
 
 
@@ -65,7 +65,7 @@ MODULE = _module()
 
 
 def drawn(function: str, seed: int) -> Call | None:
-    return call_sampler(MODULE.function(function), MODULE)(random.Random(seed))  # noqa: S311
+    return call_sampler(MODULE.function(function), MODULE)(random.Random(seed))
 
 
 def drawn_arguments(function: str) -> dict[str, Value]:

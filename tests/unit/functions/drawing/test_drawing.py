@@ -177,7 +177,7 @@ def test_the_command_line_of_a_script_is_drawn() -> None:
     program = Annotated("module_test(args=['--size', ints(1, 3)])")
     assert program.spec.main is not None
 
-    call = main_sampler(program.spec.main)(random.Random(0))  # noqa: S311 - a test
+    call = main_sampler(program.spec.main)(random.Random(0))
 
     ((name, args),) = call.arguments
     assert (call.function, name) == ("__main__", "args")

@@ -123,7 +123,7 @@ def test_every_valid_call_stays_possible_and_what_is_drawn_is_valid(
     assume(not list(unsatisfiable(function)))
     valid = valid_calls(texts)
     sample = call_sampler(function, ModuleSpec(file="", functions=(function,)))
-    rng = random.Random(seed)  # noqa: S311 - a test
+    rng = random.Random(seed)
 
     drawn = [sample(rng) for _ in range(300 if len(valid) <= 2 else 8)]
 

@@ -107,7 +107,7 @@ def test_objects_that_are_no_data_are_named_or_looked_up(
 
     assert written in text
     with pytest.raises(KeyError):
-        exec(text, {})  # noqa: S102 - what is tested
+        exec(text, {})
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_lazy_results_are_taken_and_coroutines_awaited(source: str) -> None:
 
     assert failure.type == "ZeroDivisionError"
     with pytest.raises(ZeroDivisionError):
-        exec(text, {})  # noqa: S102 - what is tested
+        exec(text, {})
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_postconditions_find_the_names_that_they_use(source: str, name: str) -> 
 
     assert failure.type == "Postcondition"
     with pytest.raises(AssertionError):
-        exec(text, {})  # noqa: S102 - what is tested
+        exec(text, {})
 
 
 def test_a_layer_of_keras_is_written_as_it_is_called() -> None:
@@ -199,4 +199,4 @@ def test_a_layer_of_keras_is_written_as_it_is_called() -> None:
     assert failure.type == "ZeroDivisionError"
     assert re.search(r"^Invert\(\)\(\d, training=(True|False)\)$", text, re.MULTILINE)
     with pytest.raises(ZeroDivisionError):
-        exec(text, {})  # noqa: S102 - what is tested
+        exec(text, {})

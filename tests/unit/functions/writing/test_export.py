@@ -69,7 +69,7 @@ def test_exported_tests_have_all_names_that_conditions_use(
 
     text, missing = exported(Collected(program.spec), where, tmp_path)
     found: dict[str, Any] = {"__file__": str(tmp_path / "test_exported.py")}
-    exec(text, found)  # noqa: S102 - what is tested
+    exec(text, found)
 
     tests = {name: item for name, item in found.items() if name.startswith("test_")}
     failing = {"test_Net_wrong": AssertionError, "test_awaited": ZeroDivisionError}

@@ -186,7 +186,7 @@ def apis() -> Apis:
 
 
 def chance(seed: int) -> random.Random:
-    return random.Random(seed)  # noqa: S311 - repeatable
+    return random.Random(seed)
 
 
 def made(api: str, *positional: str, **keywords: str) -> LibraryCall:

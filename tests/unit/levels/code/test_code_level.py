@@ -189,7 +189,7 @@ def test_no_generation_has_more_parents_than_the_breadth() -> None:
     made = level(breadth=2)
     run(made, 400)
 
-    assert all(len(tree._frontier) <= 2 for tree in made._trees)  # noqa: SLF001 - the state itself
+    assert all(len(tree._frontier) <= 2 for tree in made._trees)
 
 
 def test_the_changed_line_is_told() -> None:

@@ -1,6 +1,6 @@
 """What a case leaves behind in Python and numpy is put back."""
 
-# ruff: noqa: S311, NPY002 - the generators under test
+# ruff: noqa: NPY002 - the generators under test
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ COUNTS = st.floats(0, 1e9, allow_nan=False)
 
 
 def _drawn(markup: str) -> ET.Element:
-    return ET.fromstring(markup)  # noqa: S314 - drawn by this test
+    return ET.fromstring(markup)
 
 
 @given(st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=20))

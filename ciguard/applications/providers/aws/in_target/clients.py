@@ -10,7 +10,7 @@ import inspect
 import io
 import json
 import os
-from typing import Any, Dict  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict
 
 from ciguard.applications.in_target.asking import (
     Answering,
@@ -40,9 +40,9 @@ class AwsHook(Hook):
 
     def intercept(self, answering: Answering) -> None:
         """Have every client ask `answering`, whenever it was made."""
-        from botocore import session  # noqa: PLC0415 - the application's
-        from botocore.credentials import Credentials  # noqa: PLC0415
-        from botocore.endpoint import Endpoint  # noqa: PLC0415
+        from botocore import session
+        from botocore.credentials import Credentials
+        from botocore.endpoint import Endpoint
 
         services = _Services(answering)
 
@@ -62,7 +62,7 @@ class AwsHook(Hook):
 
         Asynchronous clients ask theirs too; nothing is told of those.
         """
-        from botocore.endpoint import Endpoint  # noqa: PLC0415 - the application's
+        from botocore.endpoint import Endpoint
 
         send = Endpoint.make_request
 
@@ -76,7 +76,7 @@ class AwsHook(Hook):
 
     def client(self, name: str) -> Any:
         """Return a new client of a service."""
-        import boto3  # noqa: PLC0415 - the application's
+        import boto3
 
         return boto3.client(name)
 
@@ -129,24 +129,24 @@ class _Services:
 
 def _written() -> Any:
     """Return a response that tells nothing but that something was written."""
-    from botocore.awsrequest import AWSResponse  # noqa: PLC0415 - the application's
+    from botocore.awsrequest import AWSResponse
 
     return AWSResponse("", 200, {}, None), {"ResponseMetadata": {"HTTPStatusCode": 200}}
 
 
 def _in_json(operation: Any, status: int, content: Json) -> Any:
     """Return a response of a service that answers in JSON, and what the client reads in it."""
-    from botocore.awsrequest import AWSResponse  # noqa: PLC0415 - the application's
+    from botocore.awsrequest import AWSResponse
 
     body = json.dumps(content).encode()
     return AWSResponse("", status, {}, None), _read(body, status, "json", operation.output_shape)
 
 
-def _response(operation: Any, status: int, headers: Dict[str, str], content: bytes) -> Any:  # noqa: UP006
+def _response(operation: Any, status: int, headers: Dict[str, str], content: bytes) -> Any:
     """Return a response of S3, and what the client reads in it."""
-    from botocore.awsrequest import AWSResponse, HeadersDict  # noqa: PLC0415 - the application's
-    from botocore.parsers import create_parser  # noqa: PLC0415
-    from botocore.response import StreamingBody  # noqa: PLC0415
+    from botocore.awsrequest import AWSResponse, HeadersDict
+    from botocore.parsers import create_parser
+    from botocore.response import StreamingBody
 
     is_read_later = operation.has_streaming_output and status == 200  # noqa: PLR2004 - of HTTP
     body = StreamingBody(io.BytesIO(content), len(content)) if is_read_later else content
@@ -157,7 +157,7 @@ def _response(operation: Any, status: int, headers: Dict[str, str], content: byt
 
 
 def _read(body: bytes, status: int, protocol: str, shape: Any) -> Json:
-    from botocore.parsers import create_parser  # noqa: PLC0415 - the application's
+    from botocore.parsers import create_parser
 
     headers = {"x-amzn-requestid": "ciguard"}
     return create_parser(protocol).parse(

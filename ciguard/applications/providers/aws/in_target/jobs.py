@@ -6,7 +6,7 @@ Requests and answers are as boto3 has them. Standard library only, Python 3.9 an
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Dict, Tuple  # noqa: UP035 - Python 3.9 in the target
+from typing import TYPE_CHECKING, Dict, Tuple
 
 from ciguard.applications.in_target.asking import Answering, Json, UnknownOperationError
 from ciguard.applications.in_target.served import Documents
@@ -26,7 +26,7 @@ _SPEAKER = "spk_0"
 _REFUSES = "INVALID_ARGUMENT"
 _FILE = "asrOutput.json"
 
-Reply = Tuple[int, Json]  # noqa: UP006
+Reply = Tuple[int, Json]
 """Status and content of a response."""
 
 
@@ -36,7 +36,7 @@ class Jobs:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._documents = Documents()
-        self._begun: Dict[str, Json] = {}  # noqa: UP006
+        self._begun: Dict[str, Json] = {}
         self._under_way = UnderWay()
 
     def answered(self, name: str, asked: Json, answering: Answering) -> Reply:

@@ -6,7 +6,7 @@ Requests and answers are as boto3 has them: names as the services write them, im
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Optional, Tuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, List, Optional, Tuple
 
 from ciguard.applications.in_target.asking import Answering, Hearing, Json, UnknownOperationError
 
@@ -63,7 +63,7 @@ _OF_ONE_TEXT = {
 _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _S3 = b"s3://"
 
-Reply = Tuple[int, Json]  # noqa: UP006
+Reply = Tuple[int, Json]
 """Status and content of a response."""
 
 
@@ -94,7 +94,7 @@ def answered(name: str, asked: Json, answering: Answering) -> Reply:
     if "error" in said:
         return refused(name, said["error"])
     lists = OF_IMAGES.get(name) or OF_TEXTS.get(name, ())
-    empty: Dict[str, Any] = {one: [] for one in lists}  # noqa: UP006
+    empty: Dict[str, Any] = {one: [] for one in lists}
     return 200, {**empty, **_asked_for(name, asked, said["answer"])}
 
 
@@ -168,7 +168,7 @@ def _batch(name: str, asked: Json, answering: Answering) -> Json:
     if len(texts) > _MAX_IN_BATCH:
         message = f"Input list size exceeds limit. Max length allowed is {_MAX_IN_BATCH}"
         return _error("BatchSizeLimitExceededException", message)
-    found: Dict[str, List[Json]] = {"ResultList": [], "ErrorList": []}  # noqa: UP006
+    found: Dict[str, List[Json]] = {"ResultList": [], "ErrorList": []}
     for at, text in enumerate(texts):
         said = _one(name, {"Text": text}, answering)
         if "answer" in said:
@@ -222,7 +222,7 @@ def heard(name: str, asked: Json, said: Json, hearing: Hearing) -> None:
             hearing(method_of(name), str(text).encode(), one)
 
 
-def _of_batch(answer: Json, at: int) -> Optional[Json]:  # noqa: UP045
+def _of_batch(answer: Json, at: int) -> Optional[Json]:
     """Return what a batch says of one of its texts."""
     for one in answer.get("ResultList", []):
         if one.get("Index") == at:

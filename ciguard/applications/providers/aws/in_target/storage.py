@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Dict, Optional, Tuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Dict, Optional, Tuple
 from urllib.parse import unquote
 from xml.sax.saxutils import escape
 
@@ -25,7 +25,7 @@ _MISSING = (
     b"<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>"
 )
 
-Response = Tuple[int, Dict[str, str], bytes]  # noqa: UP006
+Response = Tuple[int, Dict[str, str], bytes]
 """Status, headers and content."""
 
 
@@ -33,14 +33,14 @@ class Storage:
     """Objects by bucket and key. There is every bucket."""
 
     def __init__(self) -> None:
-        self._objects: Dict[Tuple[str, str], bytes] = {}  # noqa: UP006
+        self._objects: Dict[Tuple[str, str], bytes] = {}
 
     def put(self, bucket: str, key: str, content: bytes) -> str:
         """Keep an object, and return where it lies."""
         self._objects[bucket, key] = content
         return f"https://s3.{REGION}.amazonaws.com/{bucket}/{key}"
 
-    def at(self, place: str) -> Optional[bytes]:  # noqa: UP045
+    def at(self, place: str) -> Optional[bytes]:
         """Return what lies at an address of S3; None if nothing was put there."""
         found = _PLACE.fullmatch(place)
         if found is None:
@@ -48,7 +48,7 @@ class Storage:
         bucket = found["bucket"] or found["host"] or found["first"]
         return self._at(bucket, found["key"] or found["own"] or found["rest"])
 
-    def _at(self, bucket: str, key: str) -> Optional[bytes]:  # noqa: UP045
+    def _at(self, bucket: str, key: str) -> Optional[bytes]:
         return self._objects.get((bucket, key), OBJECTS.get(key))
 
     def answered(self, name: str, asked: Json) -> Response:
@@ -127,7 +127,7 @@ def _content(body: Json) -> bytes:
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
-def _tag(content: bytes) -> Dict[str, str]:  # noqa: UP006
+def _tag(content: bytes) -> Dict[str, str]:
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     return {
         "ETag": f'"{digest}"',

@@ -11,7 +11,7 @@ import importlib
 import io
 import json
 import sys
-from typing import Any, Callable, Dict  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict
 
 from ciguard.applications.in_target.asking import (
     Answering,
@@ -95,12 +95,12 @@ class AzureHook(Hook):
         module, kind = several[0]
         making = getattr(importlib.import_module(module), kind)
         if "cognitiveservices" in module:
-            from msrest.authentication import (  # noqa: PLC0415 - likewise
+            from msrest.authentication import (
                 CognitiveServicesCredentials,
             )
 
             return making(_ENDPOINT, CognitiveServicesCredentials(_KEY))
-        from azure.core.credentials import AzureKeyCredential  # noqa: PLC0415 - likewise
+        from azure.core.credentials import AzureKeyCredential
 
         return making(_ENDPOINT, AzureKeyCredential(_KEY))
 
@@ -118,7 +118,7 @@ def _stand_between(send: Callable[..., Any], *, has_others: bool) -> None:
 
 def _core(send: Callable[..., Any]) -> bool:
     try:
-        from azure.core.pipeline.transport import RequestsTransport  # noqa: PLC0415 - likewise
+        from azure.core.pipeline.transport import RequestsTransport
     except ImportError:
         return False
     begin = RequestsTransport.open
@@ -134,8 +134,8 @@ def _core(send: Callable[..., Any]) -> bool:
 def _need_nothing() -> None:
     """Have clients neither wait before they ask again, nor ask for a token."""
     with contextlib.suppress(ImportError):
-        from azure.core.pipeline import policies  # noqa: PLC0415 - the application's
-        from azure.core.pipeline.transport import RequestsTransport  # noqa: PLC0415 - likewise
+        from azure.core.pipeline import policies
+        from azure.core.pipeline.transport import RequestsTransport
 
         setattr(RequestsTransport, "sleep", lambda *_: None)  # noqa: B010 - as above
         setattr(policies.BearerTokenCredentialPolicy, "on_request", lambda *_: None)  # noqa: B010
@@ -143,7 +143,7 @@ def _need_nothing() -> None:
 
 def _msrest(send: Callable[..., Any]) -> bool:
     try:
-        from msrest.universal_http.requests import RequestsHTTPSender  # noqa: PLC0415 - likewise
+        from msrest.universal_http.requests import RequestsHTTPSender
     except ImportError:
         return False
     begin = RequestsHTTPSender._init_session  # noqa: SLF001 - what each session goes through
@@ -157,7 +157,7 @@ def _msrest(send: Callable[..., Any]) -> bool:
 
 
 def _mount(session: Any, send: Callable[..., Any]) -> None:
-    from requests.adapters import BaseAdapter  # noqa: PLC0415 - the application's
+    from requests.adapters import BaseAdapter
 
     class Between(BaseAdapter):  # type: ignore[misc,unused-ignore]
         """Sends in the place of another adapter."""
@@ -206,9 +206,9 @@ def _content(response: Any) -> Json:
         return None
 
 
-def _response(request: Any, status: int, headers: Dict[str, str], content: Json) -> Any:  # noqa: UP006
-    from requests.adapters import HTTPAdapter  # noqa: PLC0415 - the application's
-    from urllib3 import HTTPResponse  # noqa: PLC0415 - likewise
+def _response(request: Any, status: int, headers: Dict[str, str], content: Json) -> Any:
+    from requests.adapters import HTTPAdapter
+    from urllib3 import HTTPResponse
 
     body = json.dumps(content).encode()
     told = {"Content-Type": "application/json", "Content-Length": f"{len(body)}", **headers}

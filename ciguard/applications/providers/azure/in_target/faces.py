@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Dict, List  # noqa: UP035 - Python 3.9 in the target
+from typing import TYPE_CHECKING, Any, Dict, List
 
 if TYPE_CHECKING:
     from ciguard.applications.in_target.asking import Json
@@ -36,9 +36,9 @@ def are_faces(path: str) -> bool:
 
 
 def faces_asked_for(
-    faces: List[Json],  # noqa: UP006
-    asked: Dict[str, List[str]],  # noqa: UP006
-) -> List[Json]:  # noqa: UP006
+    faces: List[Json],
+    asked: Dict[str, List[str]],
+) -> List[Json]:
     """Leave out of faces what a request does not ask for.
 
     Args:
@@ -49,7 +49,7 @@ def faces_asked_for(
     return [_face(one, asked, attributes) for one in faces]
 
 
-def _face(face: Json, asked: Dict[str, List[str]], attributes: Any) -> Json:  # noqa: UP006
+def _face(face: Json, asked: Dict[str, List[str]], attributes: Any) -> Json:
     told = dict(face)
     is_known = _last(asked, "returnFaceId", "true").lower() == "true"
     if not is_known:
@@ -63,7 +63,7 @@ def _face(face: Json, asked: Dict[str, List[str]], attributes: Any) -> Json:  # 
     return {**told, "face_attributes": kept} if kept else told
 
 
-def _last(asked: Dict[str, List[str]], name: str, otherwise: str = "") -> str:  # noqa: UP006
+def _last(asked: Dict[str, List[str]], name: str, otherwise: str = "") -> str:
     return asked.get(name, [otherwise])[-1]
 
 

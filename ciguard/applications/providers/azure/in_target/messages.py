@@ -10,7 +10,7 @@ import re
 import threading
 import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Tuple  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict, List, Optional, Tuple
 from urllib.parse import parse_qs, urlsplit
 
 from ciguard.applications.in_target.asking import Answering, Hearing, Json, UnknownOperationError
@@ -77,7 +77,7 @@ _OBJECT = "object_property"
 _WORDS = re.compile(r"_(\w)")
 _CAPITALS = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
-Reply = Tuple[int, Dict[str, str], Json]  # noqa: UP006
+Reply = Tuple[int, Dict[str, str], Json]
 """Status, headers and content of a response."""
 
 
@@ -98,7 +98,7 @@ class Asked:
         return urlsplit(self.url).path
 
     @property
-    def documents(self) -> List[Json]:  # noqa: UP006
+    def documents(self) -> List[Json]:
         """Texts that it is about; none of what is about an image."""
         if self.path.endswith(_ANY_TEXTS):
             return list(self.content["analysisInput"]["documents"])
@@ -112,7 +112,7 @@ class Asked:
         return str((self.content or {}).get("url", "")).encode()
 
     @property
-    def read(self) -> Optional[str]:  # noqa: UP045
+    def read(self) -> Optional[str]:
         """Number of the reading whose result it asks for; empty where it begins one."""
         found = _READ.fullmatch(self.path)
         return None if found is None else found["number"] or ""
@@ -150,7 +150,7 @@ class Reads:
 
     def __init__(self) -> None:
         self.under_way = UnderWay()
-        self._about: Dict[str, bytes] = {}  # noqa: UP006
+        self._about: Dict[str, bytes] = {}
         self._changing = threading.Lock()
 
     def begin(self, about: bytes) -> str:
@@ -170,7 +170,7 @@ class Reads:
     def _size(self) -> int:
         return sum(map(len, self._about.values()))
 
-    def about(self, number: str) -> Optional[bytes]:  # noqa: UP045
+    def about(self, number: str) -> Optional[bytes]:
         """Return the image of a number; None if it is of none."""
         with self._changing:
             return self._about.get(number)
@@ -217,7 +217,7 @@ def refused(error: Json) -> Reply:
     return status, headers, {"error": told}
 
 
-def _status(code: str) -> Optional[int]:  # noqa: UP045
+def _status(code: str) -> Optional[int]:
     """Return the status of a code; None of one that only a single document is refused with."""
     return int(code) if _STATUS.fullmatch(code) else _STATUSES.get(code)
 
@@ -227,7 +227,7 @@ def _of_documents(asked: Asked, answering: Answering) -> Reply:
     most = _MAX_DOCUMENTS.get(operation, _MAX_OTHERS)
     if not 0 < len(documents) <= most:
         return _refused_batch(len(documents), most)
-    found: Dict[str, Any] = {"documents": [], "errors": [], "modelVersion": "latest"}  # noqa: UP006
+    found: Dict[str, Any] = {"documents": [], "errors": [], "modelVersion": "latest"}
     for one in documents:
         said = _of_document(operation, str(one["text"]), answering)
         if "answer" in said:
@@ -289,7 +289,7 @@ def _asked_for(asked: Asked, answer: Json) -> Json:
     return {key: one for key, one in answer.items() if key not in _FEATURES or key in wanted}
 
 
-def _several(values: Optional[List[str]]) -> List[str]:  # noqa: UP006, UP045
+def _several(values: Optional[List[str]]) -> List[str]:
     return [one for value in values or () for one in value.split(",")]
 
 

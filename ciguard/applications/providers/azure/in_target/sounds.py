@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import wave
-from typing import Any, Callable, Dict  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict
 
 from ciguard.applications.in_target.asking import UnknownOperationError
 
@@ -27,20 +27,20 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
     """
     audio = speech.audio
 
-    def given(config: Any, values: Dict[str, Any]) -> None:  # noqa: UP006
+    def given(config: Any, values: Dict[str, Any]) -> None:
         source = values.get("filename") or values.get("stream")
         setattr(config, SOURCE, source)
         if source is None and not has_microphone and _is_microphone(values):
             values.update(use_default_microphone=False, device_name=None)
             values["stream"] = audio.PushAudioInputStream()
 
-    def recognizing(recognizer: Any, values: Dict[str, Any]) -> None:  # noqa: UP006
+    def recognizing(recognizer: Any, values: Dict[str, Any]) -> None:
         config = values.get("audio_config")
         if config is None and not has_microphone:
             config = values["audio_config"] = audio.AudioConfig(use_default_microphone=True)
         setattr(recognizer, SOURCE, getattr(config, SOURCE, None))
 
-    def formatted(stream: Any, values: Dict[str, Any]) -> None:  # noqa: UP006
+    def formatted(stream: Any, values: Dict[str, Any]) -> None:
         setattr(stream, _FORMAT, getattr(values.get("stream_format"), _FORMAT, {}))
         setattr(stream, SOURCE, values.get("pull_stream_callback"))
         setattr(stream, _WRITTEN, bytearray())
@@ -59,11 +59,11 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
     audio.PushAudioInputStream.write = written
 
 
-def _is_microphone(values: Dict[str, Any]) -> bool:  # noqa: UP006
+def _is_microphone(values: Dict[str, Any]) -> bool:
     return bool(values.get("use_default_microphone") or values.get("device_name"))
 
 
-def _before(kind: Any, note: Callable[[Any, Dict[str, Any]], None]) -> None:  # noqa: UP006
+def _before(kind: Any, note: Callable[[Any, Dict[str, Any]], None]) -> None:
     """Have a function see, and change, what objects of a class are made with."""
     make = kind.__init__
     signature = inspect.signature(make)
@@ -120,7 +120,7 @@ def _pulled(callback: Any) -> bytes:
     return bytes(content)
 
 
-def _in_file(samples: bytes, form: Dict[str, Any]) -> bytes:  # noqa: UP006
+def _in_file(samples: bytes, form: Dict[str, Any]) -> bytes:
     file = io.BytesIO()
     with wave.open(file, "wb") as sound:
         sound.setnchannels(form.get("channels") or 1)

@@ -14,7 +14,7 @@ import re
 import sys
 import uuid
 from importlib.abc import MetaPathFinder
-from typing import Any, Callable, Dict, Optional  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, Dict, Optional
 
 from ciguard.applications.in_target.asking import (
     Answering,
@@ -148,7 +148,7 @@ class _Awaiting(MetaPathFinder):
 def _result(speech: Any, recognizer: Any, operation: str, answering: Answering) -> Any:
     """Return what a recognizer returns: what was said, that nothing was, or why it was canceled."""
     content = heard(recognizer, operation)
-    told: Dict[str, Any] = {"result_id": uuid.uuid4().hex}  # noqa: UP006
+    told: Dict[str, Any] = {"result_id": uuid.uuid4().hex}
     if not content:
         details = _canceled(speech, "EndOfStream", "NoError", "")
         return _made(speech, {**told, "reason": "Canceled", "cancellation_details": details})
@@ -171,7 +171,7 @@ def _is_detailed(speech: Any, recognizer: Any) -> bool:
     return str(wanted).lower() == "true"
 
 
-def _in_json(answer: Json, told: Dict[str, Any], *, is_detailed: bool) -> Json:  # noqa: UP006
+def _in_json(answer: Json, told: Dict[str, Any], *, is_detailed: bool) -> Json:
     """Return an answer as the service has it."""
     content = {
         "Id": told["result_id"],
@@ -199,7 +199,7 @@ def _refused(speech: Any, error: Json) -> Json:
     return {**told, "error_json": error["message"]}
 
 
-def _made(speech: Any, told: Dict[str, Any]) -> Any:  # noqa: UP006
+def _made(speech: Any, told: Dict[str, Any]) -> Any:
     """Return a result of the client's own type."""
     properties = {
         getattr(speech.PropertyId, name): told[own]
@@ -230,13 +230,13 @@ def _no_match(speech: Any, reason: str) -> Any:
     return _like(speech.NoMatchDetails, {"reason": speech.NoMatchReason[reason]})
 
 
-def _like(kind: Any, values: Dict[str, Any]) -> Any:  # noqa: UP006
+def _like(kind: Any, values: Dict[str, Any]) -> Any:
     """Return an object of a class with other values, without what the library has of it."""
 
     def told(name: str) -> property:
         return property(lambda _: values[name])
 
-    members: Dict[str, Any] = {name: told(name) for name in values}  # noqa: UP006
+    members: Dict[str, Any] = {name: told(name) for name in values}
     members["__init__"] = lambda _: None
     return type(kind.__name__, (kind,), members)()
 
@@ -304,14 +304,14 @@ def _hear(speech: Any, recognizer: Any, operation: str, result: Any, hearing: He
         hearing(operation, content, said)
 
 
-def _said(speech: Any, result: Any) -> Optional[Json]:  # noqa: UP045
+def _said(speech: Any, result: Any) -> Optional[Json]:
     """Return what a result says; None of one that only ends."""
     if result.reason == speech.ResultReason.Canceled:
         details = result.cancellation_details
         if details.reason != speech.CancellationReason.Error:
             return None
         return {"error": {"code": details.code.name, "message": str(details.error_details)}}
-    answer: Dict[str, Any] = {"offset": result.offset, "duration": result.duration}  # noqa: UP006
+    answer: Dict[str, Any] = {"offset": result.offset, "duration": result.duration}
     if result.reason != speech.ResultReason.RecognizedSpeech:
         return {"answer": {**answer, "text": ""}}
     best = json.loads(result.json or "{}").get("NBest", [])

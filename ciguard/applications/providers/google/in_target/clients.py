@@ -10,7 +10,7 @@ import contextlib
 import importlib
 import re
 import time
-from typing import Any, Callable, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Callable, List
 
 from ciguard.applications.in_target.asking import (
     Answering,
@@ -41,11 +41,11 @@ class GoogleHook(Hook):
 
     def intercept(self, answering: Answering) -> None:
         """Have every client that is made from now on ask `answering`."""
-        import google.auth  # noqa: PLC0415 - the application's
-        import grpc  # noqa: PLC0415
-        from google.api_core import grpc_helpers  # noqa: PLC0415
-        from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
-        from google.oauth2 import service_account  # noqa: PLC0415
+        import google.auth
+        import grpc
+        from google.api_core import grpc_helpers
+        from google.auth.credentials import AnonymousCredentials
+        from google.oauth2 import service_account
 
         anonymous = AnonymousCredentials()  # type: ignore[no-untyped-call,unused-ignore]
         google.auth.default = lambda *_, **__: (anonymous, "ciguard")
@@ -64,8 +64,8 @@ class GoogleHook(Hook):
 
         Asynchronous clients and those that speak REST ask theirs too; nothing is told of those.
         """
-        import grpc  # noqa: PLC0415 - the application's
-        from google.api_core import grpc_helpers  # noqa: PLC0415 - likewise
+        import grpc
+        from google.api_core import grpc_helpers
 
         class Observer(grpc.UnaryUnaryClientInterceptor):  # type: ignore[misc,name-defined,unused-ignore]
             """Sees each call, and leaves it as it is."""
@@ -108,15 +108,15 @@ def _hear(method: str, request: Any, call: Any, hearing: Hearing) -> None:
 
 def content(message: Any) -> Json:
     """Return a message as JSON, keys as the message writes them."""
-    from google.protobuf import json_format  # noqa: PLC0415 - the application's
+    from google.protobuf import json_format
 
     return json_format.MessageToDict(plain(message), preserving_proto_field_name=True)
 
 
 def _refuse_other_ways() -> None:
     """Have clients that do without this channel, by REST or asynchronously, ask nobody."""
-    import grpc  # noqa: PLC0415 - the application's
-    from google.api_core import grpc_helpers_async  # noqa: PLC0415
+    import grpc
+    from google.api_core import grpc_helpers_async
 
     grpc_helpers_async.create_channel = _refusing("an asynchronous client")
     asynchronous = getattr(grpc, "aio", None)
@@ -125,7 +125,7 @@ def _refuse_other_ways() -> None:
             setattr(asynchronous, name, _refusing("an asynchronous client"))
     refuse_addresses(_SERVICES, "a client that speaks REST")
     with contextlib.suppress(ImportError):
-        from google.auth.transport import requests  # noqa: PLC0415 - likewise
+        from google.auth.transport import requests
 
         requests.AuthorizedSession.request = _refusing(  # type: ignore[method-assign,unused-ignore]
             "a client that speaks REST"
@@ -133,7 +133,7 @@ def _refuse_other_ways() -> None:
 
 
 def _channel(answering: Answering) -> Any:
-    import grpc  # noqa: PLC0415 - the application's
+    import grpc
 
     class Channel(grpc.Channel):  # type: ignore[misc,name-defined,unused-ignore]
         """Answers without a network."""
@@ -191,7 +191,7 @@ class _Call:
     def exception(self, timeout: Any = None) -> None:
         del timeout
 
-    def trailing_metadata(self) -> List[Any]:  # noqa: UP006
+    def trailing_metadata(self) -> List[Any]:
         return []
 
     def add_done_callback(self, callback: Any) -> None:
@@ -213,7 +213,7 @@ class _Method:
         self._answering = answering
 
     def __call__(self, request: Any, timeout: Any = None, *_: Any, **__: Any) -> Any:
-        from google.protobuf import json_format  # noqa: PLC0415 - the application's
+        from google.protobuf import json_format
 
         empty = plain(self._deserializer(b""))
         try:
@@ -225,7 +225,7 @@ class _Method:
 
     def _said(self, asked: Json, limit_s: Any) -> Json:
         """Return an answer, when it is time; raise as a channel does where that is too late."""
-        late_s: List[float] = []  # noqa: UP006
+        late_s: List[float] = []
 
         def answering(operation: str, about: bytes) -> Json:
             said = self._answering(operation, about)
@@ -257,7 +257,7 @@ def plain(message: Any) -> Any:
 
 def _failure(error: RefusedError) -> Exception:
     """Return what a channel raises when the service answers with an error."""
-    import grpc  # noqa: PLC0415 - the application's
+    import grpc
 
     class Refused(grpc.RpcError):  # type: ignore[misc,name-defined,unused-ignore]
         """As grpc's own: the failure and the call that failed in one."""
@@ -268,7 +268,7 @@ def _failure(error: RefusedError) -> Exception:
         def details(self) -> str:
             return error.message
 
-        def trailing_metadata(self) -> List[Any]:  # noqa: UP006
+        def trailing_metadata(self) -> List[Any]:
             return []
 
         initial_metadata = trailing_metadata

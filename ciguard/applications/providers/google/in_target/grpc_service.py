@@ -13,7 +13,7 @@ import json
 import re
 import socket
 from concurrent import futures
-from typing import Any, Dict, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, List
 
 from ciguard.applications.providers.google.in_target.messages import RefusedError
 
@@ -102,7 +102,7 @@ class _Service:
         server.add_generic_rpc_handlers((Methods(self._answer),))
         return server
 
-    def _versions(self) -> Dict[str, List[str]]:  # noqa: UP006
+    def _versions(self) -> Dict[str, List[str]]:
         """Return the versions of each service that there are messages of."""
         found = {
             service: [one for one in versions if _types(service, one) is not None]
@@ -111,7 +111,7 @@ class _Service:
         return {service: versions for service, versions in found.items() if versions}
 
     def _answer(self, method: str, request: bytes, context: Any) -> bytes:
-        import grpc  # noqa: PLC0415 - the application's
+        import grpc
 
         try:
             return self._answered(method, request)
@@ -125,7 +125,7 @@ class _Service:
         Raises:
             RefusedError: if it is refused, or no messages of the method are here.
         """
-        from google.protobuf import json_format, message  # noqa: PLC0415 - the application's
+        from google.protobuf import json_format, message
 
         classes = _messages(method)
         if classes is None:
@@ -176,7 +176,7 @@ def _types(service: str, version: str) -> Any:
 
 def _messages(method: str) -> Any:
     """Return the classes of a method's request and answer; None if they are not here."""
-    from google.longrunning import operations_pb2  # noqa: PLC0415 - the application's
+    from google.longrunning import operations_pb2
 
     found = _METHOD.fullmatch(method)
     types = None if found is None else _types(found.group(1), found.group(2))

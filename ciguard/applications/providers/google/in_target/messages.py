@@ -6,7 +6,7 @@ Requests and answers are JSON of the services' messages, keys as the messages wr
 from __future__ import annotations
 
 import base64
-from typing import Any, Dict, Iterator, List  # noqa: UP035 - Python 3.9 in the target
+from typing import Any, Dict, Iterator, List
 
 from ciguard.applications.in_target.asking import (
     Answering,
@@ -76,7 +76,7 @@ def _answer(operation: str, asked: Json, answering: Answering) -> Json:
 
 
 def _of_image(request: Json, answering: Answering) -> Json:
-    found: Dict[str, Any] = {}  # noqa: UP006
+    found: Dict[str, Any] = {}
     for feature in request.get("features", []):
         kind = _kind(feature)
         if kind not in _FEATURES:
@@ -130,7 +130,7 @@ def heard(method: str, asked: Json, answer: Json, hearing: Hearing) -> None:
     if name in _METHODS:
         hearing(_METHODS[name], _about(asked), answer)
     elif name == _IMAGES:
-        for one, said in zip(asked.get("requests", []), _of_each(answer)):  # noqa: B905 - 3.9
+        for one, said in zip(asked.get("requests", []), _of_each(answer)):
             for feature in one.get("features", []):
                 if _kind(feature) in _FEATURES:
                     hearing(_FEATURES[_kind(feature)], _about(one), said)
@@ -138,7 +138,7 @@ def heard(method: str, asked: Json, answer: Json, hearing: Hearing) -> None:
 
 def _of_each(answer: Json) -> Iterator[Json]:
     """Yield what is said of one image after the other: what is missing is an empty answer."""
-    several: List[Json] = answer.get("answer", {}).get("responses", [])  # noqa: UP006
+    several: List[Json] = answer.get("answer", {}).get("responses", [])
     for one in several:
         if "error" in one:
             yield {"error": {"code": _OF_ONE_IMAGE, "message": one["error"].get("message", "")}}

@@ -100,7 +100,7 @@ def _save_before_forks(measuring: Any) -> None:
 def _save_after_batches(measuring: Any) -> None:
     """Save what this worker did now and then, for it is killed in the end."""
     worker: Any = importlib.import_module("ciguard.execution.worker.loop").Worker
-    run_batch, saved = worker._run_batch, 0.0  # noqa: SLF001 - measured from outside
+    run_batch, saved = worker._run_batch, 0.0
 
     def run_and_save(self: Any, cases: list[Any], token: int) -> None:
         nonlocal saved
@@ -109,7 +109,7 @@ def _save_after_batches(measuring: Any) -> None:
             measuring.save()
             saved = time.monotonic()
 
-    worker._run_batch = run_and_save  # noqa: SLF001 - likewise
+    worker._run_batch = run_and_save
 
 
 if __name__ == "__main__":
