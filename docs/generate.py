@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from click.testing import CliRunner
 from ciguard.cli.commands import ciguard
 from ciguard.config import SETTINGS
 from ciguard.execution.worker.attempts import ATTEMPTS
-from ciguard.execution.worker.confine import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS, ZEROS
+from ciguard.execution.worker.landlock import DEVICE_PATHS, GPU_PATHS, SYSTEM_PATHS, ZEROS
 from ciguard.execution.worker.quota import (
     MAX_BYTES,
     MAX_COMPILED,
@@ -42,6 +43,7 @@ PRECISION_PAGE = Path(__file__).parent / "precision.md"
 BENCHMARKS_PAGE = Path(__file__).parent / "benchmarks.md"
 KNOWLEDGE_PAGE = Path(__file__).parent / "knowledge.md"
 JUDGED = Path(__file__).parent / "precision" / "judged.jsonl"
+PICTURE = Path(__file__).parent / "images" / "architecture.svg"
 COMMANDS_PAGE = Path(__file__).parent / "commands.md"
 SETTINGS_PAGE = Path(__file__).parent / "settings.md"
 PAGES = (
@@ -252,6 +254,13 @@ def with_sections(text: str) -> str:
     return text
 
 
+def pages() -> dict[Path, str]:
+    """Return every page and picture that quotes the program, as it should be."""
+    texts = {page: with_sections(page.read_text(encoding="utf-8")) for page in PAGES}
+    picture = runpy.run_path(str(Path(__file__).with_name("picture.py")))
+    return {**texts, PICTURE: picture["architecture"]()}
+
+
 if __name__ == "__main__":
-    for page in PAGES:
-        page.write_text(with_sections(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for page, text in pages().items():
+        page.write_text(text, encoding="utf-8")

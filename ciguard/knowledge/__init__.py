@@ -1,4 +1,4 @@
-"""What is known of a library's API: one constraint per parameter, and who said so.
+"""What is known of a library's API: one constraint per parameter, and its evidence.
 
 `understand` turns the record that the worker brought back into an `Api`. Pure: no I/O, no library.
 Each source is one reader module; `merge` ranks what they say, `compose` writes constraints.

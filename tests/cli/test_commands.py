@@ -356,9 +356,8 @@ def test_help_imports_no_library_under_test_and_nothing_heavy() -> None:
 def test_pages_quote_the_program_as_it_is() -> None:
     generator = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 
-    for page in generator["PAGES"]:
-        text = page.read_text("utf-8")
-        assert generator["with_sections"](text) == text, f"{page.name} has drifted: `make pages`"
+    for page, text in generator["pages"]().items():
+        assert page.read_text("utf-8") == text, f"{page.name} has drifted: `make pages`"
 
 
 def test_readme_names_no_setting_that_does_not_exist() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -203,6 +204,14 @@ def test_every_room_has_its_place_in_the_order() -> None:
     rooms = {room_of_file(file) for file in sources()}
 
     assert rooms <= set(HEIGHT), f"no place in ORDER: {sorted(rooms - set(HEIGHT))}"
+
+
+def test_the_picture_shows_every_room_in_the_order() -> None:
+    picture = runpy.run_path(str(ROOT / "docs" / "picture.py"))
+    shown = [room for rooms in picture["BANDS"].values() for room in rooms]
+
+    assert set(shown) == {room for room in HEIGHT if (PACKAGE / room.replace(".", "/")).is_dir()}
+    assert [HEIGHT[room] for room in shown] == sorted(HEIGHT[room] for room in shown)
 
 
 def test_a_room_imports_only_from_rooms_to_its_left() -> None:

@@ -1,1 +1,1 @@
-"""Level `code`: model programs cut into blocks, and put together anew (MoCo)."""
+"""Level `code`: model programs cut into blocks, and put together again (MoCo)."""
