@@ -29,7 +29,7 @@ BANDS = {
     "entry points": ("actions", "cli"),
 }
 """Packages by what they are for, in the order of imports."""
-_WIDTH, _MARGIN, _LABEL, _GAP, _HEIGHT = 1040, 16, 128, 12, 92
+_WIDTH, _MARGIN, _LABEL, _GAP, _HEIGHT = 1040, 16, 128, 12, 104
 _FONT = "font-family='Helvetica, Arial, sans-serif'"
 _LETTER_WIDTH = 6.7
 
