@@ -26,24 +26,24 @@ from ciguard.applications.assessing import Trying, assess, settings_for
 from ciguard.applications.assessing.aims import aims_of, brought_about
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.exploring import explore
-from ciguard.applications.exploring.calling import Caller, host_of, routines_of
+from ciguard.applications.exploring.calling import FunctionCaller, host_of, routines_of
 from ciguard.applications.finding import find, read_application
-from ciguard.applications.inverting.choosing import Sources, inverse_of
-from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.inverting.choosing import InputSources, inverse_of
+from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
 from ciguard.applications.judging import dead_conditions, read_vocabulary
-from ciguard.applications.providers.description import Kind, Task, kind_of
+from ciguard.applications.providers.description import MediaKind, RecognitionTask, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ciguard.applications.assessing import Assessed
-    from ciguard.applications.exploring import Explored
+    from ciguard.applications.exploring import ExploredFunction
     from ciguard.applications.providers.description import Operation
 
 SEEDS = Path(__file__).parents[1] / "seeds" / "apps"
 PAPER = {"vision": (91, 75, 44), "language": (91, 85, 74), "speech": (91, 54, 25)}
 """Branch coverage of Keeper (of all kinds together), random real inputs and fuzzing, in %."""
-KINDS = {Kind.IMAGE: "vision", Kind.TEXT: "language", Kind.SOUND: "speech"}
+KINDS = {MediaKind.IMAGE: "vision", MediaKind.TEXT: "language", MediaKind.SOUND: "speech"}
 WAYS = ("made for it", "random", "fuzzed")
 
 
@@ -77,7 +77,7 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
             operations = [one.answer.operation for one in explored.found.calls]
             kind = kind_of(operations[0].task)
             began = time.monotonic()
-            caller = Caller(host, explored.found, *routines[explored.found.name])
+            caller = FunctionCaller(host, explored.found, *routines[explored.found.name])
             shares = {}
             for way, make in zip(WAYS, (_made, _random, _fuzzed), strict=True):
                 inputs = make(explored, operations, count, seed)
@@ -99,59 +99,61 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
 
 
 def _made(
-    explored: Explored, operations: Sequence[Operation], count: int, seed: int
-) -> list[Input]:
+    explored: ExploredFunction, operations: Sequence[Operation], count: int, seed: int
+) -> list[ServiceInput]:
     wanted = [one for aim in aims_of(explored) for one in aim.wanted]
-    wanted += [Wanted(one.task) for one in operations]
+    wanted += [InputSpec(one.task) for one in operations]
     wanted += brought_about(explored)
     return _inputs(wanted, count, seed)
 
 
 def _random(
-    explored: Explored, operations: Sequence[Operation], count: int, seed: int
-) -> list[Input]:
+    explored: ExploredFunction, operations: Sequence[Operation], count: int, seed: int
+) -> list[ServiceInput]:
     """Return inputs of things that anybody may photograph, write or say."""
     del explored
     rng = random.Random(seed)
     labels = relations_of(None).labels
-    made: list[Input] = []
-    felt = _inputs([Wanted(Task.SENTIMENT)], 20, seed)
+    made: list[ServiceInput] = []
+    felt = _inputs([InputSpec(RecognitionTask.SENTIMENT)], 20, seed)
     for number in range(count):
         task = rng.choice(operations).task
         key = rng.choice(labels)
-        wanted = Wanted(task, rng.choice(felt).content.decode() if task is Task.SPEECH else key)
-        if task is Task.SENTIMENT:
-            wanted = Wanted(task)
-        elif task is Task.CATEGORIES:
-            wanted = Wanted(task, rng.choice(["Sports", "Health", "Travel", "Science", "Pets"]))
-        elif task is Task.ENTITIES:
-            wanted = Wanted(task, kind=rng.choice(["PERSON", "LOCATION", "DATE", "OTHER"]))
-        elif task is Task.FACES:
-            wanted = Wanted(task, rng.choice(["joy", "face", "sorrow"]))
+        wanted = InputSpec(
+            task, rng.choice(felt).content.decode() if task is RecognitionTask.SPEECH else key
+        )
+        if task is RecognitionTask.SENTIMENT:
+            wanted = InputSpec(task)
+        elif task is RecognitionTask.CATEGORIES:
+            wanted = InputSpec(task, rng.choice(["Sports", "Health", "Travel", "Science", "Pets"]))
+        elif task is RecognitionTask.ENTITIES:
+            wanted = InputSpec(task, kind=rng.choice(["PERSON", "LOCATION", "DATE", "OTHER"]))
+        elif task is RecognitionTask.FACES:
+            wanted = InputSpec(task, rng.choice(["joy", "face", "sorrow"]))
         made += _inputs([wanted], 1, seed * 1000 + number)
     return made
 
 
 def _fuzzed(
-    explored: Explored, operations: Sequence[Operation], count: int, seed: int
-) -> list[Input]:
+    explored: ExploredFunction, operations: Sequence[Operation], count: int, seed: int
+) -> list[ServiceInput]:
     """Return noise: images, sounds and texts of random content."""
     del explored
     rng = random.Random(seed)
     kinds = {kind_of(one.task): one.task for one in operations}
-    made: list[Input] = []
+    made: list[ServiceInput] = []
     for number in range(count):
         kind = rng.choice(list(kinds))
-        if kind is Kind.TEXT:
+        if kind is MediaKind.TEXT:
             text = "".join(chr(rng.randint(32, 382)) for _ in range(rng.randint(1, 200)))
-            made.append(Input(Wanted(kinds[kind]), text.encode(), "random characters"))
+            made.append(ServiceInput(InputSpec(kinds[kind]), text.encode(), "random characters"))
         else:
-            made += _inputs([Wanted(kinds[kind])], 1, seed * 1000 + number)
+            made += _inputs([InputSpec(kinds[kind])], 1, seed * 1000 + number)
     return made
 
 
-def _inputs(wanted: Sequence[Wanted], count: int, seed: int) -> list[Input]:
-    inverse = inverse_of(Sources(is_simulated=True))
+def _inputs(wanted: Sequence[InputSpec], count: int, seed: int) -> list[ServiceInput]:
+    inverse = inverse_of(InputSources(is_simulated=True))
     served = [one for one in dict.fromkeys(wanted) if inverse.serves(one)]
     each = -(-count // max(1, len(served)))
     made = [one for want in served for one in inverse.inputs(want, each, seed=seed)]
@@ -175,7 +177,7 @@ def told(folder: Path, labels: Path | None) -> list[tuple[int, str, str]]:
     return list(dict.fromkeys(lines))
 
 
-def _told_by_answers(explored: Explored) -> Iterator[tuple[int, str, str]]:
+def _told_by_answers(explored: ExploredFunction) -> Iterator[tuple[int, str, str]]:
     for crash in explored.crashes:
         yield crash.line, "crash", crash.error
     for name in explored.unguarded:

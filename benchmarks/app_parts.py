@@ -33,8 +33,8 @@ from ciguard.errors import CiguardError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.exploring import Explored
-    from ciguard.applications.finding import Application, Found
+    from ciguard.applications.exploring import ExploredFunction
+    from ciguard.applications.finding import Application, ServiceFunction
 
 RESULTS = Path(__file__).parent / "results" / "app-parts.jsonl"
 ROOM = "ciguard.applications"
@@ -101,7 +101,7 @@ class Read:
     """An application."""
 
     application: Application
-    found: tuple[Found, ...]
+    found: tuple[ServiceFunction, ...]
 
 
 def read(folder: Path) -> Iterator[Read]:
@@ -117,7 +117,7 @@ def read(folder: Path) -> Iterator[Read]:
             yield Read(application, found)
 
 
-def explored(several: Sequence[Read], python: str, seconds: float) -> list[list[Explored]]:
+def explored(several: Sequence[Read], python: str, seconds: float) -> list[list[ExploredFunction]]:
     """Call all functions with made answers."""
     return [
         list(explore(one.application, one.found, python=python, budget_s=seconds))
@@ -128,7 +128,7 @@ def explored(several: Sequence[Read], python: str, seconds: float) -> list[list[
 def figures(
     without: str,
     several: Sequence[Read],
-    results: Sequence[list[Explored]],
+    results: Sequence[list[ExploredFunction]],
     given: argparse.Namespace,
 ) -> Figures:
     """Try functions on inputs, and count what all of it came to."""

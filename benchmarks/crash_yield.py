@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stream import Executed
     from ciguard.domain.case import Case
     from ciguard.domain.records import ApiRecord
-    from ciguard.execution import Result
+    from ciguard.execution import JobResult
     from ciguard.levels import Level
     from ciguard.levels.api.spec import LevelFactory
     from ciguard.targets import Environment
@@ -109,7 +109,7 @@ class Hunt:
                 self._settle(result)
         return self.found
 
-    def _take(self, stream: Stream, result: Result, spent_s: float) -> None:
+    def _take(self, stream: Stream, result: JobResult, spent_s: float) -> None:
         if self._settle(result):
             return
         for executed in stream.take(result):
@@ -127,7 +127,7 @@ class Hunt:
                 job = Job(self._name, (CONFIRM, api), (encode(case),), fresh=True)
                 self._dispatcher.add(job, urgent=True)
 
-    def _settle(self, result: Result) -> bool:
+    def _settle(self, result: JobResult) -> bool:
         """Count an API whose crash has shown again; return whether the result was of that kind."""
         key = result.job.key
         if not isinstance(key, tuple) or key[0] != CONFIRM:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ciguard.knowledge.mining import ParameterText
-    from ciguard.knowledge.mining.annotations import Sample
+    from ciguard.knowledge.mining.annotations import AnnotatedSentence
 
 LIBRARIES = ("tensorflow", "pytorch", "mxnet")
 CATEGORIES = {
@@ -82,7 +82,7 @@ def fold_of(key: Key, seed: str, folds: int = FOLDS) -> int:
 
 def learned(data: Data, keys: Iterable[Key]) -> dict[str, RuleSet]:
     """Learn the rules of each library from the labelled sentences of these parameters."""
-    samples: dict[str, list[Sample]] = defaultdict(list)
+    samples: dict[str, list[AnnotatedSentence]] = defaultdict(list)
     for key in keys:
         samples[key[0]] += data.samples.get(key, [])
     return {library: learn(library, samples[library]) for library in LIBRARIES}

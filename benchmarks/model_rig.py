@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.records import ApiRecord
     from ciguard.domain.values import Json
-    from ciguard.execution import Result
+    from ciguard.execution import JobResult
     from ciguard.levels import Batch
     from ciguard.levels.model.seeds import SeedModel
     from ciguard.targets import Environment
@@ -157,7 +157,7 @@ class Rig:
             for result in self._dispatcher.wait(1.0):
                 yield from self._judged(stream, level, result)
 
-    def _judged(self, stream: Stream, level: ModelLevel, result: Result) -> Iterator[Ran]:
+    def _judged(self, stream: Stream, level: ModelLevel, result: JobResult) -> Iterator[Ran]:
         with self._spending("decoding and judging"):
             complete = list(stream.take(result))
         for executed in complete:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ciguard.campaign.stream import Executed
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
     from ciguard.levels import Level
 
 
@@ -58,7 +58,7 @@ class OneTarget:
         batches: int,
         *,
         apis: int,
-        aside: Callable[[Result], bool] = lambda _: False,
+        aside: Callable[[JobResult], bool] = lambda _: False,
     ) -> Iterator[Executed]:
         """Run the first `batches` of a level that calls so many APIs in turn.
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stream import Executed
     from ciguard.domain.findings import Finding
     from ciguard.domain.records import ApiRecord
-    from ciguard.execution import Result
+    from ciguard.execution import JobResult
     from ciguard.levels.api.spec import LevelFactory
     from ciguard.oracles import Subject
     from ciguard.triage import Settled
@@ -79,7 +79,7 @@ def hunt(name: str, options: argparse.Namespace) -> Found:
             dispatcher, repetitions=1, subject_of=lambda finding: group.subject(finding.api)
         )
 
-        def take(result: Result) -> bool:
+        def take(result: JobResult) -> bool:
             if result.job.key[0] != Confirmer.KEY:  # type: ignore[index]  # keys of ours are tuples
                 return False
             found.settle(confirmer.take(result))

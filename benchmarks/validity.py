@@ -30,7 +30,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.execution import Dispatcher
 from ciguard.knowledge import understand
-from ciguard.knowledge.clues import Source
+from ciguard.knowledge.clues import ClueSource
 from ciguard.levels import LEFT_OUT, Level, select
 from ciguard.levels.api.level import ApiLevel
 
@@ -122,7 +122,7 @@ def _count(record: Record, executed: Executed, target: str) -> None:
         record.note(case.intent, outcome)
 
 
-def sources(record: ApiRecord) -> set[Source]:
+def sources(record: ApiRecord) -> set[ClueSource]:
     """Return who says what the API accepts."""
     parameters = understand(record).parameters
     return {evidence.source for parameter in parameters for evidence in parameter.evidence}
@@ -141,7 +141,7 @@ def print_library(target: OneTarget, options: argparse.Namespace) -> None:
     with_parameters = [record for record in taking_part if record.parameters or record.inputs]
     known = [sources(record) for record in with_parameters]
     by_any = mean(float(bool(said)) for said in known)
-    by_more = mean(float(bool(said - {Source.NAME})) for said in known)
+    by_more = mean(float(bool(said - {ClueSource.NAME})) for said in known)
     apis = sampled(taking_part, options.sample, options.seed)
     print(f"\n{target.name}")
     print(f"  APIs in the catalogue            {len(records):>7,}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class CompletedProgram:
     """How a program ended."""
 
     code: int
@@ -41,7 +41,7 @@ def run_program(
     given: bytes = b"",
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Ended:
+) -> CompletedProgram:
     """Run a program; whatever ends the wait early, Ctrl-C included, ends its whole group.
 
     Args:
@@ -74,4 +74,4 @@ def run_program(
             raise
         msg = f"{argv[0]} took more than {limit_s:g} s"
         raise TimeoutError(msg) from error
-    return Ended(code=process.returncode, output=output, errors=errors)
+    return CompletedProgram(code=process.returncode, output=output, errors=errors)

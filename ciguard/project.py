@@ -35,7 +35,7 @@ _GIT_TIMEOUT_S = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
+class CiguardProject:
     """The repository, commit and release that this copy of ciguard was made from."""
 
     repository: str = ""
@@ -65,7 +65,7 @@ class Project:
         return self.page(f"blob/{self.tag or self.commit or 'HEAD'}/{path}")
 
 
-def this_project(environment: Mapping[str, str] = os.environ) -> Project:
+def this_project(environment: Mapping[str, str] = os.environ) -> CiguardProject:
     """Return where this copy comes from: the variable, else the release, else the checkout."""
     package = Path(__file__).parent
     return (
@@ -75,7 +75,7 @@ def this_project(environment: Mapping[str, str] = os.environ) -> Project:
     )
 
 
-def project_of_action(path: str) -> Project:
+def project_of_action(path: str) -> CiguardProject:
     """Return the project whose action runs, from the folder that the runner has it in.
 
     A runner puts what it downloads into `_actions/OWNER/NAME/REF`. The variables that name these
@@ -85,9 +85,9 @@ def project_of_action(path: str) -> Project:
         path: of the variable `GITHUB_ACTION_PATH`; empty outside of an action.
     """
     if not path:
-        return Project()
+        return CiguardProject()
     if downloaded := _DOWNLOADED.search(path):
-        return _from_variable(f"{downloaded[1]}@{downloaded[2]}") or Project()
+        return _from_variable(f"{downloaded[1]}@{downloaded[2]}") or CiguardProject()
     return _from_checkout(Path(path))
 
 
@@ -106,27 +106,29 @@ def ask_git(folder: Path, *words: str) -> str:
     return done.text.strip() if done.code == 0 else ""
 
 
-def _from_variable(text: str) -> Project | None:
+def _from_variable(text: str) -> CiguardProject | None:
     repository, _, commit = text.partition("@")
     if not REPOSITORY.fullmatch(repository):
         return None
-    return Project(repository=repository, commit=commit if _COMMIT.fullmatch(commit) else "")
+    return CiguardProject(repository=repository, commit=commit if _COMMIT.fullmatch(commit) else "")
 
 
-def _from_release(path: Path) -> Project | None:
+def _from_release(path: Path) -> CiguardProject | None:
     if not path.is_file():
         return None
     release = json.loads(read_text(path, most=_MAX_BYTES))
-    return Project(repository=release["repository"], commit=release["commit"], tag=release["tag"])
+    return CiguardProject(
+        repository=release["repository"], commit=release["commit"], tag=release["tag"]
+    )
 
 
-def _from_checkout(folder: Path) -> Project:
+def _from_checkout(folder: Path) -> CiguardProject:
     root = ask_git(folder, "rev-parse", "--show-toplevel")
     if not (folder / "action.yml").is_file() or Path(root) != folder.resolve():
-        return Project()  # a copy in another repository is not that repository's project
+        return CiguardProject()  # a copy in another repository is not that repository's project
     commit = ask_git(folder, "rev-parse", "HEAD")
     tags = ask_git(folder, "tag", "--points-at", "HEAD", "v*").split()
-    return Project(
+    return CiguardProject(
         repository=repository_of(ask_git(folder, "remote", "get-url", "origin")),
         commit=commit if _COMMIT.fullmatch(commit) else "",
         tag=next(filter(_TAG.fullmatch, sorted(tags, key=len, reverse=True)), ""),

@@ -13,16 +13,16 @@ from ciguard.functions.hosting import (
     Broken,
     Collected,
     Execution,
+    FailureKind,
     Hosts,
-    Kind,
     ProgramSettings,
-    Skipped,
+    SkippedProgram,
     collect,
     measured_options,
     merge_measured,
 )
 from ciguard.functions.searching import ORACLES, SearchSettings, test_function, test_script
-from ciguard.functions.specs import Program, has_plain_tests, is_annotated, sidecar_of
+from ciguard.functions.specs import ProgramFile, has_plain_tests, is_annotated, sidecar_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -61,7 +61,7 @@ class FunctionTests:
         self, file: Path, parent: pytest.Collector, offered: list[pytest.Collector]
     ) -> list[pytest.Collector]:
         """Return what is collected in a file, given what pytest and other plugins offer."""
-        program = Program.at(file)
+        program = ProgramFile.at(file)
         sidecar = sidecar_of(program, self.config.getini("ciguard_sidecars"))
         if sidecar is None and not is_annotated(file):
             return offered
@@ -88,7 +88,7 @@ class FunctionTests:
 
     # --- running ----------------------------------------------------------------------------
 
-    def execution(self, program: Program, timeout_s: float | None) -> Execution:
+    def execution(self, program: ProgramFile, timeout_s: float | None) -> Execution:
         """Return how functions of a program are called."""
         limit_s = timeout_s or self._number("ciguard_timeout")
         return Execution(self.hosts.of(program), program, limit_s)
@@ -133,9 +133,9 @@ class FunctionTests:
 
 
 def _oracles(names: list[str]) -> frozenset[str]:
-    unknown = [name for name in names if name not in ORACLES | {Kind.MUTATION}]
+    unknown = [name for name in names if name not in ORACLES | {FailureKind.MUTATION}]
     if unknown:
-        known = ", ".join(sorted(ORACLES | {Kind.MUTATION}))
+        known = ", ".join(sorted(ORACLES | {FailureKind.MUTATION}))
         msg = f"ciguard_oracles = {unknown[0]}: there is no such oracle; known: {known}"
         raise pytest.UsageError(msg)
     return frozenset(names)
@@ -144,7 +144,7 @@ def _oracles(names: list[str]) -> frozenset[str]:
 class AnnotatedFile(pytest.File):
     """A program with annotated functions."""
 
-    program: Program
+    program: ProgramFile
     tests: FunctionTests
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
@@ -155,7 +155,7 @@ class AnnotatedFile(pytest.File):
         """
         found = collect(self.tests.hosts.of(self.program), self.program)
         match found:
-            case Skipped(reason):
+            case SkippedProgram(reason):
                 pytest.skip(reason, allow_module_level=True)
             case Broken(text):
                 raise self.CollectError(text)

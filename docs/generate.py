@@ -26,7 +26,7 @@ from ciguard.execution.worker.quota import (
     MAX_FILES,
     MAX_THREADS,
 )
-from ciguard.execution.worker.syscalls import EVERYWHERE, Role, bound_calls, plain_calls
+from ciguard.execution.worker.syscalls import EVERYWHERE, ProcessRole, bound_calls, plain_calls
 from ciguard.oracles.relations import RELATIONS
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def outputs_section() -> str:
 
 def syscalls_section() -> str:
     """Return the table of the system calls that a confined process may make."""
-    worker = Role(truncates=True)
+    worker = ProcessRole(truncates=True)
     rows = ["| system calls | allowed to a worker |", "| --- | --- |"]
     rows += [f"| {_code(names)} | {group} |" for group, names in EVERYWHERE.items()]
     rows.append("| `truncate` | where Landlock rules it, since its version 3 |")
@@ -134,7 +134,9 @@ def syscalls_section() -> str:
     return "\n".join(rows)
 
 
-def _bound_rows(role: Role, *, known: Mapping[str, tuple[When, ...]], title: str = "") -> list[str]:
+def _bound_rows(
+    role: ProcessRole, *, known: Mapping[str, tuple[When, ...]], title: str = ""
+) -> list[str]:
     """Return a row for each condition of a role that is not known, with the calls it binds."""
     names: dict[str, list[str]] = {}
     for name, whens in bound_calls(role).items():
@@ -144,10 +146,10 @@ def _bound_rows(role: Role, *, known: Mapping[str, tuple[When, ...]], title: str
 
 
 _ROLES = {
-    "where cases may start processes": Role(processes=True, truncates=True),
-    "while the library is imported": Role(imports=True, truncates=True),
-    "on a GPU": Role(devices=True, truncates=True),
-    "to an application": Role(loopback=True, truncates=True),
+    "where cases may start processes": ProcessRole(processes=True, truncates=True),
+    "while the library is imported": ProcessRole(imports=True, truncates=True),
+    "on a GPU": ProcessRole(devices=True, truncates=True),
+    "to an application": ProcessRole(loopback=True, truncates=True),
 }
 
 

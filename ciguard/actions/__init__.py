@@ -10,7 +10,13 @@ from ciguard.actions.commands import annotation
 from ciguard.actions.failures import keep_failure, kept_failure
 from ciguard.actions.inputs import InputError
 from ciguard.actions.repository import ActionSource, action_source, look_at
-from ciguard.actions.request import Request, Task, read_request, request_of, write_request
+from ciguard.actions.request import (
+    ActionRequest,
+    ActionTask,
+    read_request,
+    request_of,
+    write_request,
+)
 from ciguard.actions.results import (
     FILES,
     Results,
@@ -23,7 +29,7 @@ from ciguard.actions.results import (
     without_plan,
 )
 from ciguard.actions.runner_files import append_outputs, append_summary
-from ciguard.actions.scaffold_record import RECORD, Record, read_record
+from ciguard.actions.scaffold_record import RECORD, ScaffoldRecord, read_record
 from ciguard.actions.scaffolding import CI_SYSTEMS, CONFIGURATION, contents, write_all
 from ciguard.actions.steps import Steps
 from ciguard.actions.upgrading import upgrade
@@ -33,13 +39,13 @@ __all__ = [
     "CONFIGURATION",
     "FILES",
     "RECORD",
+    "ActionRequest",
     "ActionSource",
+    "ActionTask",
     "InputError",
-    "Record",
-    "Request",
     "Results",
+    "ScaffoldRecord",
     "Steps",
-    "Task",
     "action_source",
     "annotation",
     "append_outputs",

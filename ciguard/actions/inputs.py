@@ -23,7 +23,7 @@ class InputError(CiguardError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Input:
+class ActionInput:
     """What is known of one input."""
 
     name: str
@@ -65,15 +65,15 @@ def _wrong_setting(key: str, value: str) -> str:
     return ""
 
 
-def _switch(name: str) -> Input:
-    return Input(name=name, choices=_BOOLEANS)
+def _switch(name: str) -> ActionInput:
+    return ActionInput(name=name, choices=_BOOLEANS)
 
 
-def _setting(name: str, key: str = "") -> Input:
-    return Input(name=name, setting=key or name)
+def _setting(name: str, key: str = "") -> ActionInput:
+    return ActionInput(name=name, setting=key or name)
 
 
-def _of_levels() -> list[Input]:
+def _of_levels() -> list[ActionInput]:
     """Return the inputs for what ciguard's own levels must be told; `action.yml` knows no other."""
     declared = [one for name in OWN_LEVELS for one in LEVEL_SETTINGS.get(name).settings]
     return [_setting(one.key) for one in declared if one.is_input]
@@ -84,21 +84,21 @@ _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*=[^\n]*"
 _DEVICES = rf"(?:{DEVICE_PATTERN})(?:[,\s]+(?:{DEVICE_PATTERN}))*,?"
 _LABELS = r'[\w.,:+ \n-]+|\[[\w.,:+ "-]+\]'
 
-INPUTS: Mapping[str, Input] = MappingProxyType(
+INPUTS: Mapping[str, ActionInput] = MappingProxyType(
     {
         item.name: item
         for item in (
-            Input(name="task", choices=("guard", "plan", "shard", "merge", "file")),
-            Input(name="mode", choices=("auto", "pull-request", "batch")),
+            ActionInput(name="task", choices=("guard", "plan", "shard", "merge", "file")),
+            ActionInput(name="mode", choices=("auto", "pull-request", "batch")),
             _setting("targets"),
             _setting("base"),
-            Input(name="wheel"),
-            Input(name="base-wheel"),
+            ActionInput(name="wheel"),
+            ActionInput(name="base-wheel"),
             _setting("levels"),
             _setting("api"),
             *_of_levels(),
             _setting("budget"),
-            Input(name="config"),
+            ActionInput(name="config"),
             _setting("baseline"),
             _setting("fail-on"),
             _setting("policy"),
@@ -113,37 +113,41 @@ INPUTS: Mapping[str, Input] = MappingProxyType(
             _setting("issues-per-run"),
             _setting("issues-security"),
             _setting("dry-run"),
-            Input(
+            ActionInput(
                 name="devices",
                 pattern=_DEVICES,
                 remedy="cpu, cuda, or GPUs by number such as cuda:0, cuda:1",
             ),
-            Input(name="runner", pattern=_LABELS, remedy="labels of a runner such as ubuntu-24.04"),
-            Input(name="gpu-runner", pattern=_LABELS, remedy="labels of a runner such as gpu-t4"),
-            Input(
+            ActionInput(
+                name="runner", pattern=_LABELS, remedy="labels of a runner such as ubuntu-24.04"
+            ),
+            ActionInput(
+                name="gpu-runner", pattern=_LABELS, remedy="labels of a runner such as gpu-t4"
+            ),
+            ActionInput(
                 name="shards", pattern=r"[1-9]\d{0,2}", remedy="how many, a number from 1 to 256"
             ),
-            Input(name="job", pattern=_JOB, remedy="the name of a job of the plan"),
-            Input(name="plan"),
-            Input(name="results"),
-            Input(name="plugins"),
-            Input(
+            ActionInput(name="job", pattern=_JOB, remedy="the name of a job of the plan"),
+            ActionInput(name="plan"),
+            ActionInput(name="results"),
+            ActionInput(name="plugins"),
+            ActionInput(
                 name="environment",
                 pattern=rf"{_VARIABLE}(\n\s*{_VARIABLE})*",
                 remedy="variables as NAME=value, one per line",
             ),
-            Input(name="index-url"),
+            ActionInput(name="index-url"),
             _switch("check"),
             _switch("comment"),
             _switch("sarif"),
             _switch("cache"),
-            Input(
+            ActionInput(
                 name="artifact",
                 pattern=r'[^"/:<>|*?\\\r\n]{1,200}',
                 remedy="a name without / and :",
             ),
-            Input(name="github-token"),
-            Input(name="security-token"),
+            ActionInput(name="github-token"),
+            ActionInput(name="security-token"),
         )
     }
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.domain.plan import Plan
-    from ciguard.project import Project
+    from ciguard.project import CiguardProject
 
 _MAX_BYTES = 1024 * 1024
 _GPU_LABEL = re.compile(r"runs-on:[^\n${]*?([\w.-]*gpu[\w.-]*)", re.IGNORECASE)
@@ -49,7 +49,7 @@ class ActionSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
+class DetectedRepository:
     """What was found, and why it means what."""
 
     targets: tuple[str, ...]
@@ -66,7 +66,7 @@ class Repository:
     reasons: tuple[str, ...]
 
 
-def action_source(text: str, *, project: Project) -> ActionSource:
+def action_source(text: str, *, project: CiguardProject) -> ActionSource:
     """Return where the action is: what was written, else where this copy of ciguard comes from.
 
     Raises:
@@ -91,7 +91,7 @@ def action_source(text: str, *, project: Project) -> ActionSource:
     raise ConfigurationError(msg)
 
 
-def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repository:
+def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> DetectedRepository:
     """Return what is found in the checkout at `folder`.
 
     Args:
@@ -114,7 +114,7 @@ def look_at(folder: Path, *, chosen: tuple[str, ...], are_chosen: bool) -> Repos
     digest = hashlib.sha256(ask_git(folder, "remote", "get-url", "origin").encode()).digest()
     targets = _targets(plan)
     builds = _own_library(folder)
-    return Repository(
+    return DetectedRepository(
         targets=targets,
         are_required=not are_chosen and targets != chosen,
         default_branch=branch,

@@ -29,7 +29,7 @@ _CONFIGURATION_FILES = ("ciguard.toml", "pyproject.toml")
 _MAX_BYTES = 1024 * 1024
 
 
-class Task(StrEnum):
+class ActionTask(StrEnum):
     """Which part of the work one call of the action does. The value is the input's."""
 
     GUARD = "guard"
@@ -42,10 +42,10 @@ class Task(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ActionRequest:
     """What is to be done."""
 
-    task: Task
+    task: ActionTask
     mode: PlanMode
     folder: Path
     """Where commands run: the folder of the configuration."""
@@ -82,7 +82,7 @@ class Request:
         Only for the default branch, and in a matrix only after all rows have ended, in a job of
         its own: no job that fuzzes needs a permission to write.
         """
-        return self._is_trusted and self.task in {Task.GUARD, Task.FILE}
+        return self._is_trusted and self.task in {ActionTask.GUARD, ActionTask.FILE}
 
     @property
     def leaves_writing(self) -> bool:
@@ -105,7 +105,7 @@ class Request:
         return f"{name}-{self.attempt}" if name else ""
 
 
-def request_of(environment: Mapping[str, str], *, workspace: Path) -> Request:
+def request_of(environment: Mapping[str, str], *, workspace: Path) -> ActionRequest:
     """Return what the inputs in `environment` ask for.
 
     Raises:
@@ -116,14 +116,14 @@ def request_of(environment: Mapping[str, str], *, workspace: Path) -> Request:
     for secret in (TOKEN_INPUT, SECURITY_TOKEN_INPUT, INDEX_INPUT):
         inputs.pop(secret, None)
     event = WorkflowEvent.of(environment)
-    task = Task(inputs.get("task", Task.GUARD))
+    task = ActionTask(inputs.get("task", ActionTask.GUARD))
     _require(task, inputs)
     folder = _folder(inputs, workspace)
     own = {n: value for n, value in environment.items() if n.startswith("CIGUARD_")}
     if load_config({}, own, folder=folder).sources["baseline"].kind is SourceKind.DEFAULT:
         inputs.setdefault("baseline", DEFAULT_BASELINE)
     asked = inputs.get("mode", "auto")
-    return Request(
+    return ActionRequest(
         task=task,
         mode=event.mode if asked == "auto" else PlanMode(asked),
         folder=folder,
@@ -158,16 +158,16 @@ def _folder(inputs: Mapping[str, str], workspace: Path) -> Path:
 
 
 _NEEDED = {
-    Task.SHARD: (
+    ActionTask.SHARD: (
         ("plan", "the path of the plan that the task 'plan' made"),
         ("job", "the name of a job of the plan"),
     ),
-    Task.MERGE: (("results", "the folder that holds the results of the shards"),),
-    Task.FILE: (("results", "the folder that the artifact was downloaded to"),),
+    ActionTask.MERGE: (("results", "the folder that holds the results of the shards"),),
+    ActionTask.FILE: (("results", "the folder that the artifact was downloaded to"),),
 }
 
 
-def _require(task: Task, inputs: Mapping[str, str]) -> None:
+def _require(task: ActionTask, inputs: Mapping[str, str]) -> None:
     if "base-wheel" in inputs and "wheel" not in inputs:
         msg = "input 'wheel' is missing: 'base-wheel' is what it is held against. Name the build."
         raise InputError(msg)
@@ -177,13 +177,13 @@ def _require(task: Task, inputs: Mapping[str, str]) -> None:
             raise InputError(msg)
 
 
-def write_request(request: Request, path: Path) -> None:
+def write_request(request: ActionRequest, path: Path) -> None:
     """Keep the inputs for the steps that follow."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, json.dumps(dict(request.inputs)) + "\n")
 
 
-def read_request(path: Path, environment: Mapping[str, str], *, workspace: Path) -> Request:
+def read_request(path: Path, environment: Mapping[str, str], *, workspace: Path) -> ActionRequest:
     """Return what an earlier step understood.
 
     Raises:

@@ -35,7 +35,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class ScaffoldRecord:
     """What init wrote, by path below the root."""
 
     ci: str = "github"
@@ -44,7 +44,7 @@ class Record:
     offered: Mapping[str, Offer] = field(default_factory=dict)
 
 
-def read_record(root: Path) -> Record | None:
+def read_record(root: Path) -> ScaffoldRecord | None:
     """Return the record of a repository; nothing if init has never left one.
 
     Raises:
@@ -63,7 +63,7 @@ def read_record(root: Path) -> Record | None:
         raise ConfigurationError(msg) from error
 
 
-def write_record(root: Path, record: Record) -> None:
+def write_record(root: Path, record: ScaffoldRecord) -> None:
     """Keep a record for the next upgrade.
 
     Raises:
@@ -86,11 +86,11 @@ def write_record(root: Path, record: Record) -> None:
         raise OutputError(msg) from error
 
 
-def _record(described: Any) -> Record:
+def _record(described: Any) -> ScaffoldRecord:
     if described["schema"] != _SCHEMA:
         msg = f"schema {described['schema']!r} is not {_SCHEMA}, the only one that this ciguard has"
         raise ValueError(msg)
-    return Record(
+    return ScaffoldRecord(
         ci=str(described["ci"]),
         written={path: _text(lines) for path, lines in described["written"].items()},
         offered={

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from ciguard.actions.repository import ActionSource, Repository
-    from ciguard.actions.scaffold_record import Record
+    from ciguard.actions.repository import ActionSource, DetectedRepository
+    from ciguard.actions.scaffold_record import ScaffoldRecord
 
 WORKFLOWS = ("ciguard.yml", "ciguard-nightly.yml", "ciguard-file-issues.yml")
 CONFIGURATION = "ciguard.toml"
@@ -47,14 +47,16 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenFile:
     """One file and what became of it."""
 
     path: Path
     fate: Fate
 
 
-def contents(repository: Repository, source: ActionSource, ci: str = "github") -> dict[str, str]:
+def contents(
+    repository: DetectedRepository, source: ActionSource, ci: str = "github"
+) -> dict[str, str]:
     """Return the text of every file by its path below the repository's root."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no step does
 
@@ -91,15 +93,15 @@ def contents(repository: Repository, source: ActionSource, ci: str = "github") -
 
 
 def write_all(
-    files: Mapping[str, str], root: Path, record: Record, *, force: bool
-) -> list[Written]:
+    files: Mapping[str, str], root: Path, record: ScaffoldRecord, *, force: bool
+) -> list[WrittenFile]:
     """Write files, leave alone what differs unless `force`, and record what was written.
 
     Raises:
         OutputError: if one cannot be written.
     """
     written = [
-        Written(path=root / name, fate=_write(root, name, text, record, force=force))
+        WrittenFile(path=root / name, fate=_write(root, name, text, record, force=force))
         for name, text in files.items()
     ]
     kept = {each.path for each in written if each.fate in {Fate.KEPT, Fate.OLD}}
@@ -108,7 +110,7 @@ def write_all(
     return written
 
 
-def _write(root: Path, name: str, text: str, record: Record, *, force: bool) -> Fate:
+def _write(root: Path, name: str, text: str, record: ScaffoldRecord, *, force: bool) -> Fate:
     path = root / name
     present = read_if_any(path)
     if present == text:

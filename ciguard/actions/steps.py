@@ -17,7 +17,7 @@ from ciguard.actions.request import (
     INDEX_INPUT,
     SECURITY_TOKEN_INPUT,
     TOKEN_INPUT,
-    Task,
+    ActionTask,
     settings_of,
 )
 from ciguard.actions.results import INTERRUPTED, NOT_RUN, RUN_FILE, results_of
@@ -31,7 +31,7 @@ from ciguard.targets import cache_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.actions.request import Request
+    from ciguard.actions.request import ActionRequest
     from ciguard.domain.plan import Plan, PlannedJob
 
 PLAN_FILE = "plan.json"
@@ -50,7 +50,7 @@ _SEPARATOR = re.compile(r"[,\s]+")
 class Steps:
     """Does what a request asks for, part by part."""
 
-    request: Request
+    request: ActionRequest
     environment: Mapping[str, str]
     """Of the step."""
     kept: Path | None = None
@@ -60,7 +60,7 @@ class Steps:
     def plan_file(self) -> Path:
         """Where the plan is, or would be."""
         request = self.request
-        if request.task is Task.FILE and "plan" not in request.inputs:
+        if request.task is ActionTask.FILE and "plan" not in request.inputs:
             found = sorted(request.path_of("results").rglob(PLAN_FILE))
             return found[-1] if found else request.out / PLAN_FILE
         return self.request.path_of("plan", str(self.request.config.out / PLAN_FILE))
@@ -149,7 +149,7 @@ class Steps:
         Anybody may have left the results of a run for which nothing is filed: that they cannot be
         judged is the verdict `not-run`, and no failure of the default branch.
         """
-        if self.request.task is not Task.FILE or self.request.writes:
+        if self.request.task is not ActionTask.FILE or self.request.writes:
             return self._judge()
         try:
             code = self._judge()
@@ -164,7 +164,7 @@ class Steps:
         request = self.request
         if self.is_idle or self.is_passed_over:
             return ExitCode.CLEAN
-        if request.task in {Task.MERGE, Task.FILE}:
+        if request.task in {ActionTask.MERGE, ActionTask.FILE}:
             given = request.path_of("results")
             # Without any, `merge` is handed the folder, and says what is missing in it.
             found = sorted(path.parent for path in given.rglob(RUN_FILE)) or [given]
@@ -185,7 +185,7 @@ class Steps:
         words = ["merge", *map(str, found), "--out", str(request.out)]
         words += ["--plan", str(self.plan_file)]
         code = self._run(words, settings, fenced=False)
-        if request.task is Task.FILE and self._is_inconclusive():
+        if request.task is ActionTask.FILE and self._is_inconclusive():
             return ExitCode.CLEAN  # the other run is red itself
         if request.writes and code in {ExitCode.CLEAN, ExitCode.FINDINGS}:
             # Nothing else removes what has long been fixed, or what another record covers.
@@ -200,12 +200,15 @@ class Steps:
     @property
     def lacks_plan_of_others(self) -> bool:
         """Whether another job or workflow was to leave the plan, and did not."""
-        return self.request.task in {Task.MERGE, Task.FILE} and not self.plan_file.is_file()
+        return (
+            self.request.task in {ActionTask.MERGE, ActionTask.FILE}
+            and not self.plan_file.is_file()
+        )
 
     @property
     def is_passed_over(self) -> bool:
         """Whether the run whose results are to be filed left none: it ended before its plan."""
-        if self.request.task is not Task.FILE:
+        if self.request.task is not ActionTask.FILE:
             return False
         left = self.request.path_of("results")
         return not any(any(left.rglob(name)) for name in (PLAN_FILE, RUN_FILE))
@@ -230,7 +233,7 @@ class Steps:
         words = ["publish", str(self.request.out), *switches, *place, name]
         code = self._run(words, self._token(), fenced=False)
         is_lost = not (self.request.out / RUN_FILE).is_file()
-        if self.request.task is Task.FILE and is_lost and code == ExitCode.INTERNAL:
+        if self.request.task is ActionTask.FILE and is_lost and code == ExitCode.INTERNAL:
             return ExitCode.CLEAN  # it was published that there are no results
         return code
 
@@ -288,7 +291,7 @@ class Steps:
             InputError: if there is no such plan or row.
         """
         jobs = self.read_plan().jobs
-        if self.request.task is not Task.SHARD:
+        if self.request.task is not ActionTask.SHARD:
             return jobs
         wanted = self.request.inputs["job"]
         if found := [job for job in jobs if job.name == wanted]:
@@ -313,7 +316,7 @@ class Steps:
 
     def _out_of(self, index: int) -> Path:
         out = self.request.out
-        if self.request.task is Task.SHARD:
+        if self.request.task is ActionTask.SHARD:
             return out
         return out.with_name(f"{out.name}-jobs") / str(index)
 

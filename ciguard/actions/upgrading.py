@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.actions.scaffold_record import Offer, Record, write_record
-from ciguard.actions.scaffolding import Fate, Written, read_if_any, write_file
+from ciguard.actions.scaffold_record import Offer, ScaffoldRecord, write_record
+from ciguard.actions.scaffolding import Fate, WrittenFile, read_if_any, write_file
 from ciguard.domain.text import visible
 from ciguard.errors import CiguardError, ConfigurationError
 from ciguard.programs import run_program
@@ -48,7 +48,7 @@ class _Merge:
     new: str = ""
 
 
-def upgrade(files: Mapping[str, str], root: Path, record: Record) -> list[Written]:
+def upgrade(files: Mapping[str, str], root: Path, record: ScaffoldRecord) -> list[WrittenFile]:
     """Merge what is new into the files of a repository.
 
     Args:
@@ -72,10 +72,10 @@ def upgrade(files: Mapping[str, str], root: Path, record: Record) -> list[Writte
     kept = {merge.path for merge in merges if merge.fate is Fate.UNKNOWN}
     written = {path: new for path, new in files.items() if path not in kept}
     write_record(root, replace(record, written={**record.written, **written}, offered={}))
-    return [Written(path=root / merge.path, fate=merge.fate) for merge in merges]
+    return [WrittenFile(path=root / merge.path, fate=merge.fate) for merge in merges]
 
 
-def _merge(path: str, new: str, root: Path, record: Record) -> _Merge:
+def _merge(path: str, new: str, root: Path, record: ScaffoldRecord) -> _Merge:
     yours, base = read_if_any(root / path), record.written.get(path)
     if yours is None:
         return _Merge(path=path, fate=Fate.WRITTEN if base is None else Fate.REMOVED, text=new)
@@ -88,7 +88,9 @@ def _merge(path: str, new: str, root: Path, record: Record) -> _Merge:
     return _merge_edited(path, (base, yours, new), root, record)
 
 
-def _merge_edited(path: str, texts: tuple[str, str, str], root: Path, record: Record) -> _Merge:
+def _merge_edited(
+    path: str, texts: tuple[str, str, str], root: Path, record: ScaffoldRecord
+) -> _Merge:
     """Merge what is new into an edited file, or into what a person resolved a conflict to."""
     base, yours, new = texts
     settled, is_clean = yours, True
@@ -105,7 +107,7 @@ def _merge_edited(path: str, texts: tuple[str, str, str], root: Path, record: Re
     return _Merge(path=path, fate=Fate.SAME if text == yours else Fate.MERGED, text=text)
 
 
-def _offer(conflicts: list[_Merge], root: Path, record: Record) -> None:
+def _offer(conflicts: list[_Merge], root: Path, record: ScaffoldRecord) -> None:
     fresh = {merge.path: Offer(yours=merge.yours, new=merge.new) for merge in conflicts}
     offered = {**record.offered, **fresh}  # others may be resolved by now
     for merge in conflicts:

@@ -11,7 +11,7 @@ from ciguard.baseline.layout import (
     BUCKETS,
     CORPUS,
     INDEX,
-    Layout,
+    BaselineLayout,
     NewerSchemaError,
     file_of,
     layout_of,
@@ -58,7 +58,7 @@ def read_records(folder: Path, name: str) -> Records:
             ciguard, or a line is in the wrong file.
     """
     with _uncollected():
-        return _Reader(folder, name).records()
+        return _BaselineReader(folder, name).records()
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-class _Reader:
+class _BaselineReader:
     """Reads one baseline; every refusal names the file, and the line where there is one."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -95,7 +95,12 @@ class _Reader:
         return records
 
     def _add(
-        self, records: dict[str, BaselineRecord], layout: Layout, part: str, file: str, text: str
+        self,
+        records: dict[str, BaselineRecord],
+        layout: BaselineLayout,
+        part: str,
+        file: str,
+        text: str,
     ) -> None:
         """Add the records of one file, which is forgotten then: only one part is held as JSON."""
         first = 2 if file == INDEX else 1
@@ -115,20 +120,20 @@ class _Reader:
             before = records.get(name)
             records[name] = merge_records(before, record) if before else record
 
-    def _cases(self, layout: Layout, part: str) -> dict[str, Case]:
+    def _cases(self, layout: BaselineLayout, part: str) -> dict[str, Case]:
         """Return the cases that the buckets of one part have, by fingerprint."""
         if layout.schema == 1 or (layout.digits and not part):
             return {}
         parts: Iterable[str] = (part,)
         if layout.schema == _SCHEMA_OF_SIXTEEN:
-            layout = Layout(layout.schema, digits=1)
+            layout = BaselineLayout(layout.schema, digits=1)
             parts = layout.parts()
         cases: dict[str, Case] = {}
         for name in parts:
             self._read_cases(layout, name, cases)
         return cases
 
-    def _read_cases(self, layout: Layout, part: str, cases: dict[str, Case]) -> None:
+    def _read_cases(self, layout: BaselineLayout, part: str, cases: dict[str, Case]) -> None:
         file = file_of(CORPUS, part)
         if layout.schema == _SCHEMA_OF_SIXTEEN and not (self._folder / file).exists():
             return  # it had no file without a case
@@ -176,7 +181,7 @@ class _Reader:
         self._left -= len(text)
         return text
 
-    def _layout(self, line: str) -> Layout:
+    def _layout(self, line: str) -> BaselineLayout:
         try:
             return layout_of(line[:MAX_RECORD])
         except NewerSchemaError as error:
@@ -204,7 +209,7 @@ def signature(folder: Path) -> Signature:
     return tuple(found)
 
 
-def stored_layout(folder: Path) -> Layout | None:
+def stored_layout(folder: Path) -> BaselineLayout | None:
     """Return the layout of a baseline that has just been read, None where there is none."""
     try:
         with (folder / INDEX).open(encoding="utf-8") as stream:
@@ -213,7 +218,7 @@ def stored_layout(folder: Path) -> Layout | None:
         return None
 
 
-def _check_part(part: str, fingerprint: str, layout: Layout) -> None:
+def _check_part(part: str, fingerprint: str, layout: BaselineLayout) -> None:
     belongs = layout.part_of(fingerprint)
     if part != belongs:
         msg = f"{fingerprint} belongs into part {belongs}"

@@ -67,7 +67,7 @@ class BusyError(BaselineError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
+class GitHubRepository:
     """A repository on GitHub, and the token that may write it."""
 
     name: str
@@ -81,7 +81,7 @@ def is_refused_by_rules(refusal: GitError) -> bool:
     return _RULES.search(str(refusal)) is not None
 
 
-def repository_behind(url: str, environment: Mapping[str, str]) -> Repository | None:
+def repository_behind(url: str, environment: Mapping[str, str]) -> GitHubRepository | None:
     """Return the repository of a push URL, None if it is not on the GitHub of this environment.
 
     The token is for that server alone: it is sent to no host that merely stands in a URL.
@@ -96,7 +96,7 @@ def repository_behind(url: str, environment: Mapping[str, str]) -> Repository | 
         return None
     api = environment.get(API_VARIABLE) or PUBLIC_API
     require_encryption(api)
-    return Repository(name=name, api=api.rstrip("/"), token=github_token(environment))
+    return GitHubRepository(name=name, api=api.rstrip("/"), token=github_token(environment))
 
 
 def _host_and_path(url: str) -> tuple[str | None, str]:
@@ -110,7 +110,7 @@ class GitHubBranch:
     """Moves one branch to commits that exist in a local repository."""
 
     def __init__(
-        self, repository: Repository, branch: str, *, refusal: GitError, place: str
+        self, repository: GitHubRepository, branch: str, *, refusal: GitError, place: str
     ) -> None:
         """Name the branch; nothing is sent yet.
 
@@ -279,7 +279,7 @@ def _asked_wait_s(failure: GithubException, words: str) -> float | None:
     return _RATE_LIMIT_WAIT_S if is_limit else None
 
 
-def _requester(repository: Repository) -> Requester:
+def _requester(repository: GitHubRepository) -> Requester:
     from github import Auth, Github  # noqa: PLC0415 - PyGithub takes its time
 
     github = Github(

@@ -41,7 +41,7 @@ class NewerSchemaError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BaselineLayout:
     """How the files of one baseline are laid out."""
 
     schema: int = SCHEMA
@@ -70,13 +70,13 @@ def fewest_digits(count: int) -> int:
     return digits
 
 
-def header(layout: Layout) -> str:
+def header(layout: BaselineLayout) -> str:
     """Return the first line of the index."""
     fields = {"schema": layout.schema, "records": "ciguard baseline", "digits": layout.digits}
     return json.dumps(fields)
 
 
-def layout_of(line: str) -> Layout:
+def layout_of(line: str) -> BaselineLayout:
     """Return the layout that a first line names.
 
     Raises:
@@ -99,7 +99,7 @@ def layout_of(line: str) -> Layout:
     if type(digits) is not int or not 0 <= digits <= MAX_DIGITS:
         msg = f"digits {digits!r:.40} is not a number from 0 to {MAX_DIGITS}"
         raise ValueError(msg)
-    return Layout(schema, digits)
+    return BaselineLayout(schema, digits)
 
 
 def parts_in(folder: Path, kind: str) -> list[Path]:
@@ -121,7 +121,7 @@ def stranger(folder: Path) -> str:
     return ""
 
 
-def leftovers(folder: Path, layout: Layout) -> list[Path]:
+def leftovers(folder: Path, layout: BaselineLayout) -> list[Path]:
     """Return what a writer that was killed has left: parts of another layout, halves of files.
 
     They are not read; whoever writes the baseline next removes them.

@@ -18,7 +18,7 @@ from ciguard.baseline.layout import (
     INDEX,
     MAX_DIGITS,
     MAX_PART_BYTES,
-    Layout,
+    BaselineLayout,
     fewest_digits,
     file_of,
     header,
@@ -92,13 +92,13 @@ class _Writer:
             with suppress(OSError):  # there is none, or others keep something in it
                 (self._folder / kind).rmdir()
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> BaselineLayout:
         """Return the first layout in which no part is too large.
 
         A part that is not to be written is not: it was written by this rule.
         """
         for digits in range(fewest_digits(len(self._kept)), MAX_DIGITS + 1):
-            layout = Layout(digits=digits)
+            layout = BaselineLayout(digits=digits)
             if all(
                 len(self._text(kind, names)) <= MAX_PART_BYTES
                 for kind in (CORPUS, BUCKETS)
@@ -111,7 +111,7 @@ class _Writer:
         )
         raise BaselineError(msg)
 
-    def _parts(self, kind: str, layout: Layout, names: list[str]) -> dict[str, list[str]]:
+    def _parts(self, kind: str, layout: BaselineLayout, names: list[str]) -> dict[str, list[str]]:
         """Return those of the names that are in parts which change; all if the layout does."""
         if layout == self._before:
             parts = sorted({layout.part_of(name) for name in self._touched[kind]})
@@ -124,7 +124,7 @@ class _Writer:
                 found[part].append(name)
         return found
 
-    def _replace(self, kind: str, layout: Layout, parts: dict[str, list[str]]) -> None:
+    def _replace(self, kind: str, layout: BaselineLayout, parts: dict[str, list[str]]) -> None:
         for part, names in parts.items():
             file = file_of(kind, part)
             head = f"{header(layout)}\n" if file == INDEX else ""

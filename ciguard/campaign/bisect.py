@@ -62,7 +62,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class VersionTrial:
     """One version, tried."""
 
     version: str
@@ -75,7 +75,7 @@ class Trial:
 class Bisection:
     """What a bisection has found."""
 
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[VersionTrial] = field(default_factory=list)
     """In the order in which they were made."""
     first_bad: str = ""
     last_good: str = ""
@@ -87,7 +87,7 @@ class Bisection:
 
 
 def search(
-    versions: Sequence[str], trial_of: Callable[[str], Trial], *, knows_good: bool = False
+    versions: Sequence[str], trial_of: Callable[[str], VersionTrial], *, knows_good: bool = False
 ) -> Bisection:
     """Halve a range of versions until the first bad one stands next to the last good one.
 
@@ -205,7 +205,7 @@ class _Tries:
         self._path = cache_folder() / "bisect" / name
         self._kept = _read(self._path)
 
-    def of(self, version: str) -> Trial:
+    def of(self, version: str) -> VersionTrial:
         """Try a version, or recall what came of it."""
         trial = self._kept.get(version)
         if trial is None:
@@ -216,24 +216,24 @@ class _Tries:
         self._on_step(f"{version}: {trial.standing}, {trial.says}")
         return trial
 
-    def _try(self, version: str) -> Trial:
+    def _try(self, version: str) -> VersionTrial:
         try:
             environments = self._environments(version)
             repetitions = self._outcomes(environments)
         except (ProvisioningError, WorkerStartError) as error:
-            return Trial(version, Standing.SKIPPED, _line(str(error)))
+            return VersionTrial(version, Standing.SKIPPED, _line(str(error)))
         group = groups_of(environments)[self._library.name]
         shown = sum(_shows(self._bucket, outcomes, group) for outcomes in repetitions)
         outcome = repetitions[0][list(environments)[-1]]
         says = _line(telling_line(outcome) or "the call returned")
         if shown:
             times = "" if shown == len(repetitions) else f" ({shown} of {len(repetitions)} times)"
-            return Trial(version, Standing.BAD, f"{says}{times}")
+            return VersionTrial(version, Standing.BAD, f"{says}{times}")
         if isinstance(outcome, Rejected) and outcome.stage is Stage.BUILD:
-            return Trial(version, Standing.SKIPPED, f"it cannot make this call: {says}")
+            return VersionTrial(version, Standing.SKIPPED, f"it cannot make this call: {says}")
         if any(_findings(self._bucket, outcomes, group) for outcomes in repetitions):
-            return Trial(version, Standing.SKIPPED, f"it fails in another way: {says}")
-        return Trial(version, Standing.GOOD, says)
+            return VersionTrial(version, Standing.SKIPPED, f"it fails in another way: {says}")
+        return VersionTrial(version, Standing.GOOD, says)
 
     def _environments(self, version: str) -> dict[str, Environment]:
         finding = self._bucket.finding
@@ -298,12 +298,12 @@ def _line(text: str) -> str:
     return " ".join(text.split())[:_MAX_SAID]
 
 
-def _read(path: Path) -> dict[str, Trial]:
+def _read(path: Path) -> dict[str, VersionTrial]:
     """Return what earlier bisections of the same case have settled; nothing if it is damaged."""
     try:
         stored = json.loads(read_text(path, most=_MAX_CACHE_BYTES))
         return {
-            str(version): Trial(str(version), Standing(standing), str(says))
+            str(version): VersionTrial(str(version), Standing(standing), str(says))
             for version, (standing, says) in stored.items()
         }
     except FileNotFoundError:
@@ -313,7 +313,7 @@ def _read(path: Path) -> dict[str, Trial]:
         return {}
 
 
-def _write(path: Path, trials: Mapping[str, Trial]) -> None:
+def _write(path: Path, trials: Mapping[str, VersionTrial]) -> None:
     stored = {trial.version: [trial.standing.value, trial.says] for trial in trials.values()}
     with suppress(OSError):  # a cache that cannot be written costs time only
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Origin(StrEnum):
+class CatalogueOrigin(StrEnum):
     """Where a catalogue comes from."""
 
     KEPT = "kept"
@@ -51,7 +51,7 @@ class Catalogue:
     """What is known of a target's API, and whence."""
 
     known: KnownApis
-    origin: Origin
+    origin: CatalogueOrigin
     notices: tuple[str, ...] = ()
     """What a person should know, one line each: a kept file that was damaged."""
 
@@ -79,7 +79,7 @@ def catalogue(
     kept = _kept_file(environment)
     if kept is not None:
         _keep(kept, known)
-    return Catalogue(known=known, origin=Origin.DESCRIBED, notices=tuple(notices))
+    return Catalogue(known=known, origin=CatalogueOrigin.DESCRIBED, notices=tuple(notices))
 
 
 def _stored(name: str, environment: Environment, notices: list[str]) -> Catalogue | None:
@@ -91,7 +91,7 @@ def _stored(name: str, environment: Environment, notices: list[str]) -> Catalogu
     except ConstraintsFileError as error:
         notices.append(f"{name}: {error} Until then the library is described again.")
         return None
-    return None if known is None else Catalogue(known=known, origin=Origin.KEPT)
+    return None if known is None else Catalogue(known=known, origin=CatalogueOrigin.KEPT)
 
 
 def read_file(

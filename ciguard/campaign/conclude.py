@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.scripts import Site
     from ciguard.config import Config
     from ciguard.domain.findings import TargetSummary
-    from ciguard.domain.parts import Explored
+    from ciguard.domain.parts import StreamProgress
 
 Trial: TypeAlias = Callable[[list[Bucket]], Generator[Event, None, list[Bucket]]]
 """Runs the scripts of buckets, and marks those that fail as their finding did."""
@@ -150,7 +150,7 @@ class Conclusion:
     """Fingerprints of buckets that the replay of their case has shown again."""
     shown_on: Mapping[str, Collection[tuple[str, ...]]] = field(default_factory=dict)
     """Fingerprint → the targets of each finding in the bucket."""
-    explored: Mapping[str, tuple[Explored, float]]
+    explored: Mapping[str, tuple[StreamProgress, float]]
     """Stream → how far it got, and the budget that is enough to get there."""
     used: Collection[tuple[str, Snapshot]]
     """Libraries, and what was known of each from outcomes when the run began."""
@@ -164,7 +164,7 @@ class Conclusion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class RunConclusion:
     """How a run ends."""
 
     verdict: Verdict
@@ -173,7 +173,7 @@ class Decided:
     buckets: tuple[Bucket, ...]
 
 
-def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, Decided]:
+def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, RunConclusion]:
     """Compare, write and try reproducers, decide, and update the baseline.
 
     Raises:
@@ -214,7 +214,7 @@ def _compared(run: Conclusion, met: list[Bucket]) -> list[Bucket]:
     return [b for b in with_reasons if run.config.policy.action(b.finding) is not Action.OFF]
 
 
-def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
+def decide(run: Conclusion, buckets: list[Bucket]) -> RunConclusion:
     """Return verdict, exit code and the verdict as one sentence."""
     counted = [
         b
@@ -251,7 +251,7 @@ def decide(run: Conclusion, buckets: list[Bucket]) -> Decided:
         why = "that only get reported" if policy.rules else f"below {policy.fail_on.label}"
         below = f", {len(counted)} new {why}" if counted else ""
         text = f"Nothing new that counts{below}; {known} known."
-    return Decided(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
+    return RunConclusion(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
 
 
 def _counted(failing: list[Bucket]) -> str:
@@ -268,7 +268,7 @@ def _causes(buckets: list[Bucket]) -> str:
     return f"{causes} causes ({counted})" if causes < len(buckets) else counted
 
 
-def _remember(run: Conclusion, decided: Decided) -> None:
+def _remember(run: Conclusion, decided: RunConclusion) -> None:
     """Update baseline and frontier. What is still pending is not known yet."""
     settled = [b for b in decided.buckets if b.confirmation is not Confirmation.PENDING]
     versions = {target.name: target.version for target in run.targets}

@@ -15,7 +15,7 @@ from ciguard.campaign.setup import summary
 from ciguard.campaign.sharding.own_part import part_of
 from ciguard.campaign.standing import standing_of
 from ciguard.domain.events import RunFinished, Warned
-from ciguard.domain.parts import Explored
+from ciguard.domain.parts import StreamProgress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,10 +112,10 @@ def _conclusion(
     )
 
 
-def _explored(state: CampaignState) -> dict[str, Explored]:
+def _explored(state: CampaignState) -> dict[str, StreamProgress]:
     """Return how far each stream got."""
     digests = {library: snapshot.digest for library, snapshot in state.used.items()}
     return {
-        name: Explored(batches=stream.done, learned=digests.get(stream.group.library, ""))
+        name: StreamProgress(batches=stream.done, learned=digests.get(stream.group.library, ""))
         for name, stream in state.streams.items()
     }

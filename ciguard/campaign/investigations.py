@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.levels import RunnableLevel
     from ciguard.campaign.stream import Executed
     from ciguard.domain.events import Event
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
 
 
 class Investigations:
@@ -57,7 +57,7 @@ class Investigations:
             for finding in investigator.pump():
                 yield from self._intake.propose(finding)
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take the result of one of their jobs; propose what it proves."""
         for investigator in self._investigators.values():
             if isinstance(result.job.key, tuple) and result.job.key[0] == investigator.key:

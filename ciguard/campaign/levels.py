@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
-    from ciguard.execution import Dispatcher, Probe, Result
+    from ciguard.execution import Dispatcher, JobResult, Probe
     from ciguard.libraries import Library
     from ciguard.targets import Environment
 
@@ -74,7 +74,7 @@ class Investigator(Protocol):
     def pump(self) -> Iterable[Finding]:
         """Start what may be started; return what is found without a further run."""
 
-    def take(self, result: Result) -> Iterator[Finding]:
+    def take(self, result: JobResult) -> Iterator[Finding]:
         """Take the result of one of its jobs; yield what it proves."""
 
     def give_up(self, target: str) -> None:

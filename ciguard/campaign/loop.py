@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import CampaignStage
     from ciguard.campaign.state import CampaignState
     from ciguard.campaign.stream import Executed
-    from ciguard.execution import Job, Result
+    from ciguard.execution import Job, JobResult
 
 _WAIT_S = 0.1
 
@@ -86,7 +86,7 @@ class Loop:
         yield from self._notice_failures()
         self._notes.note()
 
-    def _route(self, result: Result) -> Iterator[Event]:
+    def _route(self, result: JobResult) -> Iterator[Event]:
         match result.job.key:
             case (Redoing.KEY, _):
                 for group, executed in self._redoing.take(result):

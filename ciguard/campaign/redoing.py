@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.group import Group
     from ciguard.domain.outcomes import Outcome
-    from ciguard.execution import Dispatcher, Job, Result
+    from ciguard.execution import Dispatcher, Job, JobResult
 
 MAX_ATTEMPTS = 3
 """Times that a case runs again: a worker may be killed from outside, but not again and again."""
@@ -32,7 +32,7 @@ _OWN_MEMBERS = 9
 
 
 @dataclass(slots=True)
-class _UnderWay:
+class _PendingRedo:
     group: Group
     cases: tuple[Case, ...]
     targets: list[str]
@@ -63,7 +63,7 @@ class Redoing:
         self._dispatcher = dispatcher
         self._groups = groups
         self._on_void = on_void
-        self._under_way: dict[int, _UnderWay] = {}
+        self._under_way: dict[int, _PendingRedo] = {}
         self._attempts: dict[int, int] = {}
         """By number: how often the cases were run again, with this time."""
         self._given_up: Counter[str] = Counter()
@@ -107,7 +107,7 @@ class Redoing:
             self._given_up.update(dict.fromkeys(void, len(cases)))
             return
         self._number += 1
-        self._under_way[self._number] = _UnderWay(group, cases, targets, void)
+        self._under_way[self._number] = _PendingRedo(group, cases, targets, void)
         self._attempts[self._number] = attempt
         for target in targets:
             again = replace(jobs[0], target=target, key=(self.KEY, self._number), is_careful=True)
@@ -136,7 +136,7 @@ class Redoing:
         for target, cases in sorted(self._void.items()):
             yield Warned(message=f"{target}: {cases:,} results of cases were void in all")
 
-    def take(self, result: Result) -> Iterator[tuple[Group, Executed]]:
+    def take(self, result: JobResult) -> Iterator[tuple[Group, Executed]]:
         """Take a result; return what ran, when it is the last of its cases'."""
         number: int = result.job.key[1]  # type: ignore[index]
         entry = self._under_way.get(number)
@@ -145,7 +145,7 @@ class Redoing:
         entry.outcomes[result.job.target] = result.outcomes
         yield from self._complete(number, entry)
 
-    def _complete(self, number: int, entry: _UnderWay) -> Iterator[tuple[Group, Executed]]:
+    def _complete(self, number: int, entry: _PendingRedo) -> Iterator[tuple[Group, Executed]]:
         if any(target not in entry.outcomes for target in entry.targets):
             return
         del self._under_way[number]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.relating import Relating
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
     from ciguard.levels import Batch, Level
 
 _PATIENCE = 24
@@ -42,10 +42,10 @@ of one."""
 
 
 @dataclass(slots=True)
-class _UnderWay:
+class _PendingBatch:
     batch: Batch
     targets: list[str]
-    results: dict[str, Result] = field(default_factory=dict)
+    results: dict[str, JobResult] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Stream:
         self._next = 0
         """Index of the next batch to propose."""
         self.cases = 0
-        self._under_way: dict[int, _UnderWay] = {}
+        self._under_way: dict[int, _PendingBatch] = {}
         """In the order of the index."""
         self._apis = apis
         self._skipped = 0
@@ -193,7 +193,7 @@ class Stream:
         if not batch.cases or self._is_retired(batch.api, index):
             targets = []
         self._skipped = 0 if targets else self._skipped + 1
-        self._under_way[index] = _UnderWay(batch, targets)
+        self._under_way[index] = _PendingBatch(batch, targets)
         encoded = tuple(map(encode, batch.cases)) if targets else ()
         for target in targets:
             job = Job(
@@ -221,7 +221,7 @@ class Stream:
         cost = sum(cost for at, cost in seen if at <= index - self._window)
         return cost >= _PATIENCE + forgiven
 
-    def take(self, result: Result) -> Iterator[Executed]:
+    def take(self, result: JobResult) -> Iterator[Executed]:
         """Take a result; return the batches that are complete, in the order of their index."""
         index: int = result.job.key[2]  # type: ignore[index]
         self._under_way[index].results[result.job.target] = result
@@ -238,7 +238,7 @@ class Stream:
             if entry.results:
                 yield self._executed(entry, index)
 
-    def _executed(self, entry: _UnderWay, index: int) -> Executed:
+    def _executed(self, entry: _PendingBatch, index: int) -> Executed:
         outcomes = {
             name: entry.results[name].outcomes for name in entry.targets if name in entry.results
         }

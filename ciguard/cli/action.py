@@ -15,7 +15,7 @@ from ciguard.errors import CiguardError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.actions import Request, Results, Steps
+    from ciguard.actions import ActionRequest, Results, Steps
 
 
 class _Annotated(click.Group):
@@ -187,13 +187,13 @@ def publish(kept: Path) -> int:
 
     It fails the task `file` only, whose one purpose this is: elsewhere it changes no verdict.
     """
-    from ciguard.actions import Task, annotation
+    from ciguard.actions import ActionTask, annotation
 
     request = _request(kept)
     code = _steps(request).publish()
     if code:
         click.echo(annotation("warning", "The results are not on the pull request: see the log."))
-    return code if request.task is Task.FILE else 0
+    return code if request.task is ActionTask.FILE else 0
 
 
 def _summary(results: Results) -> str:
@@ -208,13 +208,13 @@ def _summary(results: Results) -> str:
     return f"# ciguard: {results.verdict}\n\n{lines}\n\n{told}"
 
 
-def _request(kept: Path) -> Request:
+def _request(kept: Path) -> ActionRequest:
     from ciguard.actions import read_request
 
     return read_request(kept, os.environ, workspace=Path.cwd())
 
 
-def _steps(request: Request, kept: Path | None = None) -> Steps:
+def _steps(request: ActionRequest, kept: Path | None = None) -> Steps:
     from ciguard.actions import Steps
 
     return Steps(request=request, environment=os.environ, kept=kept)

@@ -12,7 +12,7 @@ from ciguard import interrupts
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from ciguard.applications.emulating import Asked
+    from ciguard.applications.emulating import RequestLogEntry
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _PORT = click.IntRange(0, 65535)
@@ -77,7 +77,7 @@ def emulate(  # noqa: PLR0913 - one for each option
         raise ConfigurationError(msg)
     log = RequestLog()
 
-    def tell(asked: Asked) -> None:
+    def tell(asked: RequestLogEntry) -> None:
         click.echo(log.line(asked), err=True)
 
     emulating = Emulating(

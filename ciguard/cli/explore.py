@@ -15,7 +15,7 @@ from ciguard.errors import ConfigurationError, ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications.finding import Application, Found
+    from ciguard.applications.finding import Application, ServiceFunction
 
 
 of_functions = click.option(
@@ -96,7 +96,7 @@ def explore(  # noqa: PLR0913 - one for each option
     sys.exit(ExitCode.FINDINGS if failed else ExitCode.CLEAN)
 
 
-def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Found]]:
+def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[ServiceFunction]]:
     """Read an application, and return its functions that ask a service and are wanted.
 
     Raises:

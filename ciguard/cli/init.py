@@ -13,7 +13,7 @@ import click
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from ciguard.actions import ActionSource, Record
+    from ciguard.actions import ActionSource, ScaffoldRecord
 
 _NEXT = {
     "github": "Commit them. Merged into the default branch they establish the baseline at once; "
@@ -56,7 +56,7 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
     from ciguard.actions import (
         CI_SYSTEMS,
         RECORD,
-        Record,
+        ScaffoldRecord,
         action_source,
         read_record,
         upgrade,
@@ -77,7 +77,7 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
             "`ciguard init`, which leaves files alone that differ, or give --force."
         )
         raise ConfigurationError(msg)
-    record = replace(record or Record(), ci=ci or (record.ci if record else CI_SYSTEMS[0]))
+    record = replace(record or ScaffoldRecord(), ci=ci or (record.ci if record else CI_SYSTEMS[0]))
     files = _files(root, source, record)
     if not source.is_pinned:
         click.echo(
@@ -91,19 +91,19 @@ def init(action_text: str, *, ci: str | None, upgrades: bool, force: bool) -> No
     click.echo(_NEXT[record.ci])
 
 
-def _forced_record(root: Path) -> Record | None:
+def _forced_record(root: Path) -> ScaffoldRecord | None:
     """Return what `--force` keeps of the record: the CI system; a damaged record holds nothing."""
-    from ciguard.actions import Record, read_record
+    from ciguard.actions import ScaffoldRecord, read_record
 
     try:
         record = read_record(root)
     except ConfigurationError as error:
         click.echo(f"{error} It is replaced, and --ci names the CI system.")
         return None
-    return record and Record(ci=record.ci)
+    return record and ScaffoldRecord(ci=record.ci)
 
 
-def _files(root: Path, source: ActionSource, record: Record) -> dict[str, str]:
+def _files(root: Path, source: ActionSource, record: ScaffoldRecord) -> dict[str, str]:
     """Return what is to be written, and say why it is that."""
     from ciguard.actions import CONFIGURATION, contents, look_at
     from ciguard.config import DEFAULT_TARGETS, SourceKind, load_config

@@ -16,11 +16,11 @@ from ciguard.trackers import (
     Discloser,
     Filing,
     FilingRules,
+    IssueSources,
+    IssueTemplate,
     LocalTracker,
     Outbox,
     Patience,
-    Sources,
-    Template,
     Terms,
     Tracker,
     open_disclosure,
@@ -64,7 +64,7 @@ def filing_of(settings: Effective) -> Issues:
         desk,
         store,
         rules=_rules(config),
-        sources=Sources(
+        sources=IssueSources(
             out=config.out,
             run_page=page_of_run(os.environ),
             repository_page=page_of_repository(os.environ),
@@ -125,10 +125,10 @@ def _rules(config: Config) -> FilingRules:
     )
 
 
-def _template(settings: Effective) -> Template | None:
+def _template(settings: Effective) -> IssueTemplate | None:
     path = settings.config.issue_template
     if path.exists():
-        return Template(path)
+        return IssueTemplate(path)
     if settings.sources["issue-template"].kind is SourceKind.DEFAULT:
         return None
     msg = f"issue-template = {path.as_posix()!r}: no such file. Write the path of a template."

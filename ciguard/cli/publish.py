@@ -122,9 +122,9 @@ def _pull_request(to: Connection, options: Mapping[str, Any]) -> str:
     needs_number = options["comment"] or (options["sarif"] and not options["ref"])
     if given or not needs_number or not options["head_branch"]:
         return given
-    from ciguard.trackers import Origin, Patience, find_pull_request
+    from ciguard.trackers import Patience, PullRequestOrigin, find_pull_request
 
-    origin = Origin(
+    origin = PullRequestOrigin(
         repository=options["head_repository"],
         branch=options["head_branch"],
         sha=options["head_sha"],
@@ -142,9 +142,9 @@ def _pull_request(to: Connection, options: Mapping[str, Any]) -> str:
 
 def _check(to: Connection, head: Head, status: Status) -> None:
     from ciguard.reports import workflow_commands
-    from ciguard.trackers import Check, Patience, page_of_run, publish_check
+    from ciguard.trackers import CheckReport, Patience, page_of_run, publish_check
 
-    said = Check(
+    said = CheckReport(
         conclusion=status.conclusion,
         title=status.title,
         summary=status.summary,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.campaign import Intends, Publishing
     from ciguard.config import Effective
     from ciguard.domain.events import Event
-    from ciguard.reports import Failure
+    from ciguard.reports import ReporterFailure
 
 
 @click.command(short_help="Run a campaign and compare it with the baseline.")
@@ -101,7 +101,7 @@ def console_name(environment: Mapping[str, str], stream: TextIO) -> str:
     return "terminal"
 
 
-def _complain(failure: Failure) -> None:
+def _complain(failure: ReporterFailure) -> None:
     click.echo(f"ciguard: error: the {failure.reporter} report failed: {failure.message}", err=True)
     if failure.traceback:
         click.echo(failure.traceback, err=True)

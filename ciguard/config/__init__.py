@@ -15,7 +15,7 @@ from ciguard.config.github_access import (
     require_encryption,
 )
 from ciguard.config.levels import LEVEL_SETTINGS, OWN_LEVELS, LevelSettings
-from ciguard.config.load import PREFIX, Effective, Flags, Source, SourceKind, load_config
+from ciguard.config.load import PREFIX, Effective, Flags, SettingSource, SourceKind, load_config
 from ciguard.config.locations import (
     GitBranch,
     Location,
@@ -53,7 +53,7 @@ __all__ = [
     "LevelSettings",
     "Location",
     "Setting",
-    "Source",
+    "SettingSource",
     "SourceKind",
     "duration_text",
     "github_token",

@@ -43,7 +43,7 @@ class SourceKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SettingSource:
     """Where a value came from."""
 
     kind: SourceKind
@@ -60,12 +60,12 @@ class Effective:
     """The settings in force, and where each came from."""
 
     config: Config
-    sources: Mapping[str, Source]
+    sources: Mapping[str, SettingSource]
     """By key; a key for every setting."""
     file: Path | None
     """The configuration file that was read."""
 
-    def shown(self) -> list[tuple[str, str, Source]]:
+    def shown(self) -> list[tuple[str, str, SettingSource]]:
         """Return every setting as (key, value as it may be written, source)."""
         return [
             (key, setting.kind.show(self.config[setting]), self.sources[key])
@@ -86,10 +86,12 @@ def load_config(flags: Flags, environment: Mapping[str, str], *, folder: Path) -
     file = find_file(folder)
     base = file.parent if file else folder
     values: dict[str, Any] = {key: setting.default for key, setting in SETTINGS.items()}
-    sources = dict.fromkeys(SETTINGS, Source(SourceKind.DEFAULT))
-    given: list[tuple[str, Any, Source]] = []
+    sources = dict.fromkeys(SETTINGS, SettingSource(SourceKind.DEFAULT))
+    given: list[tuple[str, Any, SettingSource]] = []
     if file:
-        given += _from_file(file, Source(SourceKind.FILE, _relative(file, folder).as_posix()))
+        given += _from_file(
+            file, SettingSource(SourceKind.FILE, _relative(file, folder).as_posix())
+        )
     values |= {key: value for key, value, _ in given}
     values = {key: _based(value, base, folder) for key, value in values.items()}
     overriding = [*_from_environment(environment), *_from_flags(flags)]
@@ -154,7 +156,7 @@ def _tool_tables(file: Path) -> dict[str, Any]:
     return tool if isinstance(tool, dict) else {}
 
 
-def _from_file(file: Path, source: Source) -> Iterator[tuple[str, Any, Source]]:
+def _from_file(file: Path, source: SettingSource) -> Iterator[tuple[str, Any, SettingSource]]:
     table: object
     if file.name == OWN_FILE:
         table, place = _read_toml(file), source.name
@@ -191,7 +193,7 @@ def _known(key: str, place: str, *, known: Sequence[str]) -> Setting[Any]:
     raise ConfigurationError(msg)
 
 
-def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any, Source]]:
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any, SettingSource]]:
     by_variable = {setting.variable: setting for setting in SETTINGS.values()}
     for name, text in sorted(environment.items()):
         if not name.startswith(PREFIX) or name in OTHER_VARIABLES:
@@ -204,10 +206,10 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any
         setting = by_variable[name]
         with _placed(f"environment variable {name}={text!r}", setting):
             value = setting.kind.from_text(text)
-        yield setting.key, value, Source(SourceKind.ENVIRONMENT, name)
+        yield setting.key, value, SettingSource(SourceKind.ENVIRONMENT, name)
 
 
-def _from_flags(flags: Flags) -> Iterator[tuple[str, Any, Source]]:
+def _from_flags(flags: Flags) -> Iterator[tuple[str, Any, SettingSource]]:
     for key, given in flags.items():
         if given is None or given == ():
             continue
@@ -218,7 +220,7 @@ def _from_flags(flags: Flags) -> Iterator[tuple[str, Any, Source]]:
                 value = setting.kind.from_text(given)
             else:
                 value = setting.kind.check(given)
-        yield key, value, Source(SourceKind.FLAG, setting.flag)
+        yield key, value, SettingSource(SourceKind.FLAG, setting.flag)
 
 
 @contextmanager

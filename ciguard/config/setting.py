@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from ciguard.config.kinds import Kind
+    from ciguard.config.kinds import SettingKind
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -20,7 +20,7 @@ class Setting(Generic[T_co]):
     """Its name in `Config`, or in `Config.of_levels`."""
     key: str
     """Its name in files."""
-    kind: Kind
+    kind: SettingKind
     help: str
     """One or two sentences; also what `ciguard run --help` says."""
     flag: str
@@ -45,7 +45,7 @@ class Setting(Generic[T_co]):
 
 def level_setting(  # noqa: PLR0913 - what is declared of it
     key: str,
-    kind: Kind,
+    kind: SettingKind,
     default: T,
     text: str,
     *,

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ciguard.config.kinds import (
-    Kind,
+    SettingKind,
     choice,
     disclosure,
     duration,
@@ -28,7 +28,7 @@ from ciguard.config.kinds import (
     whole,
 )
 from ciguard.domain.findings import Severity
-from ciguard.domain.policy import Policy, Rule
+from ciguard.domain.policy import Policy, PolicyRule
 from ciguard.domain.shards import Shard
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ LEVELS_THERE_ARE = "{levels}"
 """Stands for the levels that there are."""
 
 
-def _described(kind: Kind, text: str, **names: object) -> Mapping[str, object]:
+def _described(kind: SettingKind, text: str, **names: object) -> Mapping[str, object]:
     """Return the metadata of a field: kind, help, and names that differ from the field's."""
     return MappingProxyType({"kind": kind, "help": text, **names})
 
@@ -259,7 +259,7 @@ class Config:
             f"{', '.join(item.label for item in Severity)}.",
         ),
     )
-    rules: tuple[Rule, ...] = field(
+    rules: tuple[PolicyRule, ...] = field(
         default=(),
         metadata=_described(
             policy(),

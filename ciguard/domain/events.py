@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket, TargetSummary, Verdict
-    from ciguard.domain.lineage import Ended
+    from ciguard.domain.lineage import NodeOutcome
     from ciguard.domain.parts import Gap, Part
     from ciguard.domain.plan import Plan
     from ciguard.domain.standing import BaselineStanding
@@ -81,7 +81,7 @@ class ProgramRan:
     tree: int
     """Which of the trees that were grown of it."""
     node: str
-    """See `Member`."""
+    """See `LineageNode`."""
     parent: str
     block: str
     """Name of its last block in the seed."""
@@ -89,7 +89,7 @@ class ProgramRan:
     """How many blocks it has; those of a seed always follow each other in one order."""
     step: str
     """What was done last, in a few words: `AR conv2: Conv2d → ConvTranspose2d`."""
-    ended: Ended
+    ended: NodeOutcome
     line: int = 0
     """Of the changed call in the program."""
     program: str = ""

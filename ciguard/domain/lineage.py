@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.domain.programs import Ancestry
 
 
-class Ended(StrEnum):
+class NodeOutcome(StrEnum):
     """What came of the program of a node, on all targets together."""
 
     RAN = "ran"
@@ -30,11 +30,11 @@ class Ended(StrEnum):
     @property
     def is_wrong(self) -> bool:
         """Whether it is not what the node promises. Not every such program is a finding."""
-        return self in {Ended.FAILED, Ended.ACCEPTED}
+        return self in {NodeOutcome.FAILED, NodeOutcome.ACCEPTED}
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class LineageNode:
     """One node on the way from the template to a program."""
 
     node: str
@@ -48,7 +48,7 @@ def root_of(ancestry: Ancestry) -> str:
     return _digest(ancestry.seed, ancestry.tree)
 
 
-def lineage(ancestry: Ancestry) -> tuple[Member, ...]:
+def lineage(ancestry: Ancestry) -> tuple[LineageNode, ...]:
     """Return the nodes from the template, which is not among them, down to the program itself.
 
     A node's block may have several steps. Lines and adapters are left out of who a node is: they
@@ -59,7 +59,7 @@ def lineage(ancestry: Ancestry) -> tuple[Member, ...]:
     for _, steps in groupby(ancestry.path, key=lambda step: step.block):
         block = list(steps)
         node = _digest(node, *map(_named, block))
-        members.append(Member(node, block[-1]))
+        members.append(LineageNode(node, block[-1]))
     return tuple(members)
 
 

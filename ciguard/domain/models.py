@@ -139,7 +139,7 @@ class SampleKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class DataSample:
     """Some of that data, the same on every machine (see `execution.worker.samples`)."""
 
     kind: SampleKind
@@ -148,11 +148,11 @@ class Sample:
     """The batch dimension first."""
 
 
-Data: TypeAlias = ArrayValue | Sample
+Data: TypeAlias = ArrayValue | DataSample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class GraphOrigin:
     """Where a graph comes from. Tells people how it was made; decides nothing."""
 
     model: str
@@ -190,7 +190,7 @@ class ModelCase:
     """Node whose inputs are returned whole, instead of the outputs."""
     seed: int = 0
     """The library's random generators are seeded with it before the run."""
-    origin: Origin = Origin(model="")
+    origin: GraphOrigin = GraphOrigin(model="")
 
     relation: ClassVar[str] = ""
     """No metamorphic relation is tried with a model."""
@@ -356,7 +356,7 @@ def _node_from_json(encoded: Json) -> LayerNode:
 
 
 def _data_to_json(data: Data) -> Json:
-    if isinstance(data, Sample):
+    if isinstance(data, DataSample):
         return [_SAMPLE, data.kind.value, data.seed, [*data.shape]]
     return value_to_json(data)
 
@@ -368,7 +368,7 @@ def _data_from_json(encoded: Json) -> Data:
     if encoded[0] != _SAMPLE:
         return _array_from_json(encoded)
     _, kind, seed, shape = encoded
-    return Sample(SampleKind(kind), int(seed), tuple(map(int, shape)))
+    return DataSample(SampleKind(kind), int(seed), tuple(map(int, shape)))
 
 
 def _array_from_json(encoded: Json) -> ArrayValue:
@@ -379,7 +379,7 @@ def _array_from_json(encoded: Json) -> ArrayValue:
     return value
 
 
-def _origin_to_json(origin: Origin) -> Json:
+def _origin_to_json(origin: GraphOrigin) -> Json:
     rest = {
         "model": origin.model,
         "mutations": [*origin.mutations],
@@ -392,8 +392,8 @@ def _origin_to_json(origin: Origin) -> Json:
     return {key: item for key, item in rest.items() if item}
 
 
-def _origin_from_json(encoded: Json) -> Origin:
-    return Origin(
+def _origin_from_json(encoded: Json) -> GraphOrigin:
+    return GraphOrigin(
         model=str(encoded.get("model", "")),
         mutations=tuple(map(str, encoded.get("mutations", ()))),
         deviations=tuple((str(name), float(rate)) for name, rate in encoded.get("deviations", ())),

@@ -67,7 +67,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explored:
+class StreamProgress:
     """How far one stream of cases got."""
 
     batches: int
@@ -101,7 +101,7 @@ class Part:
     """Fingerprint → targets on which its stored case ended well, and nothing was found then."""
     shown_on: Mapping[str, frozenset[tuple[str, ...]]]
     """Fingerprint → the targets of each finding in the bucket."""
-    explored: Mapping[str, Explored]
+    explored: Mapping[str, StreamProgress]
     """By stream."""
     stages: Mapping[str, float]
     buckets: tuple[Bucket, ...]
@@ -259,14 +259,14 @@ def _shown_on(read: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
     return found
 
 
-def _explored(read: Untrusted) -> dict[str, Explored]:
+def _explored(read: Untrusted) -> dict[str, StreamProgress]:
     every = read.inner("explored")
     found = {}
     for name in every.data:
         batches, learned = every.of(name, list)
         far = Untrusted({"batches": batches, "learned": learned}, "'explored'")
         digest = far.of("learned", str)
-        found[_checked(_KEY, name, "a stream")] = Explored(
+        found[_checked(_KEY, name, "a stream")] = StreamProgress(
             batches=far.count("batches"), learned=digest and _checked(_KEY, digest, "a digest")
         )
     return found

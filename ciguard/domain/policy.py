@@ -129,7 +129,7 @@ class Action(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PolicyRule:
     """One line of the policy."""
 
     selector: str
@@ -159,7 +159,7 @@ class Policy:
 
     fail_on: Severity = Severity.MEDIUM
     """Least severity that fails a check."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[PolicyRule, ...] = ()
 
     def action(self, finding: Finding) -> Action:
         """Return what is done about a finding once it is confirmed and new."""

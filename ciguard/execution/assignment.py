@@ -60,7 +60,7 @@ class Assignment:
 
 
 @dataclass(slots=True)
-class Batch:
+class AssignedBatch:
     """What the worker was last given: cases of the job, then canaries."""
 
     token: int = 0

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from ciguard.errors import WorkerStartError
 from ciguard.execution.errands import Errands
 from ciguard.execution.process import ServerProcess
-from ciguard.execution.reports import Died, Forked
+from ciguard.execution.reports import ChildDied, Forked
 from ciguard.execution.station import Station
 from ciguard.execution.worker.removal import remove_tree
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
     from types import TracebackType
 
-    from ciguard.execution.job import Job, Result
+    from ciguard.execution.job import Job, JobResult
     from ciguard.execution.lane import Lane
     from ciguard.execution.spec import WorkerSpec
 
@@ -165,10 +165,10 @@ class Dispatcher:
                 lane.abandon()
             return None
 
-    def wait(self, timeout_s: float) -> list[Result]:
+    def wait(self, timeout_s: float) -> list[JobResult]:
         """Return the jobs that were completed, waiting up to `timeout_s` for the first."""
         deadline = time.monotonic() + timeout_s
-        results: list[Result] = []
+        results: list[JobResult] = []
         while not results:
             now = time.monotonic()
             results += self._check(now)
@@ -183,7 +183,7 @@ class Dispatcher:
                     results.append(result)
         return results
 
-    def _hear(self, source: Station | tuple[Station, Lane]) -> Result | None:
+    def _hear(self, source: Station | tuple[Station, Lane]) -> JobResult | None:
         station, lane = (source, None) if isinstance(source, Station) else source
         if station.failed:  # meanwhile: by what was ready at the same time
             return None
@@ -192,23 +192,23 @@ class Dispatcher:
         self._assign(station)
         return result
 
-    def _news(self, station: Station) -> Result | None:
+    def _news(self, station: Station) -> JobResult | None:
         report = station.server.report()
         for lane in station.every_lane:
             if isinstance(report, Forked) and report.ticket == lane.ticket:
                 lane.adopt(report.pid)
                 return None
-            if isinstance(report, Died) and report.pid == lane.pid:
+            if isinstance(report, ChildDied) and report.pid == lane.pid:
                 return lane.bury(report.death)
         if isinstance(report, Forked):  # its lane let go of it before it was reported
             station.server.dismiss(report.pid)
         return None
 
-    def _check(self, now: float) -> list[Result]:
+    def _check(self, now: float) -> list[JobResult]:
         if now < self._next_check:
             return []
         self._next_check = now + _TICK_S
-        results: list[Result] = []
+        results: list[JobResult] = []
         for station in self._stations.values():
             if not station.failed:
                 ended = self._guard(station, partial(station.check, now))

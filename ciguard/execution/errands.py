@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.errors import WorkerStartError
 from ciguard.execution.decode import Death, contents, decode_death, excerpt
 from ciguard.execution.described_models import MAX_BYTES, failure, read_record
-from ciguard.execution.reports import Died, Forked
+from ciguard.execution.reports import ChildDied, Forked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ class Errands:
                 report = self._server.report()
                 if isinstance(report, Forked) and report.ticket == ticket:
                     pid = report.pid
-                elif isinstance(report, Died) and report.pid == pid:
+                elif isinstance(report, ChildDied) and report.pid == pid:
                     return Death(report.death.status, report.death.peak_kib, killed_for)
             elif pid and not killed_for and time.monotonic() > deadline:
                 killed_for = "time"

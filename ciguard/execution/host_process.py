@@ -48,7 +48,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Died:
+class ProcessEnded:
     """The process has ended."""
 
     cause: str
@@ -59,13 +59,13 @@ class Died:
 
 
 @dataclass(frozen=True, slots=True)
-class Overdue:
+class TimedOut:
     """The process did not answer, and was ended."""
 
     frames: tuple[StackLine, ...]
 
 
-Answer: TypeAlias = Answered | Died | Overdue
+Answer: TypeAlias = Answered | ProcessEnded | TimedOut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,21 +249,21 @@ class HostProcess:
 
     # --- its end ----------------------------------------------------------------------------
 
-    def _died(self) -> Died:
+    def _died(self) -> ProcessEnded:
         status = None if self._broken else self._child.wait(_SWEEP_S)
         if status is None:  # it breaks a rule, or has closed the channel, and lives on
-            return Died(self._broken or "breaks the protocol", is_signal=False, frames=())
+            return ProcessEnded(self._broken or "breaks the protocol", is_signal=False, frames=())
         if status < 0:
-            return Died(_signal_name(-status), is_signal=True, frames=self._stack())
-        return Died(f"exit status {status}", is_signal=False, frames=self._stack())
+            return ProcessEnded(_signal_name(-status), is_signal=True, frames=self._stack())
+        return ProcessEnded(f"exit status {status}", is_signal=False, frames=self._stack())
 
-    def overdue(self) -> Overdue:
+    def overdue(self) -> TimedOut:
         """Have it write where it is; return that."""
         self._child.send(signal.SIGUSR1)  # faulthandler writes the stack
         deadline = time.monotonic() + GRACE_S
         while not self._stack() and time.monotonic() < deadline and self._child.is_running:
             time.sleep(0.02)
-        return Overdue(self._stack())
+        return TimedOut(self._stack())
 
     def _stack(self) -> tuple[StackLine, ...]:
         """Return the stack that faulthandler wrote, outermost frame first."""

@@ -41,7 +41,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class JobResult:
     """What became of a job: one outcome per case, in order; fewer after too many hangs."""
 
     job: Job

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Crashed
 from ciguard.errors import WorkerStartError
-from ciguard.execution.assignment import Assignment, Batch
+from ciguard.execution.assignment import AssignedBatch, Assignment
 from ciguard.execution.canaries import (
     Ledger,
     fatal,
@@ -19,7 +19,7 @@ from ciguard.execution.canaries import (
 )
 from ciguard.execution.channel import ProtocolError
 from ciguard.execution.decode import Death, decode_death, decode_record
-from ciguard.execution.job import Result
+from ciguard.execution.job import JobResult
 from ciguard.execution.occupant import Occupant, ignore
 from ciguard.execution.vitals import limit_of
 from ciguard.execution.worker import cell as cells
@@ -66,7 +66,7 @@ class Lane:
         self._worker = Occupant(server, on_open=on_open, on_close=on_close, on_wait=on_wait)
         self.ledger = Ledger()
         self._running: Assignment | None = None
-        self._batch = Batch()
+        self._batch = AssignedBatch()
 
     @property
     def ticket(self) -> int:
@@ -119,7 +119,7 @@ class Lane:
         """Ask the server for a worker; it says when it is ready."""
         job = self._running.job if self._running is not None else None
         self.ledger.doubt()  # no other worker can prove what the last one did
-        self._batch = Batch()
+        self._batch = AssignedBatch()
         self._worker.request(
             session=job.session if job is not None else 0,
             perturb=job.perturb if job is not None else 0,
@@ -133,14 +133,14 @@ class Lane:
         """Let go of the worker."""
         self.ledger.doubt()
         self._worker.dismiss()
-        self._batch = Batch()
+        self._batch = AssignedBatch()
 
     def flush(self) -> None:
         """Send what the worker has room for now."""
         if self._worker.channel is not None:
             self._worker.channel.flush()
 
-    def read(self) -> Result | None:
+    def read(self) -> JobResult | None:
         """Take what the worker says; return the result when it completes the job.
 
         At the end of the connection nothing happens yet: the server tells how the worker died.
@@ -159,7 +159,7 @@ class Lane:
             return self._react(channel, message.kind)
         return None
 
-    def _react(self, channel: Channel, kind: bytes) -> Result | None:
+    def _react(self, channel: Channel, kind: bytes) -> JobResult | None:
         self._worker.hear()
         self._server.false_starts = 0
         if kind == STARTED:
@@ -175,12 +175,12 @@ class Lane:
         if self._running is not None:
             self._send()
 
-    def _finish_sending(self) -> Result | None:
+    def _finish_sending(self) -> JobResult | None:
         batch = self._batch
         if batch.is_last or not self.ledger.accept(batch.canaries, batch.seen):
             self._worker.distrust("canary")
             return None
-        self._batch = Batch()
+        self._batch = AssignedBatch()
         running = self._running
         if running is None or len(running.outcomes) == len(running.job.cases):
             return self._complete()
@@ -202,7 +202,7 @@ class Lane:
         if canaries and self.ledger.is_usable is None:
             remaining = ()
         token = self._worker.send(running.job, remaining, [canary.case for canary in canaries])
-        self._batch = Batch(token, len(remaining), canaries)
+        self._batch = AssignedBatch(token, len(remaining), canaries)
 
     def _send_last(self) -> None:
         """Let the worker crash: that proves what it did before, and another takes its place."""
@@ -210,7 +210,7 @@ class Lane:
             self.ledger.doubt()
             return
         token = self._worker.send(None, (), [fatal()])
-        self._batch = Batch(token, is_last=True)
+        self._batch = AssignedBatch(token, is_last=True)
 
     def _take_records(self, *, announced: int | None = None) -> None:
         batch = self._batch
@@ -227,7 +227,7 @@ class Lane:
             msg = f"announced {announced} records and wrote {batch.read}"
             raise ProtocolError(msg)
 
-    def _complete(self) -> Result | None:
+    def _complete(self) -> JobResult | None:
         running = self._running
         if running is None:
             return None
@@ -239,9 +239,9 @@ class Lane:
             self.ledger.void.append(running.job)
         elif self._worker.channel is not None and not running.job.session and self.ledger.is_usable:
             self.ledger.note(running.job, now)
-        return Result(running.job, tuple(running.outcomes), now - running.began)
+        return JobResult(running.job, tuple(running.outcomes), now - running.began)
 
-    def bury(self, death: Death) -> Result | None:
+    def bury(self, death: Death) -> JobResult | None:
         """Take note of the worker's death, blame the case it died in, go on with the rest.
 
         Raises:
@@ -340,7 +340,7 @@ class Lane:
         on_device = self._server.spec.device != "cpu"
         return decode_death(death, log=log, stack=stack, limit_s=limit_s, on_device=on_device)
 
-    def check(self, now: float) -> Result | None:
+    def check(self, now: float) -> JobResult | None:
         """End the worker if its case takes long, takes too much memory, or nothing is heard.
 
         Returns:

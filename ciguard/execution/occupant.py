@@ -16,7 +16,7 @@ from ciguard.execution.worker import cell as cells
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ciguard.execution.assignment import Batch
+    from ciguard.execution.assignment import AssignedBatch
     from ciguard.execution.job import Job
     from ciguard.execution.process import ServerProcess
 
@@ -128,7 +128,7 @@ class Occupant:
         """Take note that it has reported something."""
         self._vitals.hear()
 
-    def records(self, batch: Batch) -> list[cells.Record]:
+    def records(self, batch: AssignedBatch) -> list[cells.Record]:
         """Return the records of a batch that were not taken yet.
 
         Raises:

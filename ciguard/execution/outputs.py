@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class TensorOutput:
     """A tensor or array with all its elements."""
 
     dtype: str
@@ -67,7 +67,7 @@ class Container:
     length: int
 
 
-Output: TypeAlias = Tensor | TensorDigest | Unreadable | Scalar | Container
+Output: TypeAlias = TensorOutput | TensorDigest | Unreadable | Scalar | Container
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,12 @@ def _array(data: str, dtype: str) -> NDArray[Any]:
 
 def _tensor(_tag: str, dtype: str, shape: list[int], data: str) -> Output:
     if dtype == "string":
-        return Tensor(dtype, tuple(shape), np.array(json.loads(data), dtype=object))
+        return TensorOutput(dtype, tuple(shape), np.array(json.loads(data), dtype=object))
     elements = _array(data, dtype)
     if elements.size != math.prod(shape) or min(shape, default=0) < 0:
         message = f"{elements.size} elements in shape {shape}"
         raise ValueError(message)
-    return Tensor(dtype, tuple(shape), elements)
+    return TensorOutput(dtype, tuple(shape), elements)
 
 
 def _tensor_digest(_tag: str, dtype: str, shape: list[int], digest: dict[str, Any]) -> Output:

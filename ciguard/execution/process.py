@@ -16,7 +16,7 @@ from ciguard.errors import WorkerStartError
 from ciguard.execution.child import Child, Launch
 from ciguard.execution.decode import contents, excerpt
 from ciguard.execution.memory_files import append_file
-from ciguard.execution.reports import Died, Forked, ReportError, decode_report, decode_start
+from ciguard.execution.reports import ChildDied, Forked, ReportError, decode_report, decode_start
 from ciguard.execution.worker.removal import remove_tree
 from ciguard.execution.worker.server import MAX_MESSAGE
 
@@ -217,7 +217,7 @@ class ServerProcess:
         ready, _, _ = select.select([self.control], [], [], timeout_s)
         return bool(ready)
 
-    def report(self) -> Forked | Died:
+    def report(self) -> Forked | ChildDied:
         """Return the next thing the server says; waits for it.
 
         Raises:

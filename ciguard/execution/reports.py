@@ -25,7 +25,7 @@ class Forked:
 
 
 @dataclass(frozen=True, slots=True)
-class Died:
+class ChildDied:
     """A child is gone."""
 
     pid: int
@@ -59,7 +59,7 @@ def decode_start(data: bytes) -> Start:
     return Start("", _text(ready.get("version")), tuple(_texts(ready.get("confined_by"))))
 
 
-def decode_report(data: bytes) -> Forked | Died:
+def decode_report(data: bytes) -> Forked | ChildDied:
     """Return what a later report says.
 
     Raises:
@@ -70,7 +70,7 @@ def decode_report(data: bytes) -> Forked | Died:
         return Forked(_number(report, "forked", _MAX_NUMBER), _number(report, "pid", _MAX_PID))
     status = _number(report, "status", 0xFFFF)
     peak_kib = _number(report, "peak_kib", _MAX_NUMBER)
-    return Died(_number(report, "died", _MAX_PID), Death(status, peak_kib))
+    return ChildDied(_number(report, "died", _MAX_PID), Death(status, peak_kib))
 
 
 def _decoded(data: bytes) -> dict[str, Any]:

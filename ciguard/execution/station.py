@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.execution.lane import Lane
 
 if TYPE_CHECKING:
-    from ciguard.execution.job import Job, Result
+    from ciguard.execution.job import Job, JobResult
     from ciguard.execution.process import ServerProcess
 
 _READ_AND_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
@@ -61,7 +61,7 @@ class Station:
         free = [lane for lane in self.lanes if lane.is_free] if self.queue else []
         return (free[0], self.queue.popleft()) if free else None
 
-    def check(self, now: float) -> list[Result]:
+    def check(self, now: float) -> list[JobResult]:
         """See to it that the server and the workers do what they were asked.
 
         Returns:

@@ -4,8 +4,8 @@
 Each source is one reader module; `merge` ranks what they say, `compose` writes constraints.
 """
 
-from ciguard.knowledge.api import Api, Evidence, Parameter
-from ciguard.knowledge.clues import Clue, Reader, Source, Structure
+from ciguard.knowledge.api import Api, ConstraintEvidence, Parameter
+from ciguard.knowledge.clues import Clue, ClueSource, Reader, Structure
 from ciguard.knowledge.constraints_file import (
     CONSTRAINTS_SCHEMA,
     KnownApis,
@@ -29,14 +29,14 @@ __all__ = [
     "READERS",
     "Api",
     "Clue",
-    "Evidence",
+    "ClueSource",
+    "ConstraintEvidence",
     "Experience",
     "KnownApis",
     "Parameter",
     "Provenance",
     "Reader",
     "Refinement",
-    "Source",
     "Structure",
     "Thresholds",
     "constraint_lines",

@@ -9,15 +9,15 @@ from ciguard.domain.records import ParameterKind
 
 if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
-    from ciguard.knowledge.clues import Source
+    from ciguard.knowledge.clues import ClueSource
     from ciguard.values import Constraint
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ConstraintEvidence:
     """One source's contribution to a constraint."""
 
-    source: Source
+    source: ClueSource
     aspect: str
     """What it decided: `structures`, `dtypes`, `shape`, `range`, …"""
     text: str
@@ -40,7 +40,7 @@ class Parameter:
     """How often an optional parameter is given, relative to others: learned from outcomes."""
     is_generated: bool = True
     """False for what no case can carry: callables, generators, open handles."""
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[ConstraintEvidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ciguard.values import Dim
 
 
-class Source(IntEnum):
+class ClueSource(IntEnum):
     """Where a clue comes from. The lesser outranks the greater where two disagree."""
 
     REJECTION = -1
@@ -72,7 +72,7 @@ LEAD = "*"
 class Clue:
     """What one source says of one parameter; what it does not say stays at its default."""
 
-    source: Source
+    source: ClueSource
     evidence: str
     """The words of the source: the phrase, the schema type, the default."""
     rule: str = ""

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ciguard.domain.records import Skipped, record_from_json, record_to_json
 from ciguard.domain.text import visible
 from ciguard.errors import ConstraintsFileError
-from ciguard.knowledge.api import Api, Evidence, Parameter
-from ciguard.knowledge.clues import Source
+from ciguard.knowledge.api import Api, ConstraintEvidence, Parameter
+from ciguard.knowledge.clues import ClueSource
 from ciguard.knowledge.references import OF_WORDS, referred, without_words
 from ciguard.knowledge.understand import understand
 from ciguard.knowledge.version import knowledge_version
@@ -151,7 +151,7 @@ def _knowledge_to_json(parameter: Parameter) -> dict[str, Json]:
     return said
 
 
-def _evidence_to_json(evidence: Evidence) -> Json:
+def _evidence_to_json(evidence: ConstraintEvidence) -> Json:
     item = referred(evidence)
     said = [item.source.name.lower(), item.aspect, item.digest or item.text]
     return [*said, item.rule] if item.rule else said
@@ -269,7 +269,9 @@ def _parameter_from_json(encoded: Json, **passed: Any) -> Parameter:
     )
 
 
-def _evidence_from_json(source: Json, aspect: Json, words: Json, rule: Json = "") -> Evidence:
-    of = Source[source.upper()]
+def _evidence_from_json(
+    source: Json, aspect: Json, words: Json, rule: Json = ""
+) -> ConstraintEvidence:
+    of = ClueSource[source.upper()]
     text, digest = ("", str(words)) if of in OF_WORDS else (str(words), "")
-    return Evidence(of, str(aspect), text, str(rule), digest)
+    return ConstraintEvidence(of, str(aspect), text, str(rule), digest)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 from ciguard.knowledge.expressions import literal
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     if not isinstance(text, str):
         return []
     if _DTYPE.match(text):
-        return [Clue(source=Source.DEFAULT, evidence=text, structures=(Structure.DTYPE,))]
+        return [Clue(source=ClueSource.DEFAULT, evidence=text, structures=(Structure.DTYPE,))]
     try:
         clue = _clue(literal(text), text)
     except ValueError:
@@ -38,9 +38,9 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 def _clue(value: object, text: str) -> Clue | None:
     match value:
         case None:
-            return Clue(source=Source.DEFAULT, evidence=text, nullable=True)
+            return Clue(source=ClueSource.DEFAULT, evidence=text, nullable=True)
         case bool():
-            return Clue(source=Source.DEFAULT, evidence=text, structures=(Structure.BOOL,))
+            return Clue(source=ClueSource.DEFAULT, evidence=text, structures=(Structure.BOOL,))
         case int():
             return _int_clue(value, text)
         case float():
@@ -54,7 +54,7 @@ def _clue(value: object, text: str) -> Clue | None:
 def _text_clue(value: str, text: str) -> Clue:
     # Another text is as likely to be refused as not: only the default is known to work.
     return Clue(
-        source=Source.DEFAULT,
+        source=ClueSource.DEFAULT,
         evidence=text,
         structures=(Structure.STRING,),
         allowed=(LiteralValue(value),),
@@ -67,7 +67,7 @@ def _int_clue(value: int, text: str) -> Clue:
     else:
         least, most = min(value, 1) if value >= 0 else value, value + _NEAR
     return Clue(
-        source=Source.DEFAULT, evidence=text, structures=(Structure.INT,), low=least, high=most
+        source=ClueSource.DEFAULT, evidence=text, structures=(Structure.INT,), low=least, high=most
     )
 
 
@@ -75,7 +75,11 @@ def _float_clue(value: float, text: str) -> Clue:
     most = 1.0 if 0 <= value <= 1 else abs(value) * 2
     least = 0.0 if value >= 0 else -most
     return Clue(
-        source=Source.DEFAULT, evidence=text, structures=(Structure.FLOAT,), low=least, high=most
+        source=ClueSource.DEFAULT,
+        evidence=text,
+        structures=(Structure.FLOAT,),
+        low=least,
+        high=most,
     )
 
 
@@ -85,7 +89,7 @@ def _list_clue(items: list[object], text: str) -> Clue | None:
         numbers = [item for item in items if isinstance(item, int)]
         low = min(numbers, default=0)
         return Clue(
-            source=Source.DEFAULT,
+            source=ClueSource.DEFAULT,
             evidence=text,
             structures=(Structure.INTS,),
             length=length,
@@ -94,6 +98,6 @@ def _list_clue(items: list[object], text: str) -> Clue | None:
         )
     if all(isinstance(item, float) for item in items):
         return Clue(
-            source=Source.DEFAULT, evidence=text, structures=(Structure.FLOATS,), length=length
+            source=ClueSource.DEFAULT, evidence=text, structures=(Structure.FLOATS,), length=length
         )
     return None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge.clues import Clue, Source
+from ciguard.knowledge.clues import Clue, ClueSource
 from ciguard.knowledge.doc_types import KNOWN_DTYPES, leading_type
 from ciguard.knowledge.shape_texts import shapes_in, without_markup
 
@@ -96,11 +96,11 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     structures = leading_type(text)
     if structures:
         quoted = text.strip().split("\n", 1)[0][:60]
-        clues.append(Clue(source=Source.DOC_PHRASE, evidence=quoted, structures=structures))
+        clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=quoted, structures=structures))
     for pattern, fields_of in _RULES:
         match = pattern.search(text)
         fields = fields_of(match) if match else {}
         if match and fields:
             quoted, rule = match.group()[:120], pattern.pattern
-            clues.append(Clue(source=Source.DOC_PHRASE, evidence=quoted, rule=rule, **fields))
+            clues.append(Clue(source=ClueSource.DOC_PHRASE, evidence=quoted, rule=rule, **fields))
     return clues

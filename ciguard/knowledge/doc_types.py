@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain import dtypes as element_types
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 from ciguard.knowledge.type_hints import read_hint
 from ciguard.knowledge.type_texts import LIST_OF
 
@@ -59,11 +59,11 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
         return []
     structures = structures_in(text)
     if not structures:
-        return read_hint(text, Source.DOC_TYPE)
+        return read_hint(text, ClueSource.DOC_TYPE)
     dtypes = next((names for word, names in _TENSOR_DTYPES.items() if word in text.lower()), ())
     return [
         Clue(
-            source=Source.DOC_TYPE,
+            source=ClueSource.DOC_TYPE,
             evidence=text,
             structures=structures,
             dtypes=dtypes,

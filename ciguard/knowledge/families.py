@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ciguard.knowledge.clues import Clue, Source
+from ciguard.knowledge.clues import Clue, ClueSource
 from ciguard.knowledge.family_rules import RULES
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     # A method asks of its receiver what the function of the same name asks of its first argument.
     name = "input" if parameter.name == "self" else parameter.name
     return [
-        Clue(source=Source.FAMILY, evidence=name, rule=pattern, **fields)
+        Clue(source=ClueSource.FAMILY, evidence=name, rule=pattern, **fields)
         for pattern, fields in _rules_of(_METHOD.sub("torch.", record.api).rstrip("_"))
         if re.fullmatch(pattern, name)
     ]

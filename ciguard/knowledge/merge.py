@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from ciguard.knowledge.api import Evidence
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.api import ConstraintEvidence
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,18 +34,18 @@ _NUMERIC = {
 _DEFAULTS = {field.name: field.default for field in fields(Clue)}
 
 
-def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[Evidence, ...]]:
+def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
     """Return everything known of a parameter as one clue, and who said what."""
     ranked = sorted(clues, key=lambda clue: clue.source)
-    merged = Clue(source=Source.NAME, evidence="")
-    evidence: list[Evidence] = []
+    merged = Clue(source=ClueSource.NAME, evidence="")
+    evidence: list[ConstraintEvidence] = []
     for aspect, names in ASPECTS:
         speaker = next((clue for clue in ranked if _speaks(clue, names, merged)), None)
         if speaker is None:
             continue
         said = {name: getattr(speaker, name) for name in names}
         merged = replace(merged, **said)
-        evidence.append(Evidence(speaker.source, aspect, speaker.evidence, speaker.rule))
+        evidence.append(ConstraintEvidence(speaker.source, aspect, speaker.evidence, speaker.rule))
         if aspect == "dtypes":
             merged = _with_both_dtype_aspects(merged, ranked)
         elif aspect == "allowed":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 from ciguard.knowledge.mining import Extracted, ParameterText, extract, shipped_rules
 from ciguard.knowledge.mining.concrete import is_form
 from ciguard.knowledge.shape_texts import shapes_in, without_markup
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.domain.records import ApiRecord, ParameterRecord
-    from ciguard.knowledge.mining import Rule
+    from ciguard.knowledge.mining import MiningRule
 
 _Fields: TypeAlias = dict[str, Any]
 _Values: TypeAlias = dict[str, tuple[str, ...]]
@@ -96,7 +96,12 @@ def _clues_of(extracted: Sequence[Extracted]) -> list[Clue]:
     if ranked := by_field.get("ndim"):
         said.append((ranked, _ranks(values, ranked.rule)))
     return [
-        Clue(source=Source.MINED_RULE, evidence=_quoted(one.sentence), rule=str(one.rule), **fields)
+        Clue(
+            source=ClueSource.MINED_RULE,
+            evidence=_quoted(one.sentence),
+            rule=str(one.rule),
+            **fields,
+        )
         for one, fields in said
         if one and fields and one.rule.confidence >= _SURE
     ]
@@ -156,7 +161,7 @@ def _shape(values: _Values) -> _Fields:
     return {}
 
 
-def _ranks(values: _Values, rule: Rule) -> _Fields:
+def _ranks(values: _Values, rule: MiningRule) -> _Fields:
     """Return the rank that the sentence names.
 
     A rule that has the rank itself, `( optional ) -> 0`, was learned from parameters that are

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ciguard.knowledge.clues import LEAD, Clue, Source, Structure
+from ciguard.knowledge.clues import LEAD, Clue, ClueSource, Structure
 
 if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord, ParameterRecord
@@ -104,5 +104,5 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     for pattern, fields in _COMPILED:
         if pattern.fullmatch(parameter.name.lower()):
             name, rule = parameter.name, pattern.pattern[:_RULE_LIMIT]
-            return [Clue(source=Source.NAME, evidence=name, rule=rule, **fields)]
+            return [Clue(source=ClueSource.NAME, evidence=name, rule=rule, **fields)]
     return []

@@ -10,13 +10,13 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.knowledge.clues import Source
+from ciguard.knowledge.clues import ClueSource
 
 if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord, ParameterRecord
-    from ciguard.knowledge.api import Evidence
+    from ciguard.knowledge.api import ConstraintEvidence
 
-OF_WORDS = frozenset({Source.DOC_TYPE, Source.DOC_PHRASE, Source.MINED_RULE})
+OF_WORDS = frozenset({ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE})
 """Sources that are prose of the library's authors; what others quote is code or a name."""
 _DIGITS = 8
 
@@ -26,7 +26,7 @@ def digest_of(words: str) -> str:
     return hashlib.sha256(" ".join(words.split()).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
-def referred(evidence: Evidence) -> Evidence:
+def referred(evidence: ConstraintEvidence) -> ConstraintEvidence:
     """Return evidence that refers to the words of documentation instead of quoting them."""
     if evidence.source not in OF_WORDS or evidence.digest:
         return evidence

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 from ciguard.knowledge.expressions import expression
 from ciguard.knowledge.type_texts import LIST_OF
 
@@ -52,10 +52,10 @@ _BROADCAST = re.compile(r"BroadcastingList(\d)")
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     """Read a parameter's type hint."""
     del record
-    return read_hint(parameter.annotation, Source.ANNOTATION)
+    return read_hint(parameter.annotation, ClueSource.ANNOTATION)
 
 
-def read_hint(text: str, source: Source) -> list[Clue]:
+def read_hint(text: str, source: ClueSource) -> list[Clue]:
     """Read a type hint from any source."""
     tree = expression(text)
     if tree is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 
 if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord, ParameterRecord
@@ -92,7 +92,7 @@ def _list_type(item: str, length: str, *, nullable: bool) -> TypeText | None:
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     """Read the operator definition or schema behind a parameter."""
-    source = Source.OPDEF if record.source == "opdef" else Source.SCHEMA
+    source = ClueSource.OPDEF if record.source == "opdef" else ClueSource.SCHEMA
     clues = []
     parsed = parse_type(parameter.schema_type)
     if parsed:
@@ -115,7 +115,7 @@ def _listed(dtypes: tuple[str, ...]) -> str:
     return f"dtypes {', '.join(dtypes[:_FEW])}{more}".strip()
 
 
-def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: Source) -> Clue:
+def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: ClueSource) -> Clue:
     is_list = any(structure in LIST_OF.values() for structure in parsed.structures)
     length = parameter.length if parameter.length is not None else parsed.length
     least = parameter.minimum if is_list and parameter.minimum is not None else None

@@ -17,7 +17,7 @@ from ciguard.knowledge import (
     type_hints,
     type_texts,
 )
-from ciguard.knowledge.api import Api, Evidence, Parameter
+from ciguard.knowledge.api import Api, ConstraintEvidence, Parameter
 from ciguard.knowledge.clues import LEAD, Clue, Reader, Structure
 from ciguard.knowledge.compose import constraint_of
 from ciguard.knowledge.merge import merge
@@ -115,7 +115,7 @@ def _resolved_shape(shape: tuple[Dim, ...] | None, lead: str) -> tuple[Dim, ...]
 def _parameter(
     parameter: ParameterRecord,
     clue: Clue,
-    evidence: tuple[Evidence, ...],
+    evidence: tuple[ConstraintEvidence, ...],
     *,
     lacks: tuple[str, ...],
 ) -> Parameter:

@@ -28,7 +28,7 @@ _FOCUS_AND_REST = "FFRFFRFFRF"
 """Of ten batches, seven are for what is in focus (F), three for the rest (R)."""
 
 
-class Named(Protocol):
+class FocusTarget(Protocol):
     """What takes turns: an API, or a function of the user's."""
 
     @property
@@ -36,7 +36,7 @@ class Named(Protocol):
         """Its name."""
 
 
-AnyNamed = TypeVar("AnyNamed", bound=Named)
+AnyNamed = TypeVar("AnyNamed", bound=FocusTarget)
 
 
 def ranked(records: Sequence[AnyNamed], globs: Sequence[str]) -> list[AnyNamed]:
@@ -46,7 +46,7 @@ def ranked(records: Sequence[AnyNamed], globs: Sequence[str]) -> list[AnyNamed]:
     return [by_name[name] for name in found]
 
 
-def unmatched(records: Sequence[Named], globs: Sequence[str]) -> list[str]:
+def unmatched(records: Sequence[FocusTarget], globs: Sequence[str]) -> list[str]:
     """Return the globs that name no API."""
     names = dict.fromkeys(record.api for record in records)
     return [glob for glob in globs if not _named(glob, names)]
@@ -94,7 +94,7 @@ def focused(
 def _interleaved(
     first: tuple[Level, int],
     rest: tuple[Level, int],
-    records: Sequence[Named],
+    records: Sequence[FocusTarget],
     pattern: str,
 ) -> tuple[Level, int]:
     """Return both levels as one, and how many of its batches give all their APIs a turn."""

@@ -8,7 +8,7 @@ from ciguard.libraries.catalogue_version import description_version
 from ciguard.libraries.forms import TensorForm, through
 from ciguard.libraries.library import Companion, CudaExtra, ForkPolicy, Library, Mode
 from ciguard.libraries.operations import Operations, Vectorising, Widening
-from ciguard.libraries.programs import Inputs, ProgramStyle, Way
+from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 from ciguard.libraries.registry import LIBRARIES, library_of_api, library_of_distribution
 from ciguard.libraries.scripts import Writer
 
@@ -17,7 +17,7 @@ __all__ = [
     "Companion",
     "CudaExtra",
     "ForkPolicy",
-    "Inputs",
+    "InputExpressions",
     "Library",
     "Mode",
     "Operations",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class InputExpressions:
     """Expressions of a random tensor, filled with its `{shape}` and `{dtype}`."""
 
     floating: str
@@ -68,7 +68,7 @@ class ProgramStyle:
     """Likewise, where each sample is one number, vectors included; empty: as any other batch."""
     as_float: str
     """The tensor `x` as 32-bit floating point."""
-    inputs: Inputs
+    inputs: InputExpressions
     run: str
     """Statements that run `{model}` forwards on `{input}` to `y`, and backwards where possible.
     `{watch}` is a statement that has a `tape` watch `x` where it is of floating point, and

@@ -17,7 +17,7 @@ from ciguard.domain.api_calls import ApiCall, as_call
 from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Container, Tensor, decode_outputs
+from ciguard.execution import Container, TensorOutput, decode_outputs
 from ciguard.oracles.comparing.comparison import compare_outputs
 from ciguard.oracles.comparing.given import has_special_elements
 from ciguard.oracles.contract import ACROSS_LIBRARIES, UNSTABLE_TAGS
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.comparing.comparison import Difference
-    from ciguard.oracles.comparing.tolerance import Inputs
+    from ciguard.oracles.comparing.tolerance import InputPrecision
     from ciguard.oracles.contract import Subject
 
 _FAMILIES = (dtypes.BOOLEAN, dtypes.INTEGERS, dtypes.FLOATING, dtypes.COMPLEX)
@@ -122,7 +122,7 @@ def _is_comparable(case: ApiCall, subject: Subject) -> bool:
     )
 
 
-def _result(outcome: Outcome, call: ApiCall) -> Tensor | None:
+def _result(outcome: Outcome, call: ApiCall) -> TensorOutput | None:
     """Return the tensor that is compared; None where there is none, or it was not kept whole."""
     if not isinstance(outcome, Passed) or exemption_of(call.api, ACROSS_LIBRARIES):
         return None
@@ -131,10 +131,12 @@ def _result(outcome: Outcome, call: ApiCall) -> Tensor | None:
     if part is not None:
         has_part = isinstance(output, Container) and part < len(output.items)
         output = output.items[part] if has_part and isinstance(output, Container) else None
-    return output if isinstance(output, Tensor) else None
+    return output if isinstance(output, TensorOutput) else None
 
 
-def _verdict(results: Mapping[str, Tensor], inputs: Inputs, subject: Subject) -> _Verdict | None:
+def _verdict(
+    results: Mapping[str, TensorOutput], inputs: InputPrecision, subject: Subject
+) -> _Verdict | None:
     differing = {
         (one, other)
         for one, other in combinations(results, 2)
@@ -170,7 +172,9 @@ def _odd_one_out(names: list[str], differing: set[tuple[str, str]], subject: Sub
     return ""
 
 
-def compare_results(reference: Tensor, other: Tensor, inputs: Inputs) -> Difference | None:
+def compare_results(
+    reference: TensorOutput, other: TensorOutput, inputs: InputPrecision
+) -> Difference | None:
     """Return how two libraries' results differ in shape or numbers, whatever their type.
 
     Integers and floats are not compared, nor are integers that the narrower type cannot hold.
@@ -197,7 +201,7 @@ def _capacity(dtype: str) -> float:
     return float(dtypes.integer_range(dtype)[1]) if dtype in dtypes.INTEGERS else 0.0
 
 
-def _held_in(dtype: str, result: Tensor) -> Tensor | None:
+def _held_in(dtype: str, result: TensorOutput) -> TensorOutput | None:
     if result.dtype == dtype:
         return result
     if dtype in dtypes.INTEGERS:
@@ -211,7 +215,7 @@ def _held_in(dtype: str, result: Tensor) -> Tensor | None:
         return replace(result, dtype=dtype, elements=result.elements.astype(stored))
 
 
-def _is_overflow(mine: Tensor, theirs: Tensor) -> bool:
+def _is_overflow(mine: TensorOutput, theirs: TensorOutput) -> bool:
     """Return whether every unequal element is infinite on one side, and nearly so on the other."""
     if mine.elements.dtype.kind != "f" or mine.elements.size != theirs.elements.size:
         return False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import Severity
 from ciguard.domain.outcomes import Passed, Rejected
-from ciguard.execution import Container, Tensor, decode_outputs
+from ciguard.execution import Container, TensorOutput, decode_outputs
 from ciguard.oracles.comparing.comparison import compare_outputs
 from ciguard.oracles.relations import exemption_of
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
     from ciguard.oracles.comparing.comparison import Difference
-    from ciguard.oracles.comparing.tolerance import Inputs
+    from ciguard.oracles.comparing.tolerance import InputPrecision
 
 BETWEEN_DEVICES = "between devices"
 """How exemptions name what an API computes of the device itself."""
@@ -37,7 +37,7 @@ _ASSERTION = re.compile(r"device-side assert triggered|CUDA_ERROR_ASSERT")
 
 
 def promises(
-    difference: Difference, api: str, sides: tuple[Outcome, Outcome], inputs: Inputs
+    difference: Difference, api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecision
 ) -> bool:
     """Return whether two devices promise to agree in what they differ in.
 
@@ -54,7 +54,7 @@ def promises(
     return not exemption_of(api, BETWEEN_DEVICES) and not _is_left_open(api, sides, inputs)
 
 
-def _is_left_open(api: str, sides: tuple[Outcome, Outcome], inputs: Inputs) -> bool:
+def _is_left_open(api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecision) -> bool:
     """Return whether the devices differ only in a part that the documentation leaves open."""
     mine, theirs = (
         decode_outputs(side.encoded) if isinstance(side, Passed) else None for side in sides
@@ -70,7 +70,7 @@ def _is_left_open(api: str, sides: tuple[Outcome, Outcome], inputs: Inputs) -> b
 
 
 def _is_zero(output: Output) -> bool:
-    return isinstance(output, Tensor) and not output.elements.any()
+    return isinstance(output, TensorOutput) and not output.elements.any()
 
 
 def severity_between_devices(severity: Severity, kind: str, other: Outcome) -> Severity:

@@ -10,7 +10,7 @@ import numpy as np
 from ciguard.domain.findings import Finding, Severity
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import ArrayValue, TensorValue
-from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
+from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
 from ciguard.oracles.comparing.given import has_special_elements, leaves
 from ciguard.oracles.contract import Traits
 from ciguard.oracles.laws import broken_laws, evidence_of, where_written
@@ -90,14 +90,16 @@ def _consequence(passed: Passed, case: Case) -> str:
     seen = list(_numbers(output)) if output is not None else []
     if not seen:
         return ""
-    if all(isinstance(one, Tensor | TensorDigest) and not math.prod(one.shape) for one in seen):
+    if all(
+        isinstance(one, TensorOutput | TensorDigest) and not math.prod(one.shape) for one in seen
+    ):
         return "returns an empty result"
     if not has_special_elements(case) and any(map(_is_special, seen)):
         return "returns NaN or infinity"
     return f"returns {shown(seen[0])}"
 
 
-def _numbers(output: Output) -> Iterator[Tensor | TensorDigest | Scalar]:
+def _numbers(output: Output) -> Iterator[TensorOutput | TensorDigest | Scalar]:
     match output:
         case Container(_, _, items):
             for item in items:
@@ -105,15 +107,15 @@ def _numbers(output: Output) -> Iterator[Tensor | TensorDigest | Scalar]:
         case Scalar(kind):
             if kind in "ifzo":
                 yield output
-        case Tensor() | TensorDigest():
+        case TensorOutput() | TensorDigest():
             yield output
         case _:
             return
 
 
-def _is_special(output: Tensor | TensorDigest | Scalar) -> bool:
+def _is_special(output: TensorOutput | TensorDigest | Scalar) -> bool:
     match output:
-        case Tensor(_, _, elements):
+        case TensorOutput(_, _, elements):
             return elements.dtype.kind in "fc" and not bool(np.isfinite(elements).all())
         case TensorDigest():
             return bool(output.nan or output.inf)

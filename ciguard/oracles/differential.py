@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.comparing.comparison import Difference
-    from ciguard.oracles.comparing.tolerance import Inputs
+    from ciguard.oracles.comparing.tolerance import InputPrecision
     from ciguard.oracles.contract import Identity, Subject
 
 SEVERITIES = {
@@ -203,7 +203,7 @@ def _is_promised(
     pair: PairKind,
     subject: Subject,
     sides: tuple[Outcome, Outcome],
-    inputs: Inputs,
+    inputs: InputPrecision,
 ) -> bool:
     """Return whether targets that differ in this way promise to agree in this."""
     if pair not in _SEEN_BETWEEN.get(difference.kind, PairKind):

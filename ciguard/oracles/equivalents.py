@@ -54,7 +54,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class CallForm:
     """How one library writes the calls of a row."""
 
     api: str
@@ -67,7 +67,7 @@ class Form:
 class Equivalence:
     """One row: APIs that are defined alike."""
 
-    forms: Mapping[str, Form]
+    forms: Mapping[str, CallForm]
     """By library."""
     dtypes: Mapping[str, frozenset[str]]
     """Element types for which the definitions agree, by library."""
@@ -123,7 +123,7 @@ def _has_default(argument: Argument) -> bool:
     return bool(argument.name) and argument.value is not _REQUIRED
 
 
-def _read(case: ApiCall, form: Form) -> dict[str, Value] | None:
+def _read(case: ApiCall, form: CallForm) -> dict[str, Value] | None:
     """Return the arguments of a call by the names of its row; None if the row lacks one."""
     if len(case.arguments) > len(form.arguments):
         return None
@@ -183,7 +183,7 @@ def _is_plain(value: Value) -> bool:
 
 
 def _written(
-    given: Mapping[str, Value], values: Mapping[str, Value], form: Form, case: ApiCall
+    given: Mapping[str, Value], values: Mapping[str, Value], form: CallForm, case: ApiCall
 ) -> ApiCall | None:
     """Return the call with these arguments; None where the form cannot say them."""
     arguments: list[Value] = []
@@ -316,7 +316,7 @@ def _row(entry: Mapping[str, Any], number: int, *, narrow: frozenset[str]) -> Eq
     )
 
 
-def _form(text: str) -> Form:
+def _form(text: str) -> CallForm:
     node = ast.parse(text, mode="eval").body
     part = None
     if isinstance(node, ast.Subscript):
@@ -325,7 +325,7 @@ def _form(text: str) -> Form:
         raise TypeError(text)
     by_position = [_argument("", arg) for arg in node.args]
     by_keyword = [_argument(str(key.arg or ""), key.value) for key in node.keywords]
-    return Form(api=ast.unparse(node.func), arguments=(*by_position, *by_keyword), part=part)
+    return CallForm(api=ast.unparse(node.func), arguments=(*by_position, *by_keyword), part=part)
 
 
 def _argument(keyword: str, node: ast.expr) -> Argument:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
     from ciguard.oracles.comparing.comparison import Difference
-    from ciguard.oracles.comparing.tolerance import Inputs
+    from ciguard.oracles.comparing.tolerance import InputPrecision
 
 C = TypeVar("C", bound=Case)
 Move: TypeAlias = Callable[[Sequence[Value]], tuple[Value, ...]]
@@ -38,11 +38,11 @@ class JudgedLevel(LevelSpec, Protocol):
     def compares_targets(self) -> bool:
         """Whether runs on other targets are held against the reference; not where it votes."""
 
-    def inputs(self, case: Case) -> Inputs:
+    def inputs(self, case: Case) -> InputPrecision:
         """Return how exact the results of a case can be, from what it is given."""
 
     def compare(
-        self, case: Case, reference: Outcome, other: Outcome, inputs: Inputs
+        self, case: Case, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
         """Return how two outcomes of a case differ in what is compared of it."""
 
@@ -72,7 +72,7 @@ class JudgedLevel(LevelSpec, Protocol):
     def witnesses(self, finding: Finding) -> tuple[str, ...]:
         """Return the targets that say what a run makes of rounding."""
 
-    def is_broken(self, case: Case, output: Output, inputs: Inputs) -> bool:
+    def is_broken(self, case: Case, output: Output, inputs: InputPrecision) -> bool:
         """Return whether a result breaks the law that a case was tried with."""
 
 
@@ -82,12 +82,12 @@ class JudgingDefaults(Generic[C]):
     returns_law: ClassVar[str] = "A call on a few small arguments returns within seconds"
     compares_targets: ClassVar[bool] = True
 
-    def inputs(self, case: C) -> Inputs:
+    def inputs(self, case: C) -> InputPrecision:
         """Return what the values say."""
         return inputs_given(case)
 
     def compare(
-        self, case: C, reference: Outcome, other: Outcome, inputs: Inputs
+        self, case: C, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
         """Return how ends, results and effects differ."""
         del case
@@ -123,7 +123,7 @@ class JudgingDefaults(Generic[C]):
         """Return all targets of the finding."""
         return finding.targets
 
-    def is_broken(self, case: C, output: Output, inputs: Inputs) -> bool:
+    def is_broken(self, case: C, output: Output, inputs: InputPrecision) -> bool:
         """Return whether the metamorphic relation of the case is broken."""
         observed = observed_in(output, inputs)
         return observed is not None and RELATIONS.get(case.relation).broken(observed) is not None
@@ -157,6 +157,6 @@ def _judged(name: str) -> JudgedLevel:
     return level
 
 
-def inputs_in(case: Case) -> Inputs:
+def inputs_in(case: Case) -> InputPrecision:
     """Return how exact the results of a case can be, from what it is given."""
     return judged(case).inputs(case)

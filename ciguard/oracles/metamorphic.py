@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.comparing.comparison import Difference
     from ciguard.oracles.contract import Subject
-    from ciguard.oracles.relations import Observed, Relation
+    from ciguard.oracles.relations import ObservedPair, Relation
 
 
 class MetamorphicOracle:
@@ -41,7 +41,7 @@ class MetamorphicOracle:
         if relation is None or subject.tags & UNSTABLE_TAGS:
             return []
         inputs = inputs_in(case)
-        broken: dict[str, tuple[Difference, Observed]] = {}
+        broken: dict[str, tuple[Difference, ObservedPair]] = {}
         for name, outcome in outcomes.items():
             output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
             observed = observed_in(output, inputs) if output is not None else None
@@ -72,7 +72,7 @@ class MetamorphicOracle:
         ]
 
 
-def _sides(relation: Relation, observed: Observed, difference: Difference) -> tuple[str, str]:
+def _sides(relation: Relation, observed: ObservedPair, difference: Difference) -> tuple[str, str]:
     """Return what the law asks for and what was seen."""
     if observed.twin is None:
         return "no exception", f"twin: {observed.raised}: {difference.text}"

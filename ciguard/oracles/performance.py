@@ -121,7 +121,7 @@ def _exceeds_spread(deviating: float, reference: Sequence[float]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class MemoryGrowth:
     """A straight line through the memory of a process."""
 
     per_call: float
@@ -130,7 +130,7 @@ class Growth:
     """Coefficient of determination, 0 to 1."""
 
 
-def growth(measured: Measured) -> Growth:
+def growth(measured: Measured) -> MemoryGrowth:
     """Return the line of least squares through the checkpoints."""
     return _line(measured.values, measured.calls)
 
@@ -141,16 +141,16 @@ def steady_growth(measured: Measured) -> float:
     return float(np.median(steps)) if len(steps) else 0.0
 
 
-def _line(values: Sequence[float], per_checkpoint: int) -> Growth:
+def _line(values: Sequence[float], per_checkpoint: int) -> MemoryGrowth:
     sizes = np.array(values)
     calls = np.arange(len(sizes)) * float(per_checkpoint)
     calls -= calls.mean()
     sizes -= sizes.mean()
     spread, total = float(calls @ calls), float(sizes @ sizes)
     if not spread or not total:
-        return Growth(0.0, 0.0)
+        return MemoryGrowth(0.0, 0.0)
     along = float(calls @ sizes)
-    return Growth(along / spread, along * along / (spread * total))
+    return MemoryGrowth(along / spread, along * along / (spread * total))
 
 
 def is_leak(measured: Measured) -> bool:

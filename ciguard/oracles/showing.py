@@ -11,8 +11,8 @@ from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, R
 from ciguard.execution import (
     Container,
     Scalar,
-    Tensor,
     TensorDigest,
+    TensorOutput,
     Unreadable,
     decode_measured,
     decode_outputs,
@@ -44,13 +44,13 @@ def shown(output: Output, *, start: int = 0) -> str:
             return text[:_MAX_TEXT]
         case Unreadable(dtype, shape):
             return f"{dtype}{list(shape)}"
-        case Tensor() | TensorDigest():
+        case TensorOutput() | TensorDigest():
             return _elements_shown(output, start)
         case _:
             assert_never(output)
 
 
-def _elements_shown(output: Tensor | TensorDigest, start: int) -> str:
+def _elements_shown(output: TensorOutput | TensorDigest, start: int) -> str:
     kind = f"{output.dtype}{list(output.shape)}"
     few = _elements(output)[start : start + _MAX_SHOWN].tolist()
     if not few:
@@ -59,7 +59,7 @@ def _elements_shown(output: Tensor | TensorDigest, start: int) -> str:
     return f"{kind} ({_place(output, start)}{', '.join(map(_element, few))}{more})"
 
 
-def _place(output: Tensor | TensorDigest, start: int) -> str:
+def _place(output: TensorOutput | TensorDigest, start: int) -> str:
     """Return where the elements that are shown begin; of some of all elements it is not known."""
     if not start:
         return ""
@@ -88,7 +88,9 @@ def side_by_side(mine: Output, theirs: Output) -> tuple[str, str]:
                 if compare_outputs(one, other) is not None:
                     left, right = side_by_side(one, other)
                     return f"item {place}: {left}", f"item {place}: {right}"
-        case (Tensor() | TensorDigest(), Tensor() | TensorDigest()) if mine.shape == theirs.shape:
+        case (TensorOutput() | TensorDigest(), TensorOutput() | TensorDigest()) if (
+            mine.shape == theirs.shape
+        ):
             start = _where_apart(_elements(mine), _elements(theirs))
             return shown(mine, start=start), shown(theirs, start=start)
         case _:
@@ -96,8 +98,8 @@ def side_by_side(mine: Output, theirs: Output) -> tuple[str, str]:
     return shown(mine), shown(theirs)
 
 
-def _elements(output: Tensor | TensorDigest) -> NDArray[Any]:
-    return output.elements if isinstance(output, Tensor) else output.sample
+def _elements(output: TensorOutput | TensorDigest) -> NDArray[Any]:
+    return output.elements if isinstance(output, TensorOutput) else output.sample
 
 
 def _where_apart(mine: NDArray[Any], theirs: NDArray[Any]) -> int:

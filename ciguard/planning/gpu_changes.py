@@ -15,7 +15,7 @@ from ciguard.planning.upgrades import changes_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from ciguard.planning.pins import Pin
+    from ciguard.planning.pins import PackagePin
     from ciguard.planning.upgrades import Revision
     from ciguard.planning.uses import Usage
 
@@ -78,7 +78,7 @@ def _repinned(revision: Revision) -> list[str]:
     return sorted({package for package, _ in differing})
 
 
-def _written(pins: Iterable[Pin]) -> set[tuple[str, str]]:
+def _written(pins: Iterable[PackagePin]) -> set[tuple[str, str]]:
     return {
         (pin.package, str(pin))
         for pin in pins

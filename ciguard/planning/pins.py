@@ -18,7 +18,7 @@ _EXACT = frozenset({"==", "==="})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
+class PackagePin:
     """What a file asks for of one package."""
 
     package: str
@@ -58,7 +58,7 @@ class Pin:
         return self.version or str(self.specifier) or "any version"
 
 
-def pin_of(text: str, line: int) -> Pin | None:
+def pin_of(text: str, line: int) -> PackagePin | None:
     """Read a requirement such as `torch[opt]>=2,<3; python_version > '3.9'`.
 
     None if it is none, if it is not for this machine, or if it names an address instead of a
@@ -78,7 +78,7 @@ def pin_of(text: str, line: int) -> Pin | None:
     return replace(pin, gpu_extras=extras) if pin and extras else pin
 
 
-def pin_at(name: str, version: object, line: int) -> Pin | None:
+def pin_at(name: str, version: object, line: int) -> PackagePin | None:
     """Return the pin of a locked package; None if the version is none."""
     try:
         return _pin(name, SpecifierSet(f"=={Version(str(version)[:_MAX_LENGTH])}"), line)
@@ -86,7 +86,7 @@ def pin_at(name: str, version: object, line: int) -> Pin | None:
         return None
 
 
-def pin_within(name: str, written: object, line: int) -> Pin | None:
+def pin_within(name: str, written: object, line: int) -> PackagePin | None:
     """Return the pin of a version as Poetry, Pipenv and conda write it: `^2.12`, `*`, `=2.1`."""
     text = str(written)[:_MAX_LENGTH].strip()
     caret = _CARET.fullmatch(text)
@@ -127,18 +127,18 @@ class Lines:
         return begin or 1
 
 
-def best_of(one: Pin | None, other: Pin) -> Pin:
+def best_of(one: PackagePin | None, other: PackagePin) -> PackagePin:
     """Return the pin that says more: an exact version before a range, then the newer one."""
     return one if one is not None and _rank(one) >= _rank(other) else other
 
 
-def _rank(pin: Pin) -> tuple[bool, Version]:
+def _rank(pin: PackagePin) -> tuple[bool, Version]:
     return pin.version is not None, Version(pin.version or pin.lowest or "0")
 
 
-def _pin(name: str, specifier: SpecifierSet, line: int) -> Pin | None:
+def _pin(name: str, specifier: SpecifierSet, line: int) -> PackagePin | None:
     try:
-        pin = Pin(package=canonicalize_name(name), specifier=specifier, line=max(1, line))
+        pin = PackagePin(package=canonicalize_name(name), specifier=specifier, line=max(1, line))
         _rank(pin)
     except InvalidVersion:  # `===` takes any text
         return None

@@ -15,13 +15,13 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciguard.libraries import LIBRARIES
-from ciguard.planning.pins import Lines, Pin, pin_at, pin_of, pin_within
+from ciguard.planning.pins import Lines, PackagePin, pin_at, pin_of, pin_within
 from ciguard.sources import UnreadableSourceError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_Pins: TypeAlias = "Iterator[Pin | None]"
+_Pins: TypeAlias = "Iterator[PackagePin | None]"
 
 _CONDA_LINE = re.compile(
     r"\s*-\s*[\"']?(?:[\w.-]+::)?(?P<name>[A-Za-z][\w.-]*)\s*(?P<version>[<>=!~][^\"'#;]*|\s\d\S*)?"
@@ -44,7 +44,7 @@ def reader_of(path: str) -> Callable[[str], _Pins] | None:
     return None
 
 
-def read_pins(path: str, content: bytes) -> list[Pin]:
+def read_pins(path: str, content: bytes) -> list[PackagePin]:
     """Return what a file asks for; nothing for a file of another kind.
 
     Raises:

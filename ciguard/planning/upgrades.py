@@ -14,7 +14,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ProvisioningError
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import shown_path
-from ciguard.planning.pins import Pin, best_of
+from ciguard.planning.pins import PackagePin, best_of
 from ciguard.planning.requirement_files import read_pins, reader_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Newest: TypeAlias = Callable[[str], str]
 """Answers a requirement with the newest version that satisfies it; empty if there is none."""
-Needs: TypeAlias = "Mapping[str, Pin]"
+Needs: TypeAlias = "Mapping[str, PackagePin]"
 """What a project asks for of the known libraries, by the library's name."""
 
 
@@ -34,8 +34,8 @@ class Revision:
     """A requirement file that differs: what it asks for before and after."""
 
     path: str
-    base: tuple[Pin, ...]
-    head: tuple[Pin, ...]
+    base: tuple[PackagePin, ...]
+    head: tuple[PackagePin, ...]
     is_whole: bool = True
     """False where one side could not be read."""
 
@@ -46,8 +46,8 @@ class FileChange:
 
     path: str
     library: str
-    base: Pin | None
-    head: Pin | None
+    base: PackagePin | None
+    head: PackagePin | None
 
     @property
     def is_exact(self) -> bool:
@@ -74,9 +74,11 @@ class Upgrade:
     base: str
 
 
-def needs_of(checkout: Checkout, paths: Iterable[str], problems: list[str]) -> dict[str, Pin]:
+def needs_of(
+    checkout: Checkout, paths: Iterable[str], problems: list[str]
+) -> dict[str, PackagePin]:
     """Return what the checkout asks for of the known libraries: exact versions before ranges."""
-    pins: list[Pin] = []
+    pins: list[PackagePin] = []
     for path in paths:
         if reader_of(path):
             pins += _pins(path, partial(checkout.text, path), problems)
@@ -148,7 +150,7 @@ def upgrades_of(
     return list(found), sentences
 
 
-def target_text(pin: Pin, specifier: str, needs: Needs) -> str:
+def target_text(pin: PackagePin, specifier: str, needs: Needs) -> str:
     """Return the target of a package, with the backend that the project asks for."""
     library = library_of(pin.package)
     text = f"{pin.installed}{specifier}"
@@ -181,7 +183,9 @@ def library_of(package: str) -> Library | None:
     return next((item for item in known if item.provides(package)), None)
 
 
-def _versions(base: Pin, head: Pin, newest: Newest) -> tuple[tuple[str, str] | None, str]:
+def _versions(
+    base: PackagePin, head: PackagePin, newest: Newest
+) -> tuple[tuple[str, str] | None, str]:
     """Return two versions, if the pins come to two, and what was assumed."""
     if base.version and head.version:
         return (base.version, head.version), ""
@@ -201,8 +205,8 @@ def _versions(base: Pin, head: Pin, newest: Newest) -> tuple[tuple[str, str] | N
     return None, f"{base} and {head} come to no two versions to compare: {why}"
 
 
-def _by_library(pins: Iterable[Pin]) -> dict[str, Pin]:
-    found: dict[str, Pin] = {}
+def _by_library(pins: Iterable[PackagePin]) -> dict[str, PackagePin]:
+    found: dict[str, PackagePin] = {}
     for pin in pins:
         library = library_of(pin.package)
         if library:
@@ -210,11 +214,11 @@ def _by_library(pins: Iterable[Pin]) -> dict[str, Pin]:
     return found
 
 
-def _written(pin: Pin | None) -> str:
+def _written(pin: PackagePin | None) -> str:
     return f"{pin.package} {pin}" if pin else ""
 
 
-def _pins(path: str, read: Callable[[], bytes], problems: list[str]) -> list[Pin]:
+def _pins(path: str, read: Callable[[], bytes], problems: list[str]) -> list[PackagePin]:
     try:
         return read_pins(path, read())
     except (OSError, ValueError) as error:

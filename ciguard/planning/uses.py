@@ -87,7 +87,7 @@ def find_uses(
         changed: files that differ from the base.
         names: of the libraries' APIs.
     """
-    search = _Search({change.path: change for change in changed}, names)
+    search = _UsageSearch({change.path: change for change in changed}, names)
     for path, content in sources:
         search.read(path, content)
     return search.usage()
@@ -100,7 +100,7 @@ class _Module:
     read: ModuleUses
 
 
-class _Search:
+class _UsageSearch:
     """Reads all modules, then follows every name to where it comes from."""
 
     def __init__(self, changed: Mapping[str, ChangedFile], names: ApiNames) -> None:

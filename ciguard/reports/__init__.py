@@ -8,7 +8,7 @@ from ciguard.reports.app_remarks import AppRemarks
 from ciguard.reports.code_quality import CodeQualityReporter
 from ciguard.reports.contract import CONSOLES, REPORTERS, Destination, Reporter, ReporterFactory
 from ciguard.reports.detail import bucket_lines, grouping_lines, table_lines
-from ciguard.reports.dispatch import Dispatched, Failure, dispatch
+from ciguard.reports.dispatch import Dispatched, ReporterFailure, dispatch
 from ciguard.reports.documentation import DocumentationReporter, documentation_text
 from ciguard.reports.emulation import RequestLog, emulation_lines
 from ciguard.reports.explanation import explain_in
@@ -36,10 +36,10 @@ __all__ = [
     "AppRemarks",
     "Destination",
     "Dispatched",
-    "Failure",
     "ReceivedRun",
     "Reporter",
     "ReporterFactory",
+    "ReporterFailure",
     "RequestLog",
     "Status",
     "accuracy_summary",

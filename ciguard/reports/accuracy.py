@@ -9,8 +9,8 @@ from ciguard.domain.text import shortened, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications.assessing import Assessed, Robustness, Verdict
-    from ciguard.applications.inverting import Wanted
+    from ciguard.applications.assessing import Assessed, ConditionVerdict, Robustness
+    from ciguard.applications.inverting import InputSpec
 
 _WIDTH = 200
 _REASON = 400
@@ -59,14 +59,14 @@ def notes_of(assessed: Assessed) -> Iterator[str]:
         yield f"{what}: name a folder of them with --images, or look for some with --search"
 
 
-def word_of(verdict: Verdict) -> str:
+def word_of(verdict: ConditionVerdict) -> str:
     """Return how bad it is."""
     if not verdict.is_failure:
         return "ok"
     return "error" if verdict.is_of_service else "warning"
 
 
-def _verdict(verdict: Verdict) -> Iterator[str]:
+def _verdict(verdict: ConditionVerdict) -> Iterator[str]:
     goal = verdict.goal
     word = word_of(verdict)
     yield _line(f"  {goal.branch.file}:{goal.line}: {word}: {goal.text}: {verdict.claim}")
@@ -94,7 +94,7 @@ def _robustness(robustness: Robustness) -> Iterator[str]:
         yield _line(f"    {count} of {calls} calls: {instead}")
 
 
-def _wanted(wanted: Wanted) -> str:
+def _wanted(wanted: InputSpec) -> str:
     what = wanted.key or wanted.kind or (wanted.feeling or "") or "nothing in particular"
     return f"{wanted.task} {what!r}" if wanted.key else f"{wanted.task}, {what}"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ciguard.applications.assessing import Assessed
-    from ciguard.applications.exploring import Explored
+    from ciguard.applications.exploring import ExploredFunction
     from ciguard.applications.finding import Application
     from ciguard.applications.judging import Dead
 
@@ -43,7 +43,7 @@ class AppRemarks:
             branch = one.branch
             self._note(RemarkLevel.WARNING, branch.file, branch.line, "Dead condition", message)
 
-    def note_explored(self, explored: Explored) -> None:
+    def note_explored(self, explored: ExploredFunction) -> None:
         """Remark answers with which a function fails."""
         for crash in explored.crashes:
             message = f"{crash.error} when {'; '.join(crash.titles)}"

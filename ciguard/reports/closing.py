@@ -39,7 +39,7 @@ _MAX_NAME_WIDTH = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ConsoleLine:
     """One line for a person: printable, at most as wide as asked for."""
 
     text: str
@@ -49,21 +49,21 @@ class Line:
 
 def closing_lines(
     event: RunFinished, *, folder: Path, plan: Plan | None = None, width: int = 120
-) -> list[Line]:
+) -> list[ConsoleLine]:
     """Return what a person reads when a run has ended; about one screen, however much was found."""
     lines = [
-        Line(text=""),
-        Line(text=f"{event.verdict.value}: {visible(event.summary)}", is_verdict=True),
+        ConsoleLine(text=""),
+        ConsoleLine(text=f"{event.verdict.value}: {visible(event.summary)}", is_verdict=True),
         *_caveats(event, plan, width),
         *_targets(event),
-        Line(text=""),
-        Line(text=f"Buckets: {_counts(event, plan)}"),
+        ConsoleLine(text=""),
+        ConsoleLine(text=f"Buckets: {_counts(event, plan)}"),
         *_groups(event),
-        Line(text=""),
+        ConsoleLine(text=""),
         *_where_to_look(event, folder),
     ]
     return [
-        Line(
+        ConsoleLine(
             text=line.text if len(line.text) <= width else line.text[: width - 1] + "…",
             is_verdict=line.is_verdict,
             severity=line.severity,
@@ -74,25 +74,27 @@ def closing_lines(
     ]
 
 
-def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[Line]:
+def _caveats(event: RunFinished, plan: Plan | None, width: int) -> Iterator[ConsoleLine]:
     """Yield the caveats without those that the list of targets shows; they may take some lines."""
     running = tuple(target for target in event.targets if not target.not_run)
     for caveat in caveats(replace(event, targets=running), plan):
         wrapped = textwrap.wrap(visible(caveat.text), width - 2)
-        yield from (Line(text=f"{'  ' if at else '! '}{text}") for at, text in enumerate(wrapped))
+        yield from (
+            ConsoleLine(text=f"{'  ' if at else '! '}{text}") for at, text in enumerate(wrapped)
+        )
 
 
-def _targets(event: RunFinished) -> Iterator[Line]:
+def _targets(event: RunFinished) -> Iterator[ConsoleLine]:
     names = [visible(target.name, limit=_MAX_NAME_WIDTH) for target in event.targets]
     width = max(map(len, names), default=0)
     for name, target in zip((name.ljust(width) for name in names), event.targets, strict=True):
         if target.not_run:
-            yield Line(text=f"  {name} NOT RUN: {visible(target.not_run)}")
+            yield ConsoleLine(text=f"  {name} NOT RUN: {visible(target.not_run)}")
             continue
         counts = target.tally.as_dict()
         called = apis_text(event, target)
         apis = f"{called} APIs, " if called != NO_APIS else ""
-        yield Line(text=f"  {name} {apis}{target.tally.total:,} cases: {tally_text(counts)}")
+        yield ConsoleLine(text=f"  {name} {apis}{target.tally.total:,} cases: {tally_text(counts)}")
 
 
 def _counts(event: RunFinished, plan: Plan | None) -> str:
@@ -102,10 +104,10 @@ def _counts(event: RunFinished, plan: Plan | None) -> str:
     return counts if causes == len(met) else f"{counts}; {causes} causes behind {len(met)} met"
 
 
-def _groups(event: RunFinished) -> Iterator[Line]:
+def _groups(event: RunFinished) -> Iterator[ConsoleLine]:
     room = TOP_BUCKETS
     for group in grouped(event.buckets):
-        yield Line(
+        yield ConsoleLine(
             text=f"  {visible(group.library, limit=60)} {group.severity.label}: "
             f"{counts_text(group.buckets)}",
             severity=group.severity,
@@ -115,9 +117,9 @@ def _groups(event: RunFinished) -> Iterator[Line]:
         room -= len(shown)
         for bucket, *others in shown:
             also = f" and {len(others)} more with this cause" if others else ""
-            yield Line(text=f"    {_bucket(bucket, also)}")
+            yield ConsoleLine(text=f"    {_bucket(bucket, also)}")
         if len(shown) < len(causes):
-            yield Line(text=f"    … {sum(map(len, causes[len(shown) :]))} more")
+            yield ConsoleLine(text=f"    … {sum(map(len, causes[len(shown) :]))} more")
 
 
 def _bucket(bucket: Bucket, also: str) -> str:
@@ -132,12 +134,12 @@ def _bucket(bucket: Bucket, also: str) -> str:
     )
 
 
-def _where_to_look(event: RunFinished, folder: Path) -> Iterator[Line]:
+def _where_to_look(event: RunFinished, folder: Path) -> Iterator[ConsoleLine]:
     out = "" if folder.as_posix() == ".ciguard/run" else f" --out {shlex.quote(folder.as_posix())}"
-    yield Line(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
+    yield ConsoleLine(text=f"Report:        {folder.as_posix()}/report.html (as text: summary.md)")
     if any(bucket.reproducer for bucket in event.buckets):
-        yield Line(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
+        yield ConsoleLine(text=f"Reproducers:   {folder.as_posix()}/reproducers/")
     met = next((b for b in ordered(event.buckets) if b.comparison in MET), None)
     if met is not None:
-        yield Line(text=f"One bucket:    ciguard show {short(met.fingerprint)}{out}")
-        yield Line(text=f"Run it again:  ciguard reproduce {short(met.fingerprint)}{out}")
+        yield ConsoleLine(text=f"One bucket:    ciguard show {short(met.fingerprint)}{out}")
+        yield ConsoleLine(text=f"Run it again:  ciguard reproduce {short(met.fingerprint)}{out}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ReporterFailure:
     """A reporter that was dropped."""
 
     reporter: str
@@ -32,7 +32,7 @@ class Dispatched:
     """How a run ended."""
 
     exit_code: int
-    failures: tuple[Failure, ...]
+    failures: tuple[ReporterFailure, ...]
 
 
 def dispatch(
@@ -85,7 +85,7 @@ class _Desk:
     def __init__(self, reporters: dict[str, Reporter]) -> None:
         self._listening = reporters
         self._exit_code: int | None = None
-        self.failures: list[Failure] = []
+        self.failures: list[ReporterFailure] = []
 
     @property
     def exit_code(self) -> int:
@@ -114,6 +114,6 @@ class _Desk:
         except Exception as error:  # noqa: BLE001 - a reporter may be anybody's; the run goes on
             trace = "" if isinstance(error, CiguardError) else traceback.format_exc()
             text = str(error) if isinstance(error, CiguardError) else repr(error)
-            self.failures.append(Failure(name, visible(text), trace))
+            self.failures.append(ReporterFailure(name, visible(text), trace))
             del self._listening[name]
             self.deliver(Warned(message=f"the {name} report failed and was dropped: {text}"))

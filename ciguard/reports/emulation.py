@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.applications.answering import Engine
-    from ciguard.applications.emulating import Asked, Emulation
+    from ciguard.applications.emulating import Emulation, RequestLogEntry
 
 _WIDTH = 300
 
@@ -53,7 +53,7 @@ class RequestLog:
     def __init__(self) -> None:
         self._codes: Counter[str] = Counter()
 
-    def line(self, asked: Asked) -> str:
+    def line(self, asked: RequestLogEntry) -> str:
         """Return what is told of a request, and count it."""
         self._codes[asked.code] += 1
         what = " ".join([asked.path, ", ".join(asked.operations)]).strip()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ciguard.domain.records import ParameterRecord
-    from ciguard.knowledge import Api, Evidence, Parameter, Refinement
+    from ciguard.knowledge import Api, ConstraintEvidence, Parameter, Refinement
 
 _TEXT_LIMIT = 160
 _DOC_LIMIT = 400
@@ -129,7 +129,7 @@ def _evidence(parameter: Parameter) -> Table:
     return grid
 
 
-def _words(item: Evidence) -> Text:
+def _words(item: ConstraintEvidence) -> Text:
     said = Text(f"“{visible(item.text, limit=_TEXT_LIMIT)}”" if item.text else "")
     if item.digest:
         said.append(f"words {visible(item.digest, limit=_TEXT_LIMIT)}")

@@ -9,15 +9,15 @@ from ciguard.domain.text import shortened, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.exploring import Explored
+    from ciguard.applications.exploring import ExploredFunction
     from ciguard.applications.finding import (
         Answer,
         Application,
         Branch,
-        Decided,
-        Found,
-        Given,
-        Reach,
+        ServiceCallInputs,
+        ServiceCallSite,
+        ServiceCondition,
+        ServiceFunction,
     )
     from ciguard.applications.judging import Dead
     from ciguard.applications.repairing import Suggestion
@@ -29,7 +29,7 @@ _REASON = 400
 
 def services_lines(
     application: Application,
-    found: Sequence[Found],
+    found: Sequence[ServiceFunction],
     dead: Iterable[Dead],
     repairs: Mapping[Dead, Suggestion],
 ) -> Iterator[str]:
@@ -70,11 +70,11 @@ def _asked(answer: Answer) -> str:
     return f"{operation.title} ({operation.task}), {visible(answer.file)}:{answer.line}"
 
 
-def _through(call: Reach) -> str:
+def _through(call: ServiceCallSite) -> str:
     return f", through {visible(' → '.join(call.through))}" if call.through else ""
 
 
-def _branch(branch: Branch, goals: Sequence[Decided]) -> Iterator[str]:
+def _branch(branch: Branch, goals: Sequence[ServiceCondition]) -> Iterator[str]:
     yield _line(f"  decides {branch.file}:{branch.line}: {branch.condition}")
     for decided in goals:
         part = "" if decided.goal.text == branch.condition else f"{decided.goal.text} "
@@ -97,7 +97,7 @@ def _line(text: str) -> str:
     return visible(shortened(text, _WIDTH))
 
 
-def _total(application: Application, found: Sequence[Found]) -> str:
+def _total(application: Application, found: Sequence[ServiceFunction]) -> str:
     calls = {call.answer for one in found for call in one.calls}
     branches = {branch for one in found for branch in one.branches()}
     return (
@@ -106,7 +106,7 @@ def _total(application: Application, found: Sequence[Found]) -> str:
     )
 
 
-def explored_lines(explored: Explored) -> Iterator[str]:
+def explored_lines(explored: ExploredFunction) -> Iterator[str]:
     """Yield what came of a function that was called with made answers."""
     found = explored.found
     place = f"{visible(found.file)}:{found.line} {visible(found.name)}"
@@ -135,13 +135,13 @@ def explored_lines(explored: Explored) -> Iterator[str]:
     yield from _hangs(explored)
 
 
-def _hangs(explored: Explored) -> Iterator[str]:
+def _hangs(explored: ExploredFunction) -> Iterator[str]:
     for hang in explored.hangs:
         yield _line(f"  {hang.instead} when {'; '.join(hang.titles)}")
 
 
 def services_to_json(
-    application: Application, found: Sequence[Found], dead: Iterable[Dead]
+    application: Application, found: Sequence[ServiceFunction], dead: Iterable[Dead]
 ) -> Json:
     """Return the same for programs, see docs/machine-interface.md."""
     return {
@@ -160,7 +160,7 @@ def services_to_json(
     }
 
 
-def _call_to_json(call: Reach) -> Json:
+def _call_to_json(call: ServiceCallSite) -> Json:
     operation = call.answer.operation
     return {
         "provider": operation.provider,
@@ -174,11 +174,11 @@ def _call_to_json(call: Reach) -> Json:
     }
 
 
-def _inputs_to_json(given: Given) -> Json:
+def _inputs_to_json(given: ServiceCallInputs) -> Json:
     return [{"parameter": name, "steps": list(steps)} for name, steps in given.inputs]
 
 
-def _branch_to_json(branch: Branch, goals: Sequence[Decided]) -> Json:
+def _branch_to_json(branch: Branch, goals: Sequence[ServiceCondition]) -> Json:
     return {
         "file": branch.file,
         "line": branch.line,

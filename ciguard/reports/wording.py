@@ -61,7 +61,7 @@ MET = frozenset({Comparison.NEW, Comparison.KNOWN, Comparison.ACCEPTED})
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class LibrarySection:
     """The buckets that a run met in one library, of one severity."""
 
     library: str
@@ -149,14 +149,14 @@ def _points(bucket: Bucket) -> int:
     return realism(bucket.finding).points if bucket.comparison in MET else 0
 
 
-def grouped(buckets: Iterable[Bucket]) -> list[Group]:
+def grouped(buckets: Iterable[Bucket]) -> list[LibrarySection]:
     """Return the buckets that this run met, by severity and library, the worst first."""
     groups: dict[tuple[int, str], list[Bucket]] = {}
     for bucket in ordered(bucket for bucket in buckets if bucket.comparison in MET):
         key = (-bucket.finding.severity, bucket.finding.library)
         groups.setdefault(key, []).append(bucket)
     return [
-        Group(library, Severity(-negative), tuple(members))
+        LibrarySection(library, Severity(-negative), tuple(members))
         for (negative, library), members in sorted(groups.items())
     ]
 

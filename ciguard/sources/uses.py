@@ -66,12 +66,12 @@ def read_module(source: str | bytes, package: str = "") -> ModuleUses:
     Raises:
         UnreadableSourceError: if it is no Python of this interpreter, or nested too deep.
     """
-    reader = _Reader(package)
+    reader = _ScopeReader(package)
     reader.read(parse(source))
     return reader.found
 
 
-class _Reader:
+class _ScopeReader:
     """Walks a tree once, scope by scope, with a stack of its own: sources may be nested deeply."""
 
     def __init__(self, package: str) -> None:

@@ -4,16 +4,16 @@ The guidelines of aNNoTest (Table 1), automated: calls of a function in its proj
 the libraries and functions that it calls. Nothing is imported or run; a person reviews the outcome.
 """
 
-from ciguard.suggesting.project import MAX_BYTES, Module, module_of, others_of
-from ciguard.suggesting.proposals import Proposal, Suggestion, Unknown
+from ciguard.suggesting.project import MAX_BYTES, ProjectModule, module_of, others_of
+from ciguard.suggesting.proposals import FunctionProposals, Proposal, Unknown
 from ciguard.suggesting.suggest import suggestions
 from ciguard.suggesting.writing import as_diff, as_sidecar, explained
 
 __all__ = [
     "MAX_BYTES",
-    "Module",
+    "FunctionProposals",
+    "ProjectModule",
     "Proposal",
-    "Suggestion",
     "Unknown",
     "as_diff",
     "as_sidecar",

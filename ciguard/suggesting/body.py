@@ -8,16 +8,25 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ciguard.sources import dotted_name
-from ciguard.suggesting.clues import Bounds, Clue, Fact, Guess, Kind, Limited, MayBe, Source
+from ciguard.suggesting.clues import (
+    ArgumentClue,
+    ArgumentClueSource,
+    ArgumentKind,
+    Fact,
+    Guess,
+    Limited,
+    MayBe,
+    NumberRange,
+)
 from ciguard.suggesting.conditions import kinds_named, values_in
-from ciguard.suggesting.given import Given
+from ciguard.suggesting.given import ArgumentFlow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ciguard.suggesting.functions import Subject
+    from ciguard.suggesting.functions import UnannotatedFunction
     from ciguard.suggesting.library import Roles
-    from ciguard.suggesting.project import Module
+    from ciguard.suggesting.project import ProjectModule
 
 _OF_BOTH = {
     *("shape", "ndim", "dtype", "mean", "std", "sum", "min", "max", "argmax", "reshape", "T"),
@@ -41,7 +50,7 @@ class _How(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class ForwardedArgument:
     """An argument that is passed on to another function of the project."""
 
     parameter: str
@@ -52,8 +61,8 @@ class Passed:
 
 
 def body_clues(
-    subject: Subject, module: Module, roles: Roles, is_own: Callable[[str], bool]
-) -> tuple[list[Clue], list[Passed]]:
+    subject: UnannotatedFunction, module: ProjectModule, roles: Roles, is_own: Callable[[str], bool]
+) -> tuple[list[ArgumentClue], list[ForwardedArgument]]:
     """Return what the body of a function says of its arguments, and where it passes them on.
 
     Args:
@@ -71,17 +80,21 @@ def body_clues(
 
 class _Body:
     def __init__(
-        self, subject: Subject, module: Module, roles: Roles, is_own: Callable[[str], bool]
+        self,
+        subject: UnannotatedFunction,
+        module: ProjectModule,
+        roles: Roles,
+        is_own: Callable[[str], bool],
     ) -> None:
-        self._given = Given(subject)
+        self._given = ArgumentFlow(subject)
         self._defaults = subject.defaults
         self._module = module
         self._roles = roles
         self._is_own = is_own
         imported = {full.partition(".")[0] for full in module.imports.meanings.values()}
-        self._arrays = Kind.TENSOR if "torch" in imported else Kind.ARRAY
-        self.clues: list[Clue] = []
-        self.passed: list[Passed] = []
+        self._arrays = ArgumentKind.TENSOR if "torch" in imported else ArgumentKind.ARRAY
+        self.clues: list[ArgumentClue] = []
+        self.passed: list[ForwardedArgument] = []
 
     def read(self, node: ast.AST) -> None:
         """Note what one node says."""
@@ -105,22 +118,24 @@ class _Body:
 
     def _note(self, name: str, fact: Fact, line: int, words: str) -> None:
         if name:
-            self.clues.append(Clue(name, Source.USE, fact, f"line {line}: {words}"))
+            self.clues.append(
+                ArgumentClue(name, ArgumentClueSource.USE, fact, f"line {line}: {words}")
+            )
 
     def _attribute(self, name: str, attr: str, node: ast.Attribute) -> None:
         kind = None
         if attr in _OF_TEXTS:
-            kind = Kind.TEXT
-        elif attr in _OF_BOTH or (attr in _OF_TENSORS and self._arrays is Kind.TENSOR):
+            kind = ArgumentKind.TEXT
+        elif attr in _OF_BOTH or (attr in _OF_TENSORS and self._arrays is ArgumentKind.TENSOR):
             kind = self._arrays
         elif attr in _OF_ARRAYS:
-            kind = Kind.ARRAY
+            kind = ArgumentKind.ARRAY
         if kind is not None:
             self._note(name, MayBe(Guess(kind)), node.lineno, ast.unparse(node))
 
     def _looped(self, node: ast.For | ast.comprehension) -> None:
         name = self._given.looped(node)
-        self._note(name, MayBe(Guess(Kind.LIST)), node.iter.lineno, f"a loop over {name}")
+        self._note(name, MayBe(Guess(ArgumentKind.LIST)), node.iter.lineno, f"a loop over {name}")
 
     def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, node: ast.expr) -> None:
         if isinstance(left, ast.Call) and dotted_name(left.func) == "type" and len(left.args) == 1:
@@ -129,11 +144,16 @@ class _Body:
         name, values = self._given.meaning(left), values_in(right)
         if values is None or not isinstance(op, ast.Eq | ast.Is | ast.In | ast.NotEq | ast.IsNot):
             return
-        kinds = {type(None): Kind.NONE, str: Kind.TEXT, bool: Kind.BOOL, int: Kind.INT}
+        kinds = {
+            type(None): ArgumentKind.NONE,
+            str: ArgumentKind.TEXT,
+            bool: ArgumentKind.BOOL,
+            int: ArgumentKind.INT,
+        }
         for value in values:
             kind = kinds.get(type(value))
             if kind is not None:
-                seen = (value,) if kind in {Kind.TEXT, Kind.INT} else ()
+                seen = (value,) if kind in {ArgumentKind.TEXT, ArgumentKind.INT} else ()
                 self._note(name, MayBe(Guess(kind, seen=seen)), node.lineno, ast.unparse(node))
 
     def _typed(self, subject: ast.expr, node: ast.expr, types: ast.expr) -> None:
@@ -151,7 +171,7 @@ class _Body:
                 f"{ast.unparse(value)} has {count} items",
             )
             return
-        guess = Guess(Kind.TUPLE, length=Bounds(count, count))
+        guess = Guess(ArgumentKind.TUPLE, length=NumberRange(count, count))
         words = f"{count} items are taken out of it"
         self._note(self._given.meaning(value), MayBe(guess), value.lineno, words)
 
@@ -166,7 +186,7 @@ class _Body:
             case ast.Name(id=name):
                 default = self._defaults.get(name)
                 is_none = isinstance(default, ast.Constant) and default.value is None
-                kind = Kind.NONE if is_none else Kind.BOOL
+                kind = ArgumentKind.NONE if is_none else ArgumentKind.BOOL
                 words = f"asks whether {name} is true"
                 self._note(self._given.meaning(test), MayBe(Guess(kind)), test.lineno, words)
             case _:
@@ -177,7 +197,7 @@ class _Body:
             end = part.operand if isinstance(part, ast.UnaryOp) else part
             name = self._given.meaning(end)
             words = f"an end of the slice [{ast.unparse(node)}]"
-            self._note(name, MayBe(Guess(Kind.INT)), end.lineno if end else 0, words)
+            self._note(name, MayBe(Guess(ArgumentKind.INT)), end.lineno if end else 0, words)
 
     def _call(self, node: ast.Call) -> None:
         written = dotted_name(node.func)
@@ -192,17 +212,22 @@ class _Body:
                 if qualified:
                     self._role(qualified, place, (name, how), node)
                 elif how is _How.WHOLE and self._is_own(written):
-                    self.passed.append(Passed(name, written, place, node.lineno))
+                    self.passed.append(ForwardedArgument(name, written, place, node.lineno))
                 elif how is _How.WHOLE:
                     self._builtin(written, name, node)
 
     def _builtin(self, written: str, name: str, node: ast.Call) -> None:
         if written in _SIZED:
-            self._note(name, MayBe(Guess(Kind.LIST)), node.lineno, ast.unparse(node))
+            self._note(name, MayBe(Guess(ArgumentKind.LIST)), node.lineno, ast.unparse(node))
         elif written == "range":
             words = ast.unparse(node)
-            self._note(name, MayBe(Guess(Kind.INT)), node.lineno, words)
-            weak = Clue(name, Source.NAME, Limited(Bounds(0)), f"line {node.lineno}: {words}")
+            self._note(name, MayBe(Guess(ArgumentKind.INT)), node.lineno, words)
+            weak = ArgumentClue(
+                name,
+                ArgumentClueSource.NAME,
+                Limited(NumberRange(0)),
+                f"line {node.lineno}: {words}",
+            )
             self.clues.append(weak)
 
     def _role(
@@ -220,7 +245,7 @@ class _Body:
                 fact for fact in role.facts if isinstance(fact, MayBe) and not fact.guess.seen
             ),
         }[how]
-        self.clues += [Clue(name, Source.LIBRARY, fact, line) for fact in facts]
+        self.clues += [ArgumentClue(name, ArgumentClueSource.LIBRARY, fact, line) for fact in facts]
 
     def _arguments_in(self, value: ast.expr) -> Iterator[tuple[str, _How]]:
         match value:

@@ -7,16 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.sources import dotted_name
-from ciguard.suggesting.clues import Clue, Guess, Kind, Made, MayBe, Source
+from ciguard.suggesting.clues import (
+    ArgumentClue,
+    ArgumentClueSource,
+    ArgumentKind,
+    FactoryResult,
+    Guess,
+    MayBe,
+)
 from ciguard.suggesting.literals import array_of, bound_once, guess_of, looped_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ciguard.suggesting.functions import Subject
-    from ciguard.suggesting.project import Module
+    from ciguard.suggesting.functions import UnannotatedFunction
+    from ciguard.suggesting.project import ProjectModule
 
-_CONVERTED = {"int": Kind.INT, "float": Kind.FLOAT}
+_CONVERTED = {"int": ArgumentKind.INT, "float": ArgumentKind.FLOAT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +37,11 @@ class _Scope:
 
 
 def call_clues(
-    subject: Subject, home: Module, others: Sequence[Module], functions: set[str]
-) -> Iterator[Clue]:
+    subject: UnannotatedFunction,
+    home: ProjectModule,
+    others: Sequence[ProjectModule],
+    functions: set[str],
+) -> Iterator[ArgumentClue]:
     """Yield what the calls of a function give it.
 
     Args:
@@ -46,7 +56,7 @@ def call_clues(
                 yield from _given(call, scope, subject, module, functions)
 
 
-def _calls(module: Module) -> Iterator[tuple[ast.Call, _Scope]]:
+def _calls(module: ProjectModule) -> Iterator[tuple[ast.Call, _Scope]]:
     outer = bound_once(module.tree.body)
     options = _options(module.tree)
     scope = _Scope(outer, looped_over(module.tree.body), options)
@@ -65,7 +75,9 @@ def _calls(module: Module) -> Iterator[tuple[ast.Call, _Scope]]:
             waiting += [(item, known) for item in ast.iter_child_nodes(node)]
 
 
-def _is_meant(call: ast.Call, subject: Subject, module: Module, home: Module) -> bool:
+def _is_meant(
+    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home: ProjectModule
+) -> bool:
     """Return whether a call is one of the function, as far as names tell."""
     written = dotted_name(call.func)
     root, _, rest = written.partition(".")
@@ -80,7 +92,9 @@ def _is_meant(call: ast.Call, subject: Subject, module: Module, home: Module) ->
     return comes_from_home and wanted in {written, rest}
 
 
-def _is_method(call: ast.Call, subject: Subject, module: Module, home: Module) -> bool:
+def _is_method(
+    call: ast.Call, subject: UnannotatedFunction, module: ProjectModule, home: ProjectModule
+) -> bool:
     """Return whether `self.fit(…)`, `Tokenizer(…).fit(…)` or `tokenizer.fit(…)` is the method."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != subject.node.name:
         return False
@@ -96,7 +110,7 @@ def _is_method(call: ast.Call, subject: Subject, module: Module, home: Module) -
     return isinstance(holder, ast.Call) and dotted_name(holder.func).endswith(subject.owner)
 
 
-def _is_inside(call: ast.Call, subject: Subject, home: Module) -> bool:
+def _is_inside(call: ast.Call, subject: UnannotatedFunction, home: ProjectModule) -> bool:
     classes = [node for node in ast.walk(home.tree) if isinstance(node, ast.ClassDef)]
     return any(
         node.name == subject.owner.rpartition(".")[2]
@@ -106,8 +120,12 @@ def _is_inside(call: ast.Call, subject: Subject, home: Module) -> bool:
 
 
 def _given(
-    call: ast.Call, scope: _Scope, subject: Subject, module: Module, functions: set[str]
-) -> Iterator[Clue]:
+    call: ast.Call,
+    scope: _Scope,
+    subject: UnannotatedFunction,
+    module: ProjectModule,
+    functions: set[str],
+) -> Iterator[ArgumentClue]:
     reason = f"{module.place(call)} gives it"
     pairs: list[tuple[str, ast.expr]] = []
     for name, value in zip(subject.positional, call.args, strict=False):
@@ -120,13 +138,13 @@ def _given(
     for name, value in pairs:
         shown = f"{reason} {ast.unparse(value)}"
         for guess in _guesses(value, scope, module):
-            yield Clue(name, Source.CALL, MayBe(guess), shown)
+            yield ArgumentClue(name, ArgumentClueSource.CALL, MayBe(guess), shown)
         made = _maker(value, scope, functions)
         if made:
-            yield Clue(name, Source.CALL, Made(made), shown)
+            yield ArgumentClue(name, ArgumentClueSource.CALL, FactoryResult(made), shown)
 
 
-def _guesses(value: ast.expr, scope: _Scope, module: Module) -> list[Guess]:
+def _guesses(value: ast.expr, scope: _Scope, module: ProjectModule) -> list[Guess]:
     match value:
         case ast.Name(id=name) if name in scope.loops:
             return scope.loops[name]
@@ -168,7 +186,7 @@ def _options(tree: ast.Module) -> dict[str, list[Guess]]:
 
 def _option(given: dict[str, ast.expr]) -> list[Guess]:
     if isinstance(given.get("action"), ast.Constant):
-        return [Guess(Kind.BOOL)]
+        return [Guess(ArgumentKind.BOOL)]
     choices = guess_of(given.get("choices"))
     if choices is not None:
         return list(choices.items)

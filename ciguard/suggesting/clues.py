@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Plain: TypeAlias = "bool | int | float | str | None"
 
 
-class Source(IntEnum):
+class ArgumentClueSource(IntEnum):
     """Where a clue comes from. The lesser outranks the greater where two disagree."""
 
     GUARD = 0
@@ -32,7 +32,7 @@ class Source(IntEnum):
     NAME = 7
 
 
-class Kind(Enum):
+class ArgumentKind(Enum):
     """What an argument may be."""
 
     NONE = "None"
@@ -47,7 +47,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class NumberRange:
     """A range of numbers, its ends open where that is said."""
 
     low: float | None = None
@@ -55,11 +55,11 @@ class Bounds:
     open_low: bool = False
     open_high: bool = False
 
-    def within(self, other: Bounds) -> Bounds:
+    def within(self, other: NumberRange) -> NumberRange:
         """Return what lies in both ranges."""
         low, open_low = _tighter((self.low, self.open_low), (other.low, other.open_low), 1)
         high, open_high = _tighter((self.high, self.open_high), (other.high, other.open_high), -1)
-        return Bounds(low, high, open_low, open_high)
+        return NumberRange(low, high, open_low, open_high)
 
     def holds(self, number: float) -> bool:
         """Return whether a number lies in the range."""
@@ -76,31 +76,31 @@ class Bounds:
             return False
         return self.low > self.high or (self.low == self.high and (self.open_low or self.open_high))
 
-    def closed(self) -> Bounds:
+    def closed(self) -> NumberRange:
         """Return the range of the integers in it, whose ends are closed."""
         low, high = self.low, self.high
         if low is not None:
             low = math.floor(low) + 1 if self.open_low else math.ceil(low)
         if high is not None:
             high = math.ceil(high) - 1 if self.open_high else math.floor(high)
-        return Bounds(low, high)
+        return NumberRange(low, high)
 
 
-ANY = Bounds()
+ANY = NumberRange()
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
     """Values that an argument may take, as far as one clue tells."""
 
-    kind: Kind
-    bounds: Bounds = ANY
+    kind: ArgumentKind
+    bounds: NumberRange = ANY
     """Of numbers, and of the elements of arrays."""
     seen: tuple[Plain, ...] = ()
     """Examples; of texts, all that there are."""
     items: tuple[Guess, ...] = ()
     """Of a list, what its items may be; of a tuple, its items."""
-    length: Bounds = ANY
+    length: NumberRange = ANY
     sides: tuple[int | None, ...] | None = None
     """Shape of an array; None for a side of any length."""
     dtype: str = ""
@@ -117,14 +117,14 @@ class MayBe:
 class Limited:
     """Where the argument is a number, it lies in this range."""
 
-    bounds: Bounds
+    bounds: NumberRange
 
 
 @dataclass(frozen=True, slots=True)
 class LengthLimited:
     """Where the argument has a length, it lies in this range."""
 
-    bounds: Bounds
+    bounds: NumberRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +140,21 @@ class NotNone:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FactoryResult:
     """The argument is what a function of the project returns: it may serve as a generator."""
 
     function: str
 
 
-Fact: TypeAlias = MayBe | Limited | LengthLimited | Only | NotNone | Made
+Fact: TypeAlias = MayBe | Limited | LengthLimited | Only | NotNone | FactoryResult
 
 
 @dataclass(frozen=True, slots=True)
-class Clue:
+class ArgumentClue:
     """A fact about an argument, who says so, and in which words."""
 
     parameter: str
-    source: Source
+    source: ArgumentClueSource
     fact: Fact
     reason: str
 
@@ -163,22 +163,22 @@ class Clue:
 class Clues:
     """All that has been found of one function."""
 
-    found: list[Clue] = field(default_factory=list)
+    found: list[ArgumentClue] = field(default_factory=list)
     requires: list[tuple[str, str]] = field(default_factory=list)
     """Preconditions that concern several arguments, each with its reason."""
 
-    def add(self, parameter: str, source: Source, fact: Fact, reason: str) -> None:
+    def add(self, parameter: str, source: ArgumentClueSource, fact: Fact, reason: str) -> None:
         """Note a clue, once."""
-        clue = Clue(parameter, source, fact, reason)
+        clue = ArgumentClue(parameter, source, fact, reason)
         if clue not in self.found:
             self.found.append(clue)
 
-    def extend(self, clues: Iterable[Clue]) -> None:
+    def extend(self, clues: Iterable[ArgumentClue]) -> None:
         """Note clues, each once."""
         for clue in clues:
             self.add(clue.parameter, clue.source, clue.fact, clue.reason)
 
-    def of(self, parameter: str) -> list[Clue]:
+    def of(self, parameter: str) -> list[ArgumentClue]:
         """Return what is known of an argument, the most trusted first."""
         mine = [clue for clue in self.found if clue.parameter == parameter]
         return sorted(mine, key=lambda clue: clue.source)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.suggesting.clues import Kind
+from ciguard.suggesting.clues import ArgumentKind
 
 if TYPE_CHECKING:
     from ciguard.suggesting.clues import Plain
 
 _TYPES = {
-    "int": Kind.INT,
-    "float": Kind.FLOAT,
-    "bool": Kind.BOOL,
-    "list": Kind.LIST,
-    "tuple": Kind.TUPLE,
-    "np.ndarray": Kind.ARRAY,
-    "numpy.ndarray": Kind.ARRAY,
-    "torch.Tensor": Kind.TENSOR,
+    "int": ArgumentKind.INT,
+    "float": ArgumentKind.FLOAT,
+    "bool": ArgumentKind.BOOL,
+    "list": ArgumentKind.LIST,
+    "tuple": ArgumentKind.TUPLE,
+    "np.ndarray": ArgumentKind.ARRAY,
+    "numpy.ndarray": ArgumentKind.ARRAY,
+    "torch.Tensor": ArgumentKind.TENSOR,
 }
 _CONTRARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -76,7 +76,7 @@ def values_in(node: ast.expr) -> tuple[Plain, ...] | None:
     return tuple(sorted(many, key=str) if isinstance(value, set | frozenset) else many)
 
 
-def kinds_named(types: ast.expr) -> list[Kind]:
+def kinds_named(types: ast.expr) -> list[ArgumentKind]:
     """Return what the second argument of `isinstance` stands for; nothing if a part is unknown."""
     every = types.elts if isinstance(types, ast.Tuple) else [types]
     found = [_TYPES.get(ast.unparse(item)) for item in every]

@@ -17,7 +17,7 @@ _APART = {"generator", "exclude"}
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class UnannotatedFunction:
     """A function or method to annotate."""
 
     name: str
@@ -59,12 +59,12 @@ class Subject:
         return min([self.node.lineno, *(item.lineno for item in self.node.decorator_list)])
 
 
-def subjects_of(tree: ast.Module) -> list[Subject]:
+def subjects_of(tree: ast.Module) -> list[UnannotatedFunction]:
     """Return the functions of a module and the methods of its classes."""
     return list(_within(tree.body, ""))
 
 
-def _within(body: list[ast.stmt], owner: str) -> Iterator[Subject]:
+def _within(body: list[ast.stmt], owner: str) -> Iterator[UnannotatedFunction]:
     for node in body:
         if isinstance(node, Function):
             special = node.name.startswith("__") and node.name.endswith("__")
@@ -72,7 +72,7 @@ def _within(body: list[ast.stmt], owner: str) -> Iterator[Subject]:
                 continue
             name = f"{owner}.{node.name}" if owner else node.name
             annotated = _annotated(node)
-            yield Subject(name, node, owner, annotated, _is_apart(node))
+            yield UnannotatedFunction(name, node, owner, annotated, _is_apart(node))
         elif isinstance(node, ast.ClassDef):
             yield from _within(node.body, f"{owner}.{node.name}" if owner else node.name)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.suggesting.functions import Subject
+    from ciguard.suggesting.functions import UnannotatedFunction
 
 _THROUGH = {"sorted", "reversed", "list", "set"}
 """Functions that hand on the items of what they are given."""
@@ -19,10 +19,10 @@ def item_of(name: str) -> str:
     return f"{name}[]"
 
 
-class Given:
+class ArgumentFlow:
     """Follows arguments through a function until they are bound anew."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: UnannotatedFunction) -> None:
         """Look at a function once."""
         self._own = set(subject.parameters)
         self.bound = _bound_anew(subject.node)

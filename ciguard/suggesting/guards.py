@@ -11,26 +11,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.suggesting.clues import (
-    Bounds,
+    ArgumentClueSource,
+    ArgumentKind,
     Clues,
     Fact,
     Guess,
-    Kind,
     LengthLimited,
     Limited,
     MayBe,
     NotNone,
+    NumberRange,
     Only,
     Plain,
-    Source,
 )
 from ciguard.suggesting.conditions import conjuncts, kinds_named, names_in, negated, values_in
-from ciguard.suggesting.given import Given
+from ciguard.suggesting.given import ArgumentFlow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.suggesting.functions import Subject
+    from ciguard.suggesting.functions import UnannotatedFunction
 
 _MAX_DIMS = 6
 _BUILTINS = {
@@ -53,9 +53,9 @@ class _Check:
     words: str
 
 
-def guard_clues(subject: Subject, clues: Clues) -> None:
+def guard_clues(subject: UnannotatedFunction, clues: Clues) -> None:
     """Note what the checks of a function say of its arguments."""
-    own, bound = set(subject.parameters), Given(subject).bound
+    own, bound = set(subject.parameters), ArgumentFlow(subject).bound
     for check in _checks(subject.node.body, []):
         reason = f"line {check.line}: {check.words}"
         changed = {name for name, line in bound.items() if line < check.line}
@@ -117,7 +117,7 @@ def _of_one(part: ast.expr, own: set[str], clues: Clues, reason: str) -> bool:
         ):
             return _typed(name, types, clues, reason)
         case ast.Name(id=name) if name in own:
-            clues.add(name, Source.GUARD, NotNone(), reason)
+            clues.add(name, ArgumentClueSource.GUARD, NotNone(), reason)
             return True
         case _:
             return False
@@ -133,11 +133,16 @@ def _either(options: list[ast.expr], own: set[str], clues: Clues, reason: str) -
     if len(rest) < len(options):
         if len(rest) != 1 or not _of_one(rest[0], own, clues, reason):
             return False
-        clues.add(name, Source.GUARD, MayBe(Guess(Kind.NONE)), reason)
+        clues.add(name, ArgumentClueSource.GUARD, MayBe(Guess(ArgumentKind.NONE)), reason)
         return True
     listed = [value for option in rest if (value := _equalled(option, name)) is not None]
     if len(listed) == len(rest):
-        clues.add(name, Source.GUARD, Only(tuple(value for one in listed for value in one)), reason)
+        clues.add(
+            name,
+            ArgumentClueSource.GUARD,
+            Only(tuple(value for one in listed for value in one)),
+            reason,
+        )
         return True
     return False
 
@@ -190,7 +195,7 @@ def _compared(
         case _:
             pass
     if fact is not None:
-        clues.add(name, Source.GUARD, fact, reason)
+        clues.add(name, ArgumentClueSource.GUARD, fact, reason)
     return fact is not None
 
 
@@ -220,18 +225,18 @@ def _of_value(op: ast.cmpop, right: ast.expr) -> Fact | None:
 def _of_rank(values: tuple[Plain, ...] | None) -> Fact | None:
     match values:
         case (int() as ndim,) if 0 < ndim <= _MAX_DIMS:
-            return MayBe(Guess(Kind.ARRAY, sides=(None,) * ndim))
+            return MayBe(Guess(ArgumentKind.ARRAY, sides=(None,) * ndim))
         case _:
             return None
 
 
 def _typed(name: str, types: ast.expr, clues: Clues, reason: str) -> bool:
     for kind in kinds_named(types):
-        clues.add(name, Source.GUARD, MayBe(Guess(kind)), reason)
+        clues.add(name, ArgumentClueSource.GUARD, MayBe(Guess(kind)), reason)
     return bool(kinds_named(types))
 
 
-def bounds_of(op: ast.cmpop, right: ast.expr) -> Bounds | None:
+def bounds_of(op: ast.cmpop, right: ast.expr) -> NumberRange | None:
     """Return the range of what compares so with a number; None if it is none."""
     values = values_in(right)
     if not values or len(values) != 1:
@@ -241,10 +246,10 @@ def bounds_of(op: ast.cmpop, right: ast.expr) -> Bounds | None:
         return None
     match op:
         case ast.Lt() | ast.LtE():
-            return Bounds(high=number, open_high=isinstance(op, ast.Lt))
+            return NumberRange(high=number, open_high=isinstance(op, ast.Lt))
         case ast.Gt() | ast.GtE():
-            return Bounds(low=number, open_low=isinstance(op, ast.Gt))
+            return NumberRange(low=number, open_low=isinstance(op, ast.Gt))
         case ast.Eq():
-            return Bounds(number, number)
+            return NumberRange(number, number)
         case _:
             return None

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.knowledge import Source as Origin
+from ciguard.knowledge import ClueSource
 from ciguard.suggesting.clues import (
-    Bounds,
+    ArgumentKind,
     Fact,
     Guess,
-    Kind,
     LengthLimited,
     Limited,
     MayBe,
+    NumberRange,
 )
 from ciguard.values import AnyOf, Bool, Float, Int, Ints, OneOf, Optional
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from ciguard.knowledge import KnownApis, Parameter
     from ciguard.values import Constraint
 
-_INT = MayBe(Guess(Kind.INT))
-_FLOAT = MayBe(Guess(Kind.FLOAT))
-_POSITIVE: tuple[Fact, ...] = (_INT, Limited(Bounds(1)))
-_NATURAL: tuple[Fact, ...] = (_INT, Limited(Bounds(0)))
-_SEED: tuple[Fact, ...] = (_INT, Limited(Bounds(0, 2**32 - 1)))
-_SHARE: tuple[Fact, ...] = (_FLOAT, Limited(Bounds(0, 1, open_high=True)))
-_SMALL: tuple[Fact, ...] = (_FLOAT, Limited(Bounds(0)))
+_INT = MayBe(Guess(ArgumentKind.INT))
+_FLOAT = MayBe(Guess(ArgumentKind.FLOAT))
+_POSITIVE: tuple[Fact, ...] = (_INT, Limited(NumberRange(1)))
+_NATURAL: tuple[Fact, ...] = (_INT, Limited(NumberRange(0)))
+_SEED: tuple[Fact, ...] = (_INT, Limited(NumberRange(0, 2**32 - 1)))
+_SHARE: tuple[Fact, ...] = (_FLOAT, Limited(NumberRange(0, 1, open_high=True)))
+_SMALL: tuple[Fact, ...] = (_FLOAT, Limited(NumberRange(0)))
 _SHAPE: tuple[Fact, ...] = (
-    MayBe(Guess(Kind.TUPLE, items=(Guess(Kind.INT, Bounds(1)),))),
-    LengthLimited(Bounds(1, 4)),
+    MayBe(Guess(ArgumentKind.TUPLE, items=(Guess(ArgumentKind.INT, NumberRange(1)),))),
+    LengthLimited(NumberRange(1, 4)),
 )
-_ARRAY: tuple[Fact, ...] = (MayBe(Guess(Kind.ARRAY)),)
+_ARRAY: tuple[Fact, ...] = (MayBe(Guess(ArgumentKind.ARRAY)),)
 
 _TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
     "keras.layers.Dropout": (("rate", _SHARE),),
@@ -58,7 +58,7 @@ _TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
     "keras.regularizers.L2": (("l2", _SMALL),),
     "keras.regularizers.l1": (("l1", _SMALL),),
     "keras.regularizers.l2": (("l2", _SMALL),),
-    "torch.nn.Dropout": (("p", (_FLOAT, Limited(Bounds(0, 1)))),),
+    "torch.nn.Dropout": (("p", (_FLOAT, Limited(NumberRange(0, 1)))),),
     "torch.nn.LSTM": tuple((name, _POSITIVE) for name in ("input_size", "hidden_size")),
     "torch.nn.GRU": tuple((name, _POSITIVE) for name in ("input_size", "hidden_size")),
     "torch.nn.RNN": tuple((name, _POSITIVE) for name in ("input_size", "hidden_size")),
@@ -78,14 +78,14 @@ _TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
     "numpy.random.default_rng": (("seed", _SEED),),
     "numpy.random.choice": (("a", ()), ("size", _POSITIVE)),
     "numpy.random.randint": (("low", _NATURAL), ("high", _POSITIVE), ("size", _POSITIVE)),
-    "numpy.random.binomial": (("n", _NATURAL), ("p", (_FLOAT, Limited(Bounds(0, 1))))),
+    "numpy.random.binomial": (("n", _NATURAL), ("p", (_FLOAT, Limited(NumberRange(0, 1))))),
     "numpy.unique": (("ar", _ARRAY),),
     "numpy.argsort": (("a", _ARRAY),),
     "numpy.clip": (("a", _ARRAY),),
     "numpy.pad": (("array", _ARRAY),),
     "torch.from_numpy": (("ndarray", _ARRAY),),
     "math.sqrt": (("x", _SMALL),),
-    "math.log": (("x", (_FLOAT, Limited(Bounds(0, open_low=True)))),),
+    "math.log": (("x", (_FLOAT, Limited(NumberRange(0, open_low=True)))),),
 }
 _RECURRENT = {"hidden_size", "input_size", "num_layers"}
 _FLAGS = {"bidirectional", "batch_first", "bias", "shuffle", "trainable", "return_sequences"}
@@ -95,12 +95,18 @@ _SIZES = {
 }
 """Functions that are given each side of what they make."""
 _ALIASES = (("tensorflow.keras.", "keras."), ("tensorflow.python.keras.", "keras."))
-_WORTH = {Origin.DOC_PHRASE, Origin.FAMILY, Origin.SCHEMA, Origin.OPDEF, Origin.MINED_RULE}
+_WORTH = {
+    ClueSource.DOC_PHRASE,
+    ClueSource.FAMILY,
+    ClueSource.SCHEMA,
+    ClueSource.OPDEF,
+    ClueSource.MINED_RULE,
+}
 """Whose word on the upper end of a range counts: others make up what is handy for tests."""
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class ParameterRole:
     """A parameter of a library's function, and what it asks."""
 
     name: str
@@ -126,29 +132,29 @@ class Roles:
         """
         self._known_of = known_of
 
-    def of(self, qualified: str, place: int | str) -> Role | None:
+    def of(self, qualified: str, place: int | str) -> ParameterRole | None:
         """Return what a function asks of a parameter, by position or name; None if unknown."""
         name = _canonical(qualified)
         listed = _TABLE.get(name, ())
         if isinstance(place, int) and place < len(listed):
-            return Role(*listed[place])
-        found = next((Role(*item) for item in listed if item[0] == place), None)
+            return ParameterRole(*listed[place])
+        found = next((ParameterRole(*item) for item in listed if item[0] == place), None)
         return (
             found or self._of_sides(name, place) or self._by_name(place) or self._known(name, place)
         )
 
     @staticmethod
-    def _by_name(place: int | str) -> Role | None:
+    def _by_name(place: int | str) -> ParameterRole | None:
         if place in _FLAGS:
-            return Role(str(place), (MayBe(Guess(Kind.BOOL)),))
-        return Role(str(place), _POSITIVE) if place in _RECURRENT else None
+            return ParameterRole(str(place), (MayBe(Guess(ArgumentKind.BOOL)),))
+        return ParameterRole(str(place), _POSITIVE) if place in _RECURRENT else None
 
     @staticmethod
-    def _of_sides(name: str, place: int | str) -> Role | None:
+    def _of_sides(name: str, place: int | str) -> ParameterRole | None:
         is_side = name in _SIZES and isinstance(place, int)
-        return Role("a side", _NATURAL) if is_side else None
+        return ParameterRole("a side", _NATURAL) if is_side else None
 
-    def _known(self, name: str, place: int | str) -> Role | None:
+    def _known(self, name: str, place: int | str) -> ParameterRole | None:
         known = self._known_of(name.partition(".")[0])
         listed = known.find(name) if known else ""
         if known is None or not listed:
@@ -157,7 +163,7 @@ class Roles:
         for position, parameter in enumerate(parameters):
             if place in {position, parameter.name}:
                 facts = _facts(parameter.constraint, parameter)
-                return Role(parameter.name, facts) if facts else None
+                return ParameterRole(parameter.name, facts) if facts else None
         return None
 
 
@@ -174,16 +180,16 @@ def _facts(constraint: Constraint, parameter: Parameter) -> tuple[Fact, ...]:
     facts: tuple[Fact, ...] = ()
     match constraint:
         case Bool():
-            facts = (MayBe(Guess(Kind.BOOL)),)
+            facts = (MayBe(Guess(ArgumentKind.BOOL)),)
         case Int():
             is_said = _is_said(said, constraint.min)
-            facts = (_INT, Limited(Bounds(constraint.min))) if is_said else (_INT,)
+            facts = (_INT, Limited(NumberRange(constraint.min))) if is_said else (_INT,)
         case Float():
             high = constraint.max if said.get("range") in _WORTH else None
-            facts = (_FLOAT, Limited(Bounds(constraint.min, high)))
+            facts = (_FLOAT, Limited(NumberRange(constraint.min, high)))
         case OneOf() if said.get("allowed") in _WORTH:
             values = tuple(v for item in constraint.values if isinstance(v := _plain(item), str))
-            facts = (MayBe(Guess(Kind.TEXT, seen=values)),) if values else ()
+            facts = (MayBe(Guess(ArgumentKind.TEXT, seen=values)),) if values else ()
         case Optional():
             facts = _facts(constraint.inner, parameter)
         case AnyOf():
@@ -196,8 +202,8 @@ def _facts(constraint: Constraint, parameter: Parameter) -> tuple[Fact, ...]:
     return facts
 
 
-def _is_said(said: dict[str, Origin], low: int) -> bool:
-    return low >= 0 and said.get("range", Origin.DEFAULT) is not Origin.DEFAULT
+def _is_said(said: dict[str, ClueSource], low: int) -> bool:
+    return low >= 0 and said.get("range", ClueSource.DEFAULT) is not ClueSource.DEFAULT
 
 
 def _plain(value: object) -> object:

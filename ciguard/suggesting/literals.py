@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from ciguard.sources import own_nodes
-from ciguard.suggesting.clues import Bounds, Guess, Kind
+from ciguard.suggesting.clues import ArgumentKind, Guess, NumberRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,9 +35,9 @@ def guess_of(
         case ast.Name(id=name) if name in known and depth < _MAX_DEPTH:
             return guess_of(known[name], known, depth + 1)
         case ast.Tuple(elts=items):
-            return _several(Kind.TUPLE, [guess_of(item, known, depth) for item in items])
+            return _several(ArgumentKind.TUPLE, [guess_of(item, known, depth) for item in items])
         case ast.List(elts=items):
-            return _several(Kind.LIST, [guess_of(item, known, depth) for item in items])
+            return _several(ArgumentKind.LIST, [guess_of(item, known, depth) for item in items])
         case _:
             return None
 
@@ -57,13 +57,13 @@ def array_of(
         return None
     if made not in _SHAPED:
         return None
-    kind = Kind.TENSOR if qualified.startswith("torch.") else Kind.ARRAY
+    kind = ArgumentKind.TENSOR if qualified.startswith("torch.") else ArgumentKind.ARRAY
     first = guess_of(node.args[0], names) if node.args else None
-    if first is not None and first.kind in {Kind.TUPLE, Kind.LIST}:
+    if first is not None and first.kind in {ArgumentKind.TUPLE, ArgumentKind.LIST}:
         sides: tuple[Guess, ...] = first.items
     else:
         given = [guess_of(argument, names) for argument in node.args]
-        sides = tuple(item for item in given if item is not None and item.kind is Kind.INT)
+        sides = tuple(item for item in given if item is not None and item.kind is ArgumentKind.INT)
     if not sides:
         return Guess(kind)
     return Guess(kind, sides=(None,) * len(sides))
@@ -99,12 +99,12 @@ def _iterated(node: ast.expr) -> list[Guess]:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return [guess for item in items if (guess := guess_of(item)) is not None]
         case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int() as stop)]):
-            return [Guess(Kind.INT, seen=(0, stop - 1))]
+            return [Guess(ArgumentKind.INT, seen=(0, stop - 1))]
         case ast.Call(
             func=ast.Name(id="range"),
             args=[ast.Constant(value=int() as start), ast.Constant(value=int() as stop)],
         ):
-            return [Guess(Kind.INT, seen=(start, stop - 1))]
+            return [Guess(ArgumentKind.INT, seen=(start, stop - 1))]
         case _:
             return []
 
@@ -112,22 +112,22 @@ def _iterated(node: ast.expr) -> list[Guess]:
 def _plain(value: object) -> Guess | None:
     match value:
         case None:
-            return Guess(Kind.NONE)
+            return Guess(ArgumentKind.NONE)
         case bool():
-            return Guess(Kind.BOOL, seen=(value,))
+            return Guess(ArgumentKind.BOOL, seen=(value,))
         case int():
-            return Guess(Kind.INT, seen=(value,))
+            return Guess(ArgumentKind.INT, seen=(value,))
         case float():
-            return Guess(Kind.FLOAT, seen=(value,))
+            return Guess(ArgumentKind.FLOAT, seen=(value,))
         case str():
-            return Guess(Kind.TEXT, seen=(value,))
+            return Guess(ArgumentKind.TEXT, seen=(value,))
         case _:
             return None
 
 
-def _several(kind: Kind, items: list[Guess | None]) -> Guess | None:
+def _several(kind: ArgumentKind, items: list[Guess | None]) -> Guess | None:
     known = tuple(item for item in items if item is not None)
     if not known or (len(known) < len(items)):
         return None
-    length = Bounds(len(items), len(items))
+    length = NumberRange(len(items), len(items))
     return Guess(kind, items=known, length=length)

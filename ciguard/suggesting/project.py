@@ -25,7 +25,7 @@ _FENCE = re.compile(r"^```(?:python|py)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOT
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class ProjectModule:
     """A file of the project that could be read."""
 
     path: Path
@@ -44,7 +44,7 @@ class Module:
         return f"{self.shown}:{line}"
 
 
-def module_of(source: str, path: Path, shown: str, lines: tuple[int, ...] = ()) -> Module:
+def module_of(source: str, path: Path, shown: str, lines: tuple[int, ...] = ()) -> ProjectModule:
     """Read a module.
 
     Raises:
@@ -53,17 +53,17 @@ def module_of(source: str, path: Path, shown: str, lines: tuple[int, ...] = ()) 
     tree = parse(source)
     imports = imports_of(tree).with_aliases(tree)
     origins = {one.local: one.module.rpartition(".")[2] for one in imports_in(tree)}
-    return Module(path, shown, tree, imports, origins, lines)
+    return ProjectModule(path, shown, tree, imports, origins, lines)
 
 
-def others_of(file: Path) -> list[Module]:
+def others_of(file: Path) -> list[ProjectModule]:
     """Return the other files of the project that a file belongs to; those that fail are left out.
 
     Without anything that marks a project's root, these are the files in the same folder.
     """
     root = _root(file)
     paths = files_below(root, _APART) if root else sorted(file.parent.iterdir())
-    found: list[Module] = []
+    found: list[ProjectModule] = []
     for path in paths:
         if path != file and len(found) < MAX_FILES:
             found += _read(path, path.relative_to(root or file.parent).as_posix())
@@ -77,7 +77,7 @@ def _root(file: Path) -> Path | None:
     return None
 
 
-def _read(path: Path, shown: str) -> list[Module]:
+def _read(path: Path, shown: str) -> list[ProjectModule]:
     is_readme = path.stem.lower() == "readme" and path.suffix in {".md", ".rst"}
     if path.suffix not in {".py", ".ipynb"} and not is_readme:
         return []
@@ -93,7 +93,7 @@ def _read(path: Path, shown: str) -> list[Module]:
         return []  # others' files: what cannot be read says nothing
 
 
-def _examples(text: str, path: Path, shown: str) -> Iterator[Module]:
+def _examples(text: str, path: Path, shown: str) -> Iterator[ProjectModule]:
     for block in _FENCE.finditer(text):
         first = text.count("\n", 0, block.start(1)) + 1
         lines = tuple(range(first, first + block[1].count("\n") + 1))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.suggesting.clues import ANY, Bounds, Guess, Kind
+from ciguard.suggesting.clues import ANY, ArgumentKind, Guess, NumberRange
 
 if TYPE_CHECKING:
-    from ciguard.suggesting.functions import Subject
+    from ciguard.suggesting.functions import UnannotatedFunction
 
 
 _MAX_TEXT_LENGTH = 20
@@ -42,10 +42,10 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
+class FunctionProposals:
     """All proposals for one function."""
 
-    subject: Subject
+    subject: UnannotatedFunction
     proposals: tuple[Proposal, ...]
     unknown: tuple[Unknown, ...]
 
@@ -53,21 +53,21 @@ class Suggestion:
 def source_of(options: tuple[Guess, ...]) -> str:
     """Return an annotation's values as source."""
     parts = [_source(option) for option in options]
-    if len(parts) == 1 and (options[0].kind is Kind.NONE or _is_single(options[0])):
+    if len(parts) == 1 and (options[0].kind is ArgumentKind.NONE or _is_single(options[0])):
         return f"froms([{parts[0]}])"
     return parts[0] if len(parts) == 1 else f"anys({', '.join(parts)})"
 
 
 def _source(guess: Guess) -> str:
-    if guess.kind in {Kind.INT, Kind.FLOAT}:
+    if guess.kind in {ArgumentKind.INT, ArgumentKind.FLOAT}:
         return _number(guess)
-    if guess.kind is Kind.TEXT:
+    if guess.kind is ArgumentKind.TEXT:
         return _text(guess)
-    if guess.kind in {Kind.LIST, Kind.TUPLE}:
+    if guess.kind in {ArgumentKind.LIST, ArgumentKind.TUPLE}:
         return _sequence(guess)
-    if guess.kind in {Kind.ARRAY, Kind.TENSOR}:
+    if guess.kind in {ArgumentKind.ARRAY, ArgumentKind.TENSOR}:
         return _array(guess)
-    return "None" if guess.kind is Kind.NONE else "bools()"
+    return "None" if guess.kind is ArgumentKind.NONE else "bools()"
 
 
 def _text(guess: Guess) -> str:
@@ -88,18 +88,24 @@ def _number(guess: Guess) -> str:
 
 def _is_single(guess: Guess) -> bool:
     bounds = guess.bounds
-    return guess.kind in {Kind.INT, Kind.FLOAT} and bounds.low == bounds.high is not None
+    return (
+        guess.kind in {ArgumentKind.INT, ArgumentKind.FLOAT}
+        and bounds.low == bounds.high is not None
+    )
 
 
 def _sequence(guess: Guess) -> str:
-    lengths = _ends(guess.length, "min_len", "max_len", Kind.INT)
-    if guess.kind is Kind.TUPLE and guess.length.low == len(guess.items) == guess.length.high:
+    lengths = _ends(guess.length, "min_len", "max_len", ArgumentKind.INT)
+    if (
+        guess.kind is ArgumentKind.TUPLE
+        and guess.length.low == len(guess.items) == guess.length.high
+    ):
         return f"tuples({', '.join(_source(item) for item in guess.items)})"
     item = guess.items[0]
-    if guess.kind is Kind.LIST and item.kind is Kind.INT and not _is_single(item):
-        parts = [*lengths, *_ends(item.bounds, "min", "max", Kind.INT)]
+    if guess.kind is ArgumentKind.LIST and item.kind is ArgumentKind.INT and not _is_single(item):
+        parts = [*lengths, *_ends(item.bounds, "min", "max", ArgumentKind.INT)]
         return f"int_lists({', '.join(parts)})"
-    name = "lists" if guess.kind is Kind.LIST else "tuples"
+    name = "lists" if guess.kind is ArgumentKind.LIST else "tuples"
     return f"{name}({', '.join([_source(item), *lengths])})"
 
 
@@ -110,17 +116,17 @@ def _array(guess: Guess) -> str:
     return f"{guess.kind.value}({', '.join(parts)})"
 
 
-def _ends(bounds: Bounds, least: str, most: str, kind: Kind) -> list[str]:
+def _ends(bounds: NumberRange, least: str, most: str, kind: ArgumentKind) -> list[str]:
     if bounds == ANY:
         return []
     pairs = ((least, bounds.low), (most, bounds.high))
     return [f"{name}={_written(end, kind)}" for name, end in pairs if end is not None]
 
 
-def _written(number: float | None, kind: Kind) -> str:
+def _written(number: float | None, kind: ArgumentKind) -> str:
     if number is None:
         return "None"
-    return repr(int(number) if kind is Kind.INT or number == int(number) else number)
+    return repr(int(number) if kind is ArgumentKind.INT or number == int(number) else number)
 
 
 def _quoted(text: str) -> str:

@@ -8,33 +8,33 @@ from typing import TYPE_CHECKING
 
 from ciguard.suggesting.clues import (
     ANY,
-    Bounds,
-    Clue,
+    ArgumentClue,
+    ArgumentClueSource,
+    ArgumentKind,
     Guess,
-    Kind,
     Limited,
     MayBe,
-    Source,
+    NumberRange,
 )
 from ciguard.suggesting.literals import guess_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ciguard.suggesting.functions import Subject
+    from ciguard.suggesting.functions import UnannotatedFunction
 
 _SIMPLE = {
-    "int": Kind.INT,
-    "float": Kind.FLOAT,
-    "bool": Kind.BOOL,
-    "ndarray": Kind.ARRAY,
-    "NDArray": Kind.ARRAY,
-    "Tensor": Kind.TENSOR,
+    "int": ArgumentKind.INT,
+    "float": ArgumentKind.FLOAT,
+    "bool": ArgumentKind.BOOL,
+    "ndarray": ArgumentKind.ARRAY,
+    "NDArray": ArgumentKind.ARRAY,
+    "Tensor": ArgumentKind.TENSOR,
 }
 _LISTS = {"list", "List", "Sequence", "Iterable"}
-_POSITIVE = Bounds(1)
-_NATURAL = Bounds(0)
-_SHARE = Bounds(0, 1)
+_POSITIVE = NumberRange(1)
+_NATURAL = NumberRange(0)
+_SHARE = NumberRange(0, 1)
 _COUNTED = (
     *("epochs?", "units", "filters", "depth", "layers", "channels", "classes", "steps?", "length"),
     *("width", "height", "size", "heads", "hidden", "batch", "stride", "kernel", "patience", "k"),
@@ -42,20 +42,30 @@ _COUNTED = (
     r"\w+_(size|dims?|count|len|length|channels|classes|units|filters|layers|features|steps)",
     r"\w+_(epochs|blocks|heads)",
 )
-_NAMES: tuple[tuple[str, Kind, Bounds], ...] = (
-    (r"(use|is|has|with|return|apply)_\w+|verbose|training|shuffle|bias|debug", Kind.BOOL, ANY),
-    (r"(random_)?seed|epoch|index|idx|axis|pad(ding)?|warmup|start", Kind.INT, _NATURAL),
-    ("|".join(_COUNTED), Kind.INT, _POSITIVE),
-    (r"(\w+_)?(dropout|probability|prob|fraction|ratio|momentum|drop_rate)", Kind.FLOAT, _SHARE),
+_NAMES: tuple[tuple[str, ArgumentKind, NumberRange], ...] = (
+    (
+        r"(use|is|has|with|return|apply)_\w+|verbose|training|shuffle|bias|debug",
+        ArgumentKind.BOOL,
+        ANY,
+    ),
+    (r"(random_)?seed|epoch|index|idx|axis|pad(ding)?|warmup|start", ArgumentKind.INT, _NATURAL),
+    ("|".join(_COUNTED), ArgumentKind.INT, _POSITIVE),
+    (
+        r"(\w+_)?(dropout|probability|prob|fraction|ratio|momentum|drop_rate)",
+        ArgumentKind.FLOAT,
+        _SHARE,
+    ),
     (
         r"lr|learning_rate|(weight_)?decay|eps|epsilon|alpha|beta|gamma|\w*rate",
-        Kind.FLOAT,
+        ArgumentKind.FLOAT,
         _NATURAL,
     ),
 )
 
 
-def head_clues(subject: Subject, constants: Mapping[str, ast.expr]) -> Iterator[Clue]:
+def head_clues(
+    subject: UnannotatedFunction, constants: Mapping[str, ast.expr]
+) -> Iterator[ArgumentClue]:
     """Yield what the head of a function says.
 
     Args:
@@ -67,21 +77,25 @@ def head_clues(subject: Subject, constants: Mapping[str, ast.expr]) -> Iterator[
     for name, item in subject.parameters.items():
         for guess in _hinted(item.annotation):
             text = ast.unparse(item.annotation) if item.annotation else ""
-            yield Clue(name, Source.HINT, MayBe(guess), f"line {line}: type hint {text}")
+            yield ArgumentClue(
+                name, ArgumentClueSource.HINT, MayBe(guess), f"line {line}: type hint {text}"
+            )
         default = guess_of(defaults.get(name), constants)
         if default is not None:
             shown = ast.unparse(defaults[name])
-            yield Clue(name, Source.DEFAULT, MayBe(default), f"line {line}: default {shown}")
+            yield ArgumentClue(
+                name, ArgumentClueSource.DEFAULT, MayBe(default), f"line {line}: default {shown}"
+            )
         yield from _named(name)
 
 
-def _named(name: str) -> Iterator[Clue]:
+def _named(name: str) -> Iterator[ArgumentClue]:
     for pattern, kind, bounds in _NAMES:
         if re.fullmatch(pattern, name.lower()):
             reason = f"its name, {name}"
-            yield Clue(name, Source.NAME, MayBe(Guess(kind)), reason)
+            yield ArgumentClue(name, ArgumentClueSource.NAME, MayBe(Guess(kind)), reason)
             if bounds != ANY:
-                yield Clue(name, Source.NAME, Limited(bounds), reason)
+                yield ArgumentClue(name, ArgumentClueSource.NAME, Limited(bounds), reason)
             return
 
 
@@ -90,7 +104,7 @@ def _hinted(node: ast.expr | None) -> list[Guess]:
         case None:
             return []
         case ast.Constant(value=None):
-            return [Guess(Kind.NONE)]
+            return [Guess(ArgumentKind.NONE)]
         case ast.Constant(value=str() as text):
             return _quoted(text)
         case ast.BinOp(op=ast.BitOr(), left=left, right=right):
@@ -113,14 +127,14 @@ def _generic(outer: str, inner: ast.expr) -> list[Guess]:
     parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
     found: list[Guess] = []
     if outer == "Optional":
-        found = [*_hinted(inner), Guess(Kind.NONE)]
+        found = [*_hinted(inner), Guess(ArgumentKind.NONE)]
     elif outer == "Union":
         found = [guess for part in parts for guess in _hinted(part)]
     elif outer == "Literal":
         found = [guess for part in parts if (guess := guess_of(part)) is not None]
     elif outer in _LISTS:
         items = tuple(_hinted(inner))
-        found = [Guess(Kind.LIST, items=items)] if items else []
+        found = [Guess(ArgumentKind.LIST, items=items)] if items else []
     elif outer in {"tuple", "Tuple"}:
         found = _tuple(parts)
     elif outer in _SIMPLE:
@@ -132,8 +146,8 @@ def _tuple(parts: list[ast.expr]) -> list[Guess]:
     items = [_hinted(part) for part in parts]
     if any(len(found) != 1 for found in items):
         return []  # `tuple[int, ...]`, or items that may be several things
-    length = Bounds(len(items), len(items))
-    return [Guess(Kind.TUPLE, items=tuple(found[0] for found in items), length=length)]
+    length = NumberRange(len(items), len(items))
+    return [Guess(ArgumentKind.TUPLE, items=tuple(found[0] for found in items), length=length)]
 
 
 def _last(node: ast.expr) -> str:

@@ -5,14 +5,23 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ciguard.suggesting.clues import ANY, Bounds, Fact, Guess, Kind, LengthLimited, Limited, MayBe
+from ciguard.suggesting.clues import (
+    ANY,
+    ArgumentKind,
+    Fact,
+    Guess,
+    LengthLimited,
+    Limited,
+    MayBe,
+    NumberRange,
+)
 from ciguard.suggesting.conditions import values_in
 from ciguard.suggesting.literals import guess_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NUMBERS = {"ints": Kind.INT, "floats": Kind.FLOAT}
+_NUMBERS = {"ints": ArgumentKind.INT, "floats": ArgumentKind.FLOAT}
 _PLACES = {
     "ints": ("min", "max"),
     "floats": ("min", "max"),
@@ -53,12 +62,20 @@ def _stated(node: ast.expr) -> list[Guess]:
 def _single(kind: str, given: dict[str, ast.expr]) -> list[Guess]:
     if kind in {"lists", "int_lists"}:
         length = _range(given, "min_len", "max_len")
-        items = _stated(given["items"]) if "items" in given else [Guess(Kind.INT, _range(given))]
-        return [Guess(Kind.LIST, items=tuple(items), length=length)]
+        items = (
+            _stated(given["items"])
+            if "items" in given
+            else [Guess(ArgumentKind.INT, _range(given))]
+        )
+        return [Guess(ArgumentKind.LIST, items=tuple(items), length=length)]
     simple = _NUMBERS.get(kind)
     if simple is not None:
         return [Guess(simple, _range(given))]
-    others = {"bools": Kind.BOOL, "np_arrays": Kind.ARRAY, "tensors": Kind.TENSOR}
+    others = {
+        "bools": ArgumentKind.BOOL,
+        "np_arrays": ArgumentKind.ARRAY,
+        "tensors": ArgumentKind.TENSOR,
+    }
     return [Guess(others[kind])] if kind in others else []
 
 
@@ -68,14 +85,14 @@ def _tuple(node: ast.Call, given: dict[str, ast.expr]) -> list[Guess]:
         return []
     length = _range(given, "min_len", "max_len")
     if length == ANY:
-        length = Bounds(len(items), len(items))
-    return [Guess(Kind.TUPLE, items=tuple(found[0] for found in items), length=length)]
+        length = NumberRange(len(items), len(items))
+    return [Guess(ArgumentKind.TUPLE, items=tuple(found[0] for found in items), length=length)]
 
 
-def _range(given: dict[str, ast.expr], least: str = "min", most: str = "max") -> Bounds:
+def _range(given: dict[str, ast.expr], least: str = "min", most: str = "max") -> NumberRange:
     ends = [_number(given.get(name)) for name in (least, most)]
     opened = [_is_true(given.get(f"exclude_{name}")) for name in ("min", "max")]
-    return Bounds(ends[0], ends[1], opened[0] and least == "min", opened[1] and most == "max")
+    return NumberRange(ends[0], ends[1], opened[0] and least == "min", opened[1] and most == "max")
 
 
 def _number(node: ast.expr | None) -> float | None:

@@ -11,16 +11,16 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ciguard.suggesting.body import Passed, body_clues
+from ciguard.suggesting.body import ForwardedArgument, body_clues
 from ciguard.suggesting.calls import call_clues
-from ciguard.suggesting.clues import Clues, Source
+from ciguard.suggesting.clues import ArgumentClueSource, Clues
 from ciguard.suggesting.combine import combined
-from ciguard.suggesting.functions import Subject, subjects_of
+from ciguard.suggesting.functions import UnannotatedFunction, subjects_of
 from ciguard.suggesting.given import item_of
 from ciguard.suggesting.guards import guard_clues
 from ciguard.suggesting.library import Roles
 from ciguard.suggesting.literals import bound_once
-from ciguard.suggesting.proposals import Proposal, Suggestion, Unknown, source_of
+from ciguard.suggesting.proposals import FunctionProposals, Proposal, Unknown, source_of
 from ciguard.suggesting.signatures import head_clues
 from ciguard.suggesting.stated import facts_stated
 
@@ -28,26 +28,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ciguard.knowledge import KnownApis
-    from ciguard.suggesting.project import Module
+    from ciguard.suggesting.project import ProjectModule
 
 _ROUNDS = 3
 """How far what is known of a function is handed to those that call it."""
-_TOLD_ON = {Source.GUARD, Source.HINT, Source.LIBRARY, Source.PROJECT, Source.USE}
+_TOLD_ON = {
+    ArgumentClueSource.GUARD,
+    ArgumentClueSource.HINT,
+    ArgumentClueSource.LIBRARY,
+    ArgumentClueSource.PROJECT,
+    ArgumentClueSource.USE,
+}
 
 
 @dataclass(slots=True)
 class _Study:
-    subject: Subject
+    subject: UnannotatedFunction
     clues: Clues = field(default_factory=Clues)
-    passed: list[Passed] = field(default_factory=list)
+    passed: list[ForwardedArgument] = field(default_factory=list)
 
 
 def suggestions(
-    module: Module,
-    others: Sequence[Module],
+    module: ProjectModule,
+    others: Sequence[ProjectModule],
     known_of: Callable[[str], KnownApis | None],
     pattern: str = "*",
-) -> list[Suggestion]:
+) -> list[FunctionProposals]:
     """Return what is proposed for the functions of a module that are not annotated yet.
 
     Args:
@@ -68,7 +74,9 @@ def suggestions(
     return [_suggested(study) for study in chosen]
 
 
-def _studied(module: Module, others: Sequence[Module], roles: Roles) -> dict[str, _Study]:
+def _studied(
+    module: ProjectModule, others: Sequence[ProjectModule], roles: Roles
+) -> dict[str, _Study]:
     subjects = subjects_of(module.tree)
     functions = {subject.name for subject in subjects if not subject.owner}
     classes = {subject.owner for subject in subjects}
@@ -103,7 +111,7 @@ def _hear(study: _Study, studies: dict[str, _Study]) -> None:
         if stated is not None:
             for fact in facts_stated(stated):
                 reason = f"{where}, {ast.unparse(stated)}"
-                study.clues.add(passed.parameter, Source.PROJECT, fact, reason)
+                study.clues.add(passed.parameter, ArgumentClueSource.PROJECT, fact, reason)
             continue
         _tell_on(callee, name, study, passed.parameter, where)
         _tell_on(callee, item_of(name), study, item_of(passed.parameter), where)
@@ -113,22 +121,26 @@ def _tell_on(callee: _Study, name: str, caller: _Study, parameter: str, where: s
     for clue in callee.clues.of(name):
         if clue.source in _TOLD_ON:
             reason = f"{where} ({clue.reason})" if "(" not in clue.reason else where
-            caller.clues.add(parameter, max(clue.source, Source.PROJECT), clue.fact, reason)
+            caller.clues.add(
+                parameter, max(clue.source, ArgumentClueSource.PROJECT), clue.fact, reason
+            )
 
 
-def _callee(written: str, subject: Subject, studies: dict[str, _Study]) -> _Study | None:
+def _callee(
+    written: str, subject: UnannotatedFunction, studies: dict[str, _Study]
+) -> _Study | None:
     if written.startswith("self."):
         written = f"{subject.owner}.{written.removeprefix('self.')}"
     return studies.get(written) or studies.get(f"{written}.__init__")
 
 
-def _is_chosen(subject: Subject, pattern: str) -> bool:
+def _is_chosen(subject: UnannotatedFunction, pattern: str) -> bool:
     if pattern != "*":
         return fnmatchcase(subject.name, pattern) or fnmatchcase(subject.node.name, pattern)
     return not subject.node.name.startswith("_") or subject.node.name.startswith("__")
 
 
-def _suggested(study: _Study) -> Suggestion:
+def _suggested(study: _Study) -> FunctionProposals:
     subject = study.subject
     proposals: list[Proposal] = []
     unknown: list[Unknown] = []
@@ -149,10 +161,10 @@ def _suggested(study: _Study) -> Suggestion:
         for text, reason in dict(study.clues.requires).items()
         if text not in stated
     ]
-    return Suggestion(subject, tuple(proposals), tuple(unknown))
+    return FunctionProposals(subject, tuple(proposals), tuple(unknown))
 
 
-def _required(subject: Subject) -> list[str]:
+def _required(subject: UnannotatedFunction) -> list[str]:
     """Return the preconditions that a function has already."""
     found = []
     for decorator in subject.node.decorator_list:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ciguard.suggesting.clues import Bounds, Kind
+from ciguard.suggesting.clues import ArgumentKind, NumberRange
 
 _LARGEST = 8
 """Of sizes of which none was seen: tests stay small."""
@@ -15,7 +15,9 @@ _COSTLY = 256
 """Above it, a size is seen, not doubled."""
 
 
-def widened(kind: Kind, seen: list[int | float], said: Bounds, named: Bounds) -> Bounds:
+def widened(
+    kind: ArgumentKind, seen: list[int | float], said: NumberRange, named: NumberRange
+) -> NumberRange:
     """Return a range of numbers.
 
     Args:
@@ -24,10 +26,10 @@ def widened(kind: Kind, seen: list[int | float], said: Bounds, named: Bounds) ->
         said: the range outside of which they are invalid; its ends are kept.
         named: what names suggest, for ends that nothing else tells.
     """
-    return _ints(seen, said, named) if kind is Kind.INT else _floats(seen, said, named)
+    return _ints(seen, said, named) if kind is ArgumentKind.INT else _floats(seen, said, named)
 
 
-def _ints(seen: list[int | float], said: Bounds, named: Bounds) -> Bounds:
+def _ints(seen: list[int | float], said: NumberRange, named: NumberRange) -> NumberRange:
     low, high = said.low, said.high
     if low is None:
         least = min(seen, default=None)
@@ -41,7 +43,7 @@ def _ints(seen: list[int | float], said: Bounds, named: Bounds) -> Bounds:
         high = _above(max(seen, default=None), low)
     if low > high:
         high = low + _LARGEST
-    return Bounds(low, high)
+    return NumberRange(low, high)
 
 
 def _above(most: float | None, low: float | None) -> int:
@@ -52,7 +54,7 @@ def _above(most: float | None, low: float | None) -> int:
     return max(_LARGEST, doubled if doubled <= _COSTLY else int(most))
 
 
-def _floats(seen: list[int | float], said: Bounds, named: Bounds) -> Bounds:
+def _floats(seen: list[int | float], said: NumberRange, named: NumberRange) -> NumberRange:
     low, high = said.low, said.high
     open_low, open_high = said.open_low, said.open_high
     shares = [value for value in seen if 0 <= value <= 1]
@@ -68,10 +70,10 @@ def _floats(seen: list[int | float], said: Bounds, named: Bounds) -> Bounds:
         high = 1.0 if len(shares) == len(seen) else 2.0 * max(abs(value) for value in seen)
     if high is None:
         high = max(1.0, low + 1.0)
-    return Bounds(low, high, open_low, open_high)
+    return NumberRange(low, high, open_low, open_high)
 
 
-def _floor(seen: list[int | float], named: Bounds, *, is_tiny: bool) -> float:
+def _floor(seen: list[int | float], named: NumberRange, *, is_tiny: bool) -> float:
     if is_tiny or (seen and min(seen) > 0):
         return float(f"{min(seen) / _FACTOR:.3g}")
     if named.low is not None and all(value >= named.low for value in seen):

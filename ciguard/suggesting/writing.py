@@ -11,8 +11,8 @@ from ciguard.sources import Source, bound_by, diff_of, opening
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ciguard.suggesting.functions import Subject
-    from ciguard.suggesting.proposals import Suggestion
+    from ciguard.suggesting.functions import UnannotatedFunction
+    from ciguard.suggesting.proposals import FunctionProposals
 
 _MODULE = "ciguard.annotations"
 _CALLED = re.compile(r"\b([a-z_]+)\(")
@@ -20,7 +20,7 @@ _WIDTH = 100
 """Of a line of imports."""
 
 
-def as_diff(source: str, shown: str, suggestions: Sequence[Suggestion]) -> str:
+def as_diff(source: str, shown: str, suggestions: Sequence[FunctionProposals]) -> str:
     """Return a unified diff that inserts the annotations, for `patch -p1` and `git apply`.
 
     Args:
@@ -31,7 +31,7 @@ def as_diff(source: str, shown: str, suggestions: Sequence[Suggestion]) -> str:
     return diff_of(shown, source, _annotated(Source(shown, source), suggestions))
 
 
-def explained(suggestions: Iterable[Suggestion]) -> Iterator[str]:
+def explained(suggestions: Iterable[FunctionProposals]) -> Iterator[str]:
     """Yield, as lines of comments, the reason of each proposal and what is left to a person."""
     for suggestion in suggestions:
         subject = suggestion.subject
@@ -47,7 +47,7 @@ def explained(suggestions: Iterable[Suggestion]) -> Iterator[str]:
             yield from (f"#       {reason}" for reason in item.reasons)
 
 
-def as_sidecar(module_name: str, suggestions: Iterable[Suggestion]) -> str:
+def as_sidecar(module_name: str, suggestions: Iterable[FunctionProposals]) -> str:
     """Return a sidecar file: functions of the same names with annotations and no bodies.
 
     Args:
@@ -80,7 +80,7 @@ def _heads(path: list[str], owners: list[str]) -> list[str]:
     return [f"{'    ' * at}class {owners[at]}:\n" for at in range(same, len(owners))]
 
 
-def _signature(subject: Subject) -> str:
+def _signature(subject: UnannotatedFunction) -> str:
     """Return the parameters without type hints; defaults that are no literals become `...`."""
     arguments = subject.node.args
 
@@ -112,7 +112,7 @@ def _signature(subject: Subject) -> str:
 # --- the change -----------------------------------------------------------------------------------
 
 
-def _annotated(source: Source, suggestions: Sequence[Suggestion]) -> str:
+def _annotated(source: Source, suggestions: Sequence[FunctionProposals]) -> str:
     needed = _needed(suggestions)
     if not needed:
         return source.text
@@ -151,7 +151,7 @@ def _clashes(tree: ast.Module, needed: set[str]) -> bool:
     return any(name in needed for node in nodes if not _is_ours(node) for name in bound_by(node))
 
 
-def _needed(suggestions: Iterable[Suggestion]) -> set[str]:
+def _needed(suggestions: Iterable[FunctionProposals]) -> set[str]:
     found: set[str] = set()
     for suggestion in suggestions:
         for item in suggestion.proposals:

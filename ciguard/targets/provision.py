@@ -27,7 +27,7 @@ from ciguard.targets.inspection import inspect
 from ciguard.targets.interpreters import installed_python
 from ciguard.targets.recipe import recipe_of
 from ciguard.targets.routes import routes
-from ciguard.targets.store import Slot
+from ciguard.targets.store import EnvironmentSlot
 from ciguard.targets.target import CPU, libraries_of, unique_names
 from ciguard.targets.uv_command import find_links, index_arguments, run_uv, uv_environment
 
@@ -92,7 +92,7 @@ def _required_device(target: Target) -> Cuda:
 def _installed(
     target: Target, recipe: Recipe, *, on_step: Callable[[str], None], refresh: bool
 ) -> Environment:
-    slot = Slot(recipe.key)
+    slot = EnvironmentSlot(recipe.key)
     record = None if refresh else slot.record()
     if record is None:
         record = _build_locked(target, recipe, slot, on_step=on_step, refresh=refresh)
@@ -126,7 +126,12 @@ def provision_all(
 
 
 def _build_locked(
-    target: Target, recipe: Recipe, slot: Slot, *, on_step: Callable[[str], None], refresh: bool
+    target: Target,
+    recipe: Recipe,
+    slot: EnvironmentSlot,
+    *,
+    on_step: Callable[[str], None],
+    refresh: bool,
 ) -> dict[str, Any]:
     lock = slot.lock()
     try:
@@ -143,7 +148,7 @@ def _build_locked(
 
 
 def _build(
-    target: Target, recipe: Recipe, slot: Slot, *, on_step: Callable[[str], None]
+    target: Target, recipe: Recipe, slot: EnvironmentSlot, *, on_step: Callable[[str], None]
 ) -> dict[str, Any]:
     started_s = time.monotonic()
     build = slot.new_build()
@@ -290,7 +295,7 @@ def _require_compiler(target: Target, who: str) -> None:
         raise ProvisioningError(msg)
 
 
-def _environment(target: Target, slot: Slot, record: dict[str, Any]) -> Environment:
+def _environment(target: Target, slot: EnvironmentSlot, record: dict[str, Any]) -> Environment:
     libraries = libraries_of(target)
     build = Path(record["build"])
     cache = build / "cache" if libraries[0].needs_cache else None

@@ -40,7 +40,7 @@ for CUDA 12.6 from 2.6 to 2.14. Those of older releases on the usual index run o
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class InstallRoute:
     """One way to install a recipe."""
 
     name: str
@@ -52,7 +52,7 @@ class Route:
     """For uv's environment."""
 
 
-def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[Route]:
+def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[InstallRoute]:
     """Yield the ways to install a recipe, the best first; the last one is the index's default.
 
     Args:
@@ -62,7 +62,7 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[Route]:
     chosen = next(filter(_has_device_builds, recipe.requirements), None)
     if chosen is None:
         everything = (*recipe.requirements, *recipe.companions)
-        yield Route(name="the package index", requirements=everything)
+        yield InstallRoute(name="the package index", requirements=everything)
         return
     requirement = Requirement(chosen)
     local = sorted(_wheels(requirement, links, python=recipe.python), key=_preference)
@@ -71,20 +71,20 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[Route]:
         for version in local[-1:]:
             extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
             pinned = f"{requirement.name}{extras}=={version}"
-            yield Route(name=f"find-links ({pinned})", requirements=(pinned, *others))
+            yield InstallRoute(name=f"find-links ({pinned})", requirements=(pinned, *others))
     else:
         # A `+cpu` build ranks above the plain one of the same version.
         cpu_builds = [version for version in local if version.local == CPU]
         others += tuple(f"{requirement.name}!={version}" for version in cpu_builds)
     for backend in _CUDA_BACKENDS[recipe.cuda] if recipe.cuda else (CPU,):
-        yield Route(
+        yield InstallRoute(
             name=f"the index of {backend} builds",
             requirements=(chosen, *others),
             arguments=("--torch-backend", backend),
             # It is often out of reach, and there is another way: do not insist.
             variables=(("UV_HTTP_RETRIES", "1"),),
         )
-    yield Route(name="the package index", requirements=(chosen, *others))
+    yield InstallRoute(name="the package index", requirements=(chosen, *others))
 
 
 def _has_device_builds(requirement: str) -> bool:

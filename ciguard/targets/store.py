@@ -61,7 +61,7 @@ def cache_folder() -> Path:
     return Path(override).resolve() if override else platformdirs.user_cache_path("ciguard")
 
 
-class Slot:
+class EnvironmentSlot:
     """The place of one environment in the cache."""
 
     def __init__(self, key: str) -> None:
@@ -190,7 +190,7 @@ def prune_environments(
 
 
 def _remove(key: str) -> bool:
-    slot = Slot(key)
+    slot = EnvironmentSlot(key)
     try:
         with slot.lock().acquire(timeout=0):
             slot.clear()
@@ -201,7 +201,7 @@ def _remove(key: str) -> bool:
 
 
 def _stored(folder: Path, commands: Collection[str]) -> StoredEnvironment:
-    record = Slot(folder.name).record()
+    record = EnvironmentSlot(folder.name).record()
     stamp = folder / _RECORD if record else folder
     return StoredEnvironment(
         key=folder.name,

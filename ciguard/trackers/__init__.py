@@ -3,7 +3,7 @@
 `plan` decides, `report` writes the text, `Desk` does it; `TRACKERS` holds the trackers by name.
 """
 
-from ciguard.trackers.authoring import Sources
+from ciguard.trackers.authoring import IssueSources
 from ciguard.trackers.connection import Connection, Terms
 from ciguard.trackers.contract import Tracker
 from ciguard.trackers.desk import Desk
@@ -24,13 +24,13 @@ from ciguard.trackers.pull_request import (
 )
 from ciguard.trackers.repository_settings import RepositorySettings, settings_of
 from ciguard.trackers.repository_state import RepositoryState
-from ciguard.trackers.shown import Analysis, Check, Comment, Head, Origin
-from ciguard.trackers.template import Template
+from ciguard.trackers.shown import Analysis, CheckReport, Comment, Head, PullRequestOrigin
+from ciguard.trackers.template import IssueTemplate
 
 __all__ = [
     "PUBLIC",
     "Analysis",
-    "Check",
+    "CheckReport",
     "Comment",
     "Connection",
     "Desk",
@@ -38,14 +38,14 @@ __all__ = [
     "Filing",
     "FilingRules",
     "Head",
+    "IssueSources",
+    "IssueTemplate",
     "LocalTracker",
-    "Origin",
     "Outbox",
     "Patience",
+    "PullRequestOrigin",
     "RepositorySettings",
     "RepositoryState",
-    "Sources",
-    "Template",
     "Terms",
     "Tracker",
     "find_pull_request",

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import State
-from ciguard.project import Project
+from ciguard.project import CiguardProject
 from ciguard.trackers.body import report
-from ciguard.trackers.context import Context, Row
+from ciguard.trackers.context import Context, IssueRow
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.disclosure import crash_of
 from ciguard.trackers.listing import roll_up
 from ciguard.trackers.news import joined, mended, news, part_mended, regression
-from ciguard.trackers.tasks import Close, File, Refresh, Remark
-from ciguard.trackers.template import Template, built_in
+from ciguard.trackers.tasks import Close, File, PostComment, Refresh
+from ciguard.trackers.template import IssueTemplate, built_in
 from ciguard.triage import read_script
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from ciguard.trackers.contract import Report
     from ciguard.trackers.disclosure import SecurityCrash
-    from ciguard.trackers.groups import Group, Member
-    from ciguard.trackers.policy import Plan
+    from ciguard.trackers.groups import BucketGroup, GroupedBucket
+    from ciguard.trackers.policy import FilingPlan
     from ciguard.trackers.tasks import Task
 
 _STANDINGS = {State.FIXED: "fixed", State.ACCEPTED: "accepted"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class IssueSources:
     """Where the text of an issue comes from."""
 
     out: Path
@@ -40,16 +40,16 @@ class Sources:
     """Address of the run; empty where it has none."""
     repository_page: str = ""
     """Address of the repository that was tested; empty where it is unknown."""
-    project: Project = field(default_factory=Project)
+    project: CiguardProject = field(default_factory=CiguardProject)
     """Where this copy of ciguard comes from."""
-    template: Template | None = None
+    template: IssueTemplate | None = None
 
 
 class Author:
     """Writes what a plan wants to say."""
 
     def __init__(
-        self, versions: Mapping[str, str], sources: Sources, *, announced: Collection[str] = ()
+        self, versions: Mapping[str, str], sources: IssueSources, *, announced: Collection[str] = ()
     ) -> None:
         """Take up what texts are made of.
 
@@ -62,7 +62,7 @@ class Author:
         self._sources = sources
         self._announced = frozenset(announced)
 
-    def tasks(self, chosen: Plan) -> list[Task]:
+    def tasks(self, chosen: FilingPlan) -> list[Task]:
         """Return what is to be done, what matters most first."""
         filed = chosen.reopened + chosen.adopted + chosen.opened
         written: list[Task] = [self._file(group) for group in filed]
@@ -76,7 +76,7 @@ class Author:
             written.append(Close(fingerprint=ROLL_UP, because="Nothing is left on the list."))
         return written
 
-    def crash(self, group: Group) -> SecurityCrash:
+    def crash(self, group: BucketGroup) -> SecurityCrash:
         """Return what is to be filed in private or sent upstream of a group.
 
         It is named by a bucket. The baseline keeps nothing of what is filed in private, and a cause
@@ -85,12 +85,12 @@ class Author:
         name = min(member.fingerprint for member in group.members)
         return crash_of(group, self._report(replace(group, name=name)), self._versions)
 
-    def _file(self, group: Group) -> File:
+    def _file(self, group: BucketGroup) -> File:
         parts = [self._regression(group), self._joined(group)]
         because = " ".join(filter(None, parts)) if group.issues else ""
         return File(report=self._report(group), because=because or "Met again.")
 
-    def _refresh(self, group: Group) -> Refresh | None:
+    def _refresh(self, group: BucketGroup) -> Refresh | None:
         known = [member.before for member in group.members if member.before]
         places = news([member.bucket for member in group.met], known, self._versions)
         parts = [places, self._regression(group), self._joined(group)]
@@ -99,25 +99,25 @@ class Author:
             return None
         return Refresh(report=self._report(group), news=says)
 
-    def _tick(self, group: Group) -> Remark:
+    def _tick(self, group: BucketGroup) -> PostComment:
         fixed = [m.after for m in group.members if m.after and m.became_fixed]
         says = part_mended(fixed, of=len(group.members))
-        return Remark(fingerprint=group.name, news=says, aliases=_other_names(group))
+        return PostComment(fingerprint=group.name, news=says, aliases=_other_names(group))
 
-    def _close(self, group: Group) -> Close:
+    def _close(self, group: BucketGroup) -> Close:
         fixed = [m.after for m in group.members if m.after and m.is_fixed]
         return Close(fingerprint=group.name, because=mended(fixed), aliases=_other_names(group))
 
-    def _regression(self, group: Group) -> str:
+    def _regression(self, group: BucketGroup) -> str:
         back = [member for member in group.met if member.is_back]
         before = [member.before for member in back if member.before]
         return regression([member.bucket for member in back], before, self._versions)
 
-    def _joined(self, group: Group) -> str:
+    def _joined(self, group: BucketGroup) -> str:
         new = (m for m in group.met if m.has_joined and self._announced.isdisjoint(m.names))
         return joined(member.bucket for member in new)
 
-    def _report(self, group: Group) -> Report:
+    def _report(self, group: BucketGroup) -> Report:
         shown = group.shown
         rows = tuple(self._row(member) for member in (shown, *_others(group, shown)))
         seen = [member.after.first_seen for member in group.members if member.after]
@@ -138,9 +138,9 @@ class Author:
         )
         return report(shown.bucket, context, template=self._sources.template or built_in())
 
-    def _row(self, member: Member) -> Row:
+    def _row(self, member: GroupedBucket) -> IssueRow:
         record = member.after
-        return Row(
+        return IssueRow(
             bucket=member.bucket,
             script=read_script(self._sources.out, member.bucket),
             first_seen=record.first_seen.time if record else "",
@@ -148,16 +148,16 @@ class Author:
         )
 
 
-def _others(group: Group, shown: Member) -> list[Member]:
+def _others(group: BucketGroup, shown: GroupedBucket) -> list[GroupedBucket]:
     others = [member for member in group.members if member is not shown]
     return sorted(others, key=lambda member: (member.bucket.finding.api, member.fingerprint))
 
 
-def _other_names(group: Group) -> tuple[str, ...]:
+def _other_names(group: BucketGroup) -> tuple[str, ...]:
     return tuple(sorted(set(group.names) - {group.name}))
 
 
-def _looks_different(group: Group) -> bool:
+def _looks_different(group: BucketGroup) -> bool:
     """Return whether the issue's text has changed without anything that is worth a comment."""
     before, after = group.shown.before, group.shown.after
     has_case = (

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket, Evidence, Finding
     from ciguard.domain.outcomes import Frame, Outcome
     from ciguard.trackers.context import Context
-    from ciguard.trackers.template import Template
+    from ciguard.trackers.template import IssueTemplate
 
 MAX_BODY = 60_000
 """Characters; trackers refuse more than 65,536."""
@@ -47,7 +47,7 @@ _AGAIN = "This had been fixed and is back."
 _SHORTENED = "Parts of this report were too long for an issue; the run's results hold all of it."
 
 
-def report(bucket: Bucket, context: Context, *, template: Template | None = None) -> Report:
+def report(bucket: Bucket, context: Context, *, template: IssueTemplate | None = None) -> Report:
     """Return the issue of a bucket, and of the others of its group.
 
     Args:
@@ -69,7 +69,7 @@ def report(bucket: Bucket, context: Context, *, template: Template | None = None
     )
 
 
-def _text(bucket: Bucket, context: Context, template: Template) -> str:
+def _text(bucket: Bucket, context: Context, template: IssueTemplate) -> str:
     """Fill the template, without details where the text would be too long."""
     finding = bucket.finding
     origin = origin_rows(finding.case, lambda name: markdown_code(_local(name)))

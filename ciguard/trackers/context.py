@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.project import Project
+from ciguard.project import CiguardProject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class IssueRow:
     """What an issue says of one member of a group."""
 
     bucket: Bucket
@@ -35,7 +35,7 @@ class Context:
     """Address of the workflow's run that found it; empty where there is none."""
     repository_page: str = ""
     """Address of the repository whose checkout was tested; empty where it is unknown."""
-    project: Project = field(default_factory=Project)
+    project: CiguardProject = field(default_factory=CiguardProject)
     """Where this copy of ciguard comes from."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Library version by target."""
@@ -46,7 +46,7 @@ class Context:
     """Name of the group; empty where it is the bucket's fingerprint."""
     aliases: tuple[str, ...] = ()
     """Other names under which the group's issue may have been filed."""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[IssueRow, ...] = ()
     """Every member of the group, the one that is shown first; none where it is the only one."""
     split_from: tuple[str, ...] = ()
     """Numbers of the issues that the group was part of so far."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.findings import Bucket
     from ciguard.trackers.contract import Report
-    from ciguard.trackers.groups import Group
+    from ciguard.trackers.groups import BucketGroup
 
 WITHHOLD = "withhold"
 PUBLIC = "public"
@@ -80,7 +80,7 @@ class Discloser(Protocol):
         """
 
 
-def crash_of(group: Group, report: Report, versions: Mapping[str, str]) -> SecurityCrash:
+def crash_of(group: BucketGroup, report: Report, versions: Mapping[str, str]) -> SecurityCrash:
     """Return what is to be filed of a group with a bucket whose class is `security-crash`.
 
     Args:

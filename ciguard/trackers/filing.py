@@ -11,7 +11,7 @@ from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Comparison, Confirmation, Verdict
 from ciguard.domain.text import visible
 from ciguard.errors import TrackerError, TrackerUnavailableError
-from ciguard.trackers.authoring import Author, Sources
+from ciguard.trackers.authoring import Author, IssueSources
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.disclosure import (
     disclosed,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ciguard.trackers.contract import Issue
     from ciguard.trackers.desk import Desk
     from ciguard.trackers.disclosure import SecurityCrash
-    from ciguard.trackers.groups import Group, Member
-    from ciguard.trackers.policy import FilingRules, Plan
+    from ciguard.trackers.groups import BucketGroup, GroupedBucket
+    from ciguard.trackers.policy import FilingPlan, FilingRules
     from ciguard.trackers.tasks import Task
 
 _CONCLUSIVE = frozenset({Verdict.ESTABLISHED, Verdict.CLEAN, Verdict.NEW_FINDINGS})
@@ -56,7 +56,7 @@ class Filing:
     """Files what a run found, once the run is over and the baseline knows it."""
 
     def __init__(
-        self, desk: Desk, store: BaselineStore, *, rules: FilingRules, sources: Sources
+        self, desk: Desk, store: BaselineStore, *, rules: FilingRules, sources: IssueSources
     ) -> None:
         """Read the baseline as it is before the run.
 
@@ -159,7 +159,9 @@ class Filing:
         self._prepare_disclosure(groups, chosen, author)
         return author.tasks(chosen)
 
-    def _prepare_disclosure(self, groups: list[Group], chosen: Plan, author: Author) -> None:
+    def _prepare_disclosure(
+        self, groups: list[BucketGroup], chosen: FilingPlan, author: Author
+    ) -> None:
         """Write what a person may send upstream, and keep what is to be filed in private."""
         hidden = {group.name: group for group in chosen.withheld}
         grave = (hidden.get(group.name, group) for group in map(_met_of, groups) if group)
@@ -215,7 +217,7 @@ class Filing:
                 room -= filed.is_new
                 yield filed.place
 
-    def _groups(self, buckets: tuple[Bucket, ...], after: Records) -> list[Group]:
+    def _groups(self, buckets: tuple[Bucket, ...], after: Records) -> list[BucketGroup]:
         """Return all groups, with what the tracker knows better of their issues."""
         groups = groups_of(buckets, before=self._before, after=after)
         groups = self._parted(groups, after)
@@ -225,7 +227,7 @@ class Filing:
         self._corrected = left | adopted
         return with_noted(groups, adopted)
 
-    def _parted(self, groups: list[Group], after: Records) -> list[Group]:
+    def _parted(self, groups: list[BucketGroup], after: Records) -> list[BucketGroup]:
         """Leave an issue that several groups have to one of them.
 
         A member whose cause is known better now belongs to another group than before. The issue's
@@ -244,15 +246,15 @@ class Filing:
                 groups = with_owner(groups, issue, owner)
         return groups
 
-    def _is_wanted(self, group: Group, issue: str) -> bool:
+    def _is_wanted(self, group: BucketGroup, issue: str) -> bool:
         known = self._issue_of(group.names)
         return known is not None and known.number == issue and not known.is_silenced
 
-    def _owns(self, group: Group, issue: str) -> bool:
+    def _owns(self, group: BucketGroup, issue: str) -> bool:
         filed = (self._issue_of((name,)) for name in group.names)
         return any(known is not None and known.number == issue for known in filed)
 
-    def _adopted(self, groups: list[Group]) -> dict[str, str]:
+    def _adopted(self, groups: list[BucketGroup]) -> dict[str, str]:
         """Return issues that a lost baseline does not know: they are adopted, not filed twice."""
         adopted: dict[str, str] = {}
         for group in groups:
@@ -263,21 +265,21 @@ class Filing:
                 adopted |= {member.fingerprint: issue.number for member in parts}
         return adopted
 
-    def _is_public(self, member: Member, issue: Issue) -> bool:
+    def _is_public(self, member: GroupedBucket, issue: Issue) -> bool:
         """Return whether an issue may be, or is already, about a member."""
         if not self._rules.withholds(member.bucket):
             return True
         own = self._issue_of(member.names)
         return own is not None and own.number == issue.number
 
-    def _closes(self, group: Group) -> bool:
+    def _closes(self, group: BucketGroup) -> bool:
         """Return whether a group that is over has an issue to be closed."""
         if any(member.became_fixed for member in group.members):
             return True
         issue = self._issue_of(group.names)
         return issue is not None and issue.is_open and not issue.is_silenced
 
-    def _warn_of_gone(self, chosen: Plan) -> None:
+    def _warn_of_gone(self, chosen: FilingPlan) -> None:
         """Report which issues of groups that were met are gone: nothing else would."""
         met = [group for group in chosen.refreshed if group.met]
         gone = [group.issues[0] for group in met if self._issue_of(group.names) is None]
@@ -314,7 +316,7 @@ def _gone(issues: list[str]) -> str:
     )
 
 
-def _met_of(group: Group) -> Group | None:
+def _met_of(group: BucketGroup) -> BucketGroup | None:
     """Return the part of a group that this run met for certain, whatever the policy files."""
     met = [
         replace(member, is_met=True)
@@ -324,7 +326,7 @@ def _met_of(group: Group) -> Group | None:
     return replace(group, members=tuple(met)) if met else None
 
 
-def _is_grave(group: Group) -> bool:
+def _is_grave(group: BucketGroup) -> bool:
     return any(is_security_relevant(member.bucket) for member in group.met)
 
 

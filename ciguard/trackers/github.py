@@ -19,7 +19,7 @@ from ciguard.errors import (
 )
 from ciguard.trackers.connection import Terms
 from ciguard.trackers.contract import ROLL_UP, Issue, Report, marked_with
-from ciguard.trackers.github_client import FAILURES, Client, is_locked, may_be_done
+from ciguard.trackers.github_client import FAILURES, GitHubClient, is_locked, may_be_done
 from ciguard.trackers.github_index import IssueIndex
 from ciguard.trackers.patience import Patience
 
@@ -72,7 +72,7 @@ class GitHubTracker:
             patience: how long all requests together may take.
             now: the time of day.
         """
-        self._client = Client(to, patience or Patience(_PATIENCE_S))
+        self._client = GitHubClient(to, patience or Patience(_PATIENCE_S))
         self._terms = terms or Terms()
         self._now = now
         self._label = self._terms.label

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from github.GithubObject import NotSet
 
 from ciguard.domain.remarks import RemarkLevel
-from ciguard.trackers.github_client import FAILURES, Client
+from ciguard.trackers.github_client import FAILURES, GitHubClient
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.domain.remarks import Remark
     from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.shown import Check, Head
+    from ciguard.trackers.shown import CheckReport, Head
 
 OURS = "ciguard"
 """External id of our check runs: jobs of workflows are check runs too, and may have our name."""
@@ -39,9 +39,9 @@ class CheckRuns:
     """Check runs of one repository."""
 
     def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = Client(to, patience, needs="checks: write")
+        self._client = GitHubClient(to, patience, needs="checks: write")
 
-    def publish(self, head: Head, check: Check) -> str:
+    def publish(self, head: Head, check: CheckReport) -> str:
         """Create the check run or bring it up to date; doing it again changes nothing.
 
         GitHub only ever adds annotations. Where a check run of ours has some that are not wanted
@@ -87,7 +87,7 @@ class CheckRuns:
         there = self._client.repeat(lambda: list(run.get_annotations()))
         return {(one.path, one.start_line, one.title or "", one.message) for one in there}
 
-    def _created(self, head: Head, check: Check, output: dict[str, str]) -> CheckRun:
+    def _created(self, head: Head, check: CheckReport, output: dict[str, str]) -> CheckRun:
         """Create a check run that is in progress."""
         before = self._latest(head)
         repository = self._client.repository
@@ -110,7 +110,11 @@ class CheckRuns:
         return self._client.create(make, look, what=f"check run {head.name!r}")
 
     def _complete(
-        self, run: CheckRun, check: Check, output: dict[str, str], wanted: dict[Key, Annotation]
+        self,
+        run: CheckRun,
+        check: CheckReport,
+        output: dict[str, str],
+        wanted: dict[Key, Annotation],
     ) -> None:
         """Add what is missing, batch by batch; the conclusion comes with the last one."""
         attempt = 0
@@ -154,6 +158,6 @@ def _key(one: Annotation) -> Key:
     return str(one["path"]), int(one["start_line"]), str(one["title"]), str(one["message"])
 
 
-def _is_as(run: CheckRun, check: Check, output: dict[str, str]) -> bool:
+def _is_as(run: CheckRun, check: CheckReport, output: dict[str, str]) -> bool:
     there = (run.status, run.conclusion, run.output.title, run.output.summary)
     return there == ("completed", check.conclusion, output["title"], output["summary"])

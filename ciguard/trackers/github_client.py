@@ -51,7 +51,7 @@ _SECONDARY_WAIT_S = 60.0
 _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 
 
-class Client:
+class GitHubClient:
     """One repository. Every request goes through `repeat` or is followed by `give_way`."""
 
     def __init__(self, to: Connection, patience: Patience, *, needs: str = "issues: write") -> None:

@@ -11,7 +11,7 @@ from github import GithubException
 
 from ciguard.domain.text import visible
 from ciguard.errors import TrackerForbiddenError
-from ciguard.trackers.github_client import Client
+from ciguard.trackers.github_client import GitHubClient
 
 if TYPE_CHECKING:
     from ciguard.trackers.connection import Connection
@@ -27,7 +27,7 @@ class CodeScanning:
     """Analyses of one repository."""
 
     def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = Client(to, patience, needs="security-events: write")
+        self._client = GitHubClient(to, patience, needs="security-events: write")
         self._repository = to.repository
 
     def upload(self, analysis: Analysis) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from github import UnknownObjectException
 
-from ciguard.trackers.github_client import Client
+from ciguard.trackers.github_client import GitHubClient
 
 if TYPE_CHECKING:
     from github.Issue import Issue
@@ -22,7 +22,7 @@ class StickyComment:
     """Comments on pull requests of one repository."""
 
     def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = Client(to, patience, needs="pull-requests: write")
+        self._client = GitHubClient(to, patience, needs="pull-requests: write")
 
     def publish(self, comment: Comment) -> str:
         """Write the comment or bring it up to date. A newer head has a newer run: it is left.

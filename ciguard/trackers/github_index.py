@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from github.Issue import Issue as Filed
 
-    from ciguard.trackers.github_client import Client
+    from ciguard.trackers.github_client import GitHubClient
 
 MAX_SEARCHED = 1_000
 """Issues of our account that are looked through where the label shows none; the latest first."""
@@ -34,7 +34,7 @@ class IssueIndex:
     token's own account wrote it.
     """
 
-    def __init__(self, client: Client, *, label: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, client: GitHubClient, *, label: str, now: Callable[[], datetime]) -> None:
         """Index nothing until the first question.
 
         Args:

@@ -9,7 +9,7 @@ from ciguard.errors import TrackerError, TrackerUnavailableError
 from ciguard.trackers.contract import marked_with
 from ciguard.trackers.disclosure import Disclosed
 from ciguard.trackers.github import GitHubTracker
-from ciguard.trackers.github_client import Client
+from ciguard.trackers.github_client import GitHubClient
 
 if TYPE_CHECKING:
     from github.RepositoryAdvisory import RepositoryAdvisory as Advisory
@@ -34,7 +34,7 @@ class PrivateRepository:
     def __init__(self, to: Connection, *, terms: Terms, patience: Patience) -> None:
         """Connect on the first request; see `GitHubTracker`."""
         self._name = to.repository
-        self._client = Client(to, patience)
+        self._client = GitHubClient(to, patience)
         self._issues = GitHubTracker(to, terms=terms, patience=patience)
         self._is_private = False
 
@@ -77,7 +77,7 @@ class Advisories:
             to: the repository and the token.
             patience: how long all requests together may take.
         """
-        self._client = Client(to, patience, needs=_NEEDS)
+        self._client = GitHubClient(to, patience, needs=_NEEDS)
 
     def disclose(self, crash: SecurityCrash, *, creates: bool) -> Disclosed | None:
         """Draft an advisory; where the crash has a draft, its text is brought up to date.

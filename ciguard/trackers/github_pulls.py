@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.domain.text import visible
 from ciguard.errors import TrackerError
-from ciguard.trackers.github_client import Client
+from ciguard.trackers.github_client import GitHubClient
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
 
     from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.shown import Origin
+    from ciguard.trackers.shown import PullRequestOrigin
 
 
 class PullRequests:
     """Pull requests into one repository."""
 
     def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = Client(to, patience, needs="pull-requests: read")
+        self._client = GitHubClient(to, patience, needs="pull-requests: read")
         self._repository = to.repository
 
-    def number_of(self, origin: Origin) -> int:
+    def number_of(self, origin: PullRequestOrigin) -> int:
         """Return the number of the open pull request that has exactly this head; 0 if none has.
 
         GitHub's list of the pull requests of a commit is empty for commits of forks, so the branch
@@ -48,7 +48,7 @@ class PullRequests:
             raise TrackerError(msg)
         return numbers[0] if numbers else 0
 
-    def _is_of(self, pull: PullRequest, origin: Origin) -> bool:
+    def _is_of(self, pull: PullRequest, origin: PullRequestOrigin) -> bool:
         head, base = pull.head, pull.base
         fork: Any = head.repo  # PyGithub's types do not know that a deleted fork is null
         if fork is None:

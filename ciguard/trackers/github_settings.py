@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from github import UnknownObjectException
 
-from ciguard.trackers.github_client import Client
-from ciguard.trackers.repository_state import BranchRules, RepositoryState, Runner
+from ciguard.trackers.github_client import GitHubClient
+from ciguard.trackers.repository_state import BranchRules, RepositoryRunner, RepositoryState
 
 if TYPE_CHECKING:
     from ciguard.trackers.connection import Connection
@@ -19,7 +19,7 @@ class GitHubSettings:
     """See `RepositorySettings`."""
 
     def __init__(self, to: Connection, patience: Patience) -> None:
-        self._client = Client(to, patience, needs="metadata: read")
+        self._client = GitHubClient(to, patience, needs="metadata: read")
         self._path = f"/repos/{to.repository}"
 
     def state(self) -> RepositoryState:
@@ -57,12 +57,12 @@ class GitHubSettings:
         listed = self._client.repeat(lambda: list(self._client.repository.get_workflows()))
         return {workflow.path: workflow.state for workflow in listed}
 
-    def runners(self) -> list[Runner]:
+    def runners(self) -> list[RepositoryRunner]:
         """Return the runners of the repository's own; those of its organisation are not listed."""
         repository = self._client.repository
         listed = self._client.repeat(lambda: list(repository.get_self_hosted_runners()))
         return [
-            Runner(
+            RepositoryRunner(
                 labels=frozenset(str(label["name"]).casefold() for label in runner.labels),
                 is_online=runner.status == "online",
             )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class GroupedBucket:
     """One bucket of a group."""
 
     bucket: Bucket
@@ -91,13 +91,13 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class BucketGroup:
     """Buckets with one cause."""
 
     name: str
     """Of the cause; the fingerprint of a bucket that shares its cause with no other."""
-    members: tuple[Member, ...]
-    lost: tuple[Member, ...] = ()
+    members: tuple[GroupedBucket, ...]
+    lost: tuple[GroupedBucket, ...] = ()
     """Those that were part of its issue while their cause was taken for this one."""
 
     @property
@@ -112,7 +112,7 @@ class Group:
         return tuple(dict.fromkeys((self.name, *known)))
 
     @property
-    def met(self) -> tuple[Member, ...]:
+    def met(self) -> tuple[GroupedBucket, ...]:
         """Those that this run met."""
         return tuple(member for member in self.members if member.is_met)
 
@@ -138,14 +138,14 @@ class Group:
         return not self.was_there and any(member.is_back for member in self.members)
 
     @property
-    def shown(self) -> Member:
+    def shown(self) -> GroupedBucket:
         """The member with the plainest case, of those that this run met if it met any."""
         still_there = [member for member in self.members if member.is_open]
         candidates = self.met or still_there or self.members
         return min(candidates, key=lambda member: simplicity(member.bucket.finding.case))
 
 
-def groups_of(compared: Iterable[Bucket], *, before: Records, after: Records) -> list[Group]:
+def groups_of(compared: Iterable[Bucket], *, before: Records, after: Records) -> list[BucketGroup]:
     """Return all buckets by cause: groups that this run met in its order, then the others.
 
     The cause is that of the record, where there is one: it shows the plainest case of all runs, so
@@ -157,23 +157,23 @@ def groups_of(compared: Iterable[Bucket], *, before: Records, after: Records) ->
         after: the baseline after the run.
     """
     earlier, now = by_any_name(before), by_any_name(after)
-    members: dict[str, list[Member]] = {}
+    members: dict[str, list[GroupedBucket]] = {}
     met: set[str] = set()
     for bucket in compared:
         names = (bucket.fingerprint, *bucket.aliases)
         record = _first(now, names)
         if record is not None:
             met.add(record.fingerprint)
-        _add(members, Member(bucket=bucket, before=_first(earlier, names), after=record))
+        _add(members, GroupedBucket(bucket=bucket, before=_first(earlier, names), after=record))
     for record in sorted(current(after).values(), key=lambda record: record.fingerprint):
         if record.fingerprint not in met and _may_count(record):
             known = _first(earlier, (record.fingerprint, *record.aliases))
             unmet = bucket_of(record, Comparison.NOT_RUN)
-            _add(members, Member(bucket=unmet, before=known, after=record))
-    return [Group(name=name, members=tuple(those)) for name, those in members.items()]
+            _add(members, GroupedBucket(bucket=unmet, before=known, after=record))
+    return [BucketGroup(name=name, members=tuple(those)) for name, those in members.items()]
 
 
-def _add(members: dict[str, list[Member]], member: Member) -> None:
+def _add(members: dict[str, list[GroupedBucket]], member: GroupedBucket) -> None:
     recorded = member.after and bucket_of(member.after, member.bucket.comparison)
     cause = cause_of(recorded or member.bucket)
     # A record of an older recipe may have another name than the bucket that it stands for.
@@ -190,21 +190,21 @@ def _first(by_name: Mapping[str, BaselineRecord], names: Iterable[str]) -> Basel
     return next((by_name[name] for name in names if name in by_name), None)
 
 
-def shared_issues(groups: Iterable[Group]) -> dict[str, list[Group]]:
+def shared_issues(groups: Iterable[BucketGroup]) -> dict[str, list[BucketGroup]]:
     """Return the issues that are noted for members of several groups: those groups were one."""
-    noted: dict[str, list[Group]] = {}
+    noted: dict[str, list[BucketGroup]] = {}
     for group in groups:
         for issue in group.issues:
             noted.setdefault(issue, []).append(group)
     return {issue: sharing for issue, sharing in noted.items() if len(sharing) > 1}
 
 
-def keeper(sharing: Iterable[Group]) -> Group:
+def keeper(sharing: Iterable[BucketGroup]) -> BucketGroup:
     """Return the group that keeps an issue which is about none of those that share it any more."""
     return min(sharing, key=lambda group: min(group.fingerprints))
 
 
-def with_noted(groups: Iterable[Group], issues: Mapping[str, str]) -> list[Group]:
+def with_noted(groups: Iterable[BucketGroup], issues: Mapping[str, str]) -> list[BucketGroup]:
     """Return the groups with issues that the baseline does not know, by fingerprint."""
     return [
         replace(
@@ -220,7 +220,7 @@ def with_noted(groups: Iterable[Group], issues: Mapping[str, str]) -> list[Group
     ]
 
 
-def with_owner(groups: Iterable[Group], issue: str, owner: Group) -> list[Group]:
+def with_owner(groups: Iterable[BucketGroup], issue: str, owner: BucketGroup) -> list[BucketGroup]:
     """Return the groups after one of several that were one has kept their issue.
 
     Args:
@@ -238,7 +238,7 @@ def with_owner(groups: Iterable[Group], issue: str, owner: Group) -> list[Group]
     return [replace(g, lost=(*g.lost, *lost)) if g.name == owner.name else g for g in parted]
 
 
-def _without(member: Member, issue: str) -> Member:
+def _without(member: GroupedBucket, issue: str) -> GroupedBucket:
     if member.issue != issue:
         return member
     before, after = (

@@ -12,12 +12,12 @@ from ciguard.trackers.contract import ROLL_UP, Report, marker
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.trackers.groups import Group
+    from ciguard.trackers.groups import BucketGroup
 
 _MAX_LISTED = 300
 
 
-def roll_up(groups: Iterable[Group]) -> Report:
+def roll_up(groups: Iterable[BucketGroup]) -> Report:
     """Return the one issue that lists groups which have none of their own."""
     listed = list(groups)
     rows = [_listed(group) for group in listed[:_MAX_LISTED]]
@@ -46,7 +46,7 @@ def roll_up(groups: Iterable[Group]) -> Report:
     )
 
 
-def _listed(group: Group) -> str:
+def _listed(group: BucketGroup) -> str:
     bucket = group.shown.bucket
     others = len({member.bucket.finding.api for member in group.members}) - 1
     return (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.causes import Cause
     from ciguard.domain.findings import Finding
-    from ciguard.trackers.context import Context, Row
+    from ciguard.trackers.context import Context, IssueRow
 
 _MAX_ROWS = 100
 _MAX_CAUSE = 400
@@ -95,7 +95,7 @@ def table(context: Context, folded: Collection[str]) -> str:
     return "### Where it shows\n\n" + "\n".join(lines) + rest
 
 
-def _facts(row: Row) -> list[str]:
+def _facts(row: IssueRow) -> list[str]:
     finding, onset = row.bucket.finding, row.bucket.onset
     since = markdown_text(onset.words.removeprefix("since ")) if onset else ""
     day = row.first_seen[:_DAY]
@@ -106,13 +106,13 @@ def _facts(row: Row) -> list[str]:
     ]
 
 
-def _place(row: Row, folded: Collection[str]) -> str:
+def _place(row: IssueRow, folded: Collection[str]) -> str:
     if not row.script:
         return ""
     return "folded" if row.bucket.fingerprint in folded else "in the results"
 
 
-def folded_scripts(rows: Sequence[Row], *, room: int) -> tuple[str, frozenset[str]]:
+def folded_scripts(rows: Sequence[IssueRow], *, room: int) -> tuple[str, frozenset[str]]:
     """Return the scripts of the members that are not shown, as many as there is room for.
 
     Args:
@@ -136,7 +136,7 @@ def folded_scripts(rows: Sequence[Row], *, room: int) -> tuple[str, frozenset[st
     return ("\n\n".join(parts), frozenset(held)) if held else ("", frozenset())
 
 
-def _folded(row: Row) -> str:
+def _folded(row: IssueRow) -> str:
     block = markdown_block(row.script.rstrip("\n"), language="python", limit=MAX_SCRIPT)
     name = html_code(without_local_paths(row.bucket.finding.api))
     return f"<details><summary>{name}</summary>\n\n{block}\n\n</details>"

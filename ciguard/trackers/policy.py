@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord, Records
     from ciguard.domain.findings import Bucket
     from ciguard.trackers.disclosure import Discloser
-    from ciguard.trackers.groups import Group, Member
+    from ciguard.trackers.groups import BucketGroup, GroupedBucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,27 +59,29 @@ def _may_corrupt(bucket: Bucket) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class FilingPlan:
     """What a run does to its tracker."""
 
-    opened: tuple[Group, ...] = ()
-    reopened: tuple[Group, ...] = ()
+    opened: tuple[BucketGroup, ...] = ()
+    reopened: tuple[BucketGroup, ...] = ()
     """Fixed once, met again."""
-    adopted: tuple[Group, ...] = ()
+    adopted: tuple[BucketGroup, ...] = ()
     """Have an issue that the baseline does not know."""
-    refreshed: tuple[Group, ...] = ()
+    refreshed: tuple[BucketGroup, ...] = ()
     """Known, with an issue; what there is to report of them is the author's decision."""
-    ticked: tuple[Group, ...] = ()
+    ticked: tuple[BucketGroup, ...] = ()
     """Not met by this run, which made a member count as fixed while others do not."""
-    closed: tuple[Group, ...] = ()
+    closed: tuple[BucketGroup, ...] = ()
     """Every member is fixed by now, or accepted."""
-    listed: tuple[Group, ...] = ()
+    listed: tuple[BucketGroup, ...] = ()
     """Known or new, without an issue of their own."""
-    withheld: tuple[Group, ...] = ()
+    withheld: tuple[BucketGroup, ...] = ()
     """With security-relevant crashes that are not to be published."""
 
 
-def plan(groups: Iterable[Group], *, rules: FilingRules, establishes: bool = False) -> Plan:
+def plan(
+    groups: Iterable[BucketGroup], *, rules: FilingRules, establishes: bool = False
+) -> FilingPlan:
     """Decide what a run of the default branch files.
 
     Args:
@@ -89,18 +91,18 @@ def plan(groups: Iterable[Group], *, rules: FilingRules, establishes: bool = Fal
         establishes: whether there was no baseline before this run.
     """
     cap = rules.cap if rules.file_first_run or not establishes else 0
-    piles: dict[str, list[Group]] = {name: [] for name in _PILES}
+    piles: dict[str, list[BucketGroup]] = {name: [] for name in _PILES}
     for group in groups:
         for pile, part in _parts(_counted(group, rules), rules):
             is_full = pile == "opened" and len(piles[pile]) >= cap
             piles["listed" if is_full else pile].append(part)
-    return Plan(**{name: tuple(pile) for name, pile in piles.items()})
+    return FilingPlan(**{name: tuple(pile) for name, pile in piles.items()})
 
 
 _PILES = ("opened", "reopened", "adopted", "refreshed", "ticked", "closed", "listed", "withheld")
 
 
-def _counted(group: Group, rules: FilingRules) -> Group:
+def _counted(group: BucketGroup, rules: FilingRules) -> BucketGroup:
     """Return the group of those members that an issue is about, or was."""
     marked = (replace(m, is_met=_is_met(m.bucket, rules)) for m in group.members)
     return replace(group, members=tuple(m for m in marked if _counts(m, rules)))
@@ -114,14 +116,14 @@ def _is_met(bucket: Bucket, rules: FilingRules) -> bool:
     )
 
 
-def _counts(member: Member, rules: FilingRules) -> bool:
+def _counts(member: GroupedBucket, rules: FilingRules) -> bool:
     if member.is_met or member.issue or member.left:
         return True
     is_open = member.after is not None and member.after.state is State.OPEN
     return is_open and rules.files(member.bucket)
 
 
-def _parts(group: Group, rules: FilingRules) -> Iterable[tuple[str, Group]]:
+def _parts(group: BucketGroup, rules: FilingRules) -> Iterable[tuple[str, BucketGroup]]:
     """Yield what of a group is filed, and what must not be published, each with its pile.
 
     Where the group has no issue yet, one member that this run met and that must not be published
@@ -138,8 +140,8 @@ def _parts(group: Group, rules: FilingRules) -> Iterable[tuple[str, Group]]:
         yield pile, public
 
 
-def _pile(group: Group) -> str:
-    """Return the field of `Plan` that a group belongs to, caps aside; empty where it has none."""
+def _pile(group: BucketGroup) -> str:
+    """Return the field of `FilingPlan` that a group belongs to, caps aside; empty if none."""
     if not group.issues:
         is_new = any(m.bucket.comparison is Comparison.NEW or m.left for m in group.met)
         return "opened" if is_new else "listed" if any(m.is_open for m in group.members) else ""
@@ -151,7 +153,7 @@ def _pile(group: Group) -> str:
     return "reopened" if returns and not group.was_there else "refreshed"
 
 
-def _pile_of_unmet(group: Group) -> str:
+def _pile_of_unmet(group: BucketGroup) -> str:
     """Return the pile of a group with an issue that this run did not meet."""
     has_fixed = any(m.became_fixed for m in group.members)
     if group.is_over:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.shown import Analysis, Check, Comment, Head, Origin
+    from ciguard.trackers.shown import Analysis, CheckReport, Comment, Head, PullRequestOrigin
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,9}")
 
@@ -39,7 +39,7 @@ def pull_request_number(text: str) -> int:
     return int(text)
 
 
-def publish_check(to: Connection, head: Head, check: Check, *, patience: Patience) -> str:
+def publish_check(to: Connection, head: Head, check: CheckReport, *, patience: Patience) -> str:
     """Create or bring up to date the check run of that name; return what was done.
 
     Raises:
@@ -63,7 +63,7 @@ def publish_comment(to: Connection, comment: Comment, *, patience: Patience) -> 
     return StickyComment(to, patience).publish(comment)
 
 
-def find_pull_request(to: Connection, origin: Origin, *, patience: Patience) -> int:
+def find_pull_request(to: Connection, origin: PullRequestOrigin, *, patience: Patience) -> int:
     """Return the number of the open pull request with exactly this head; 0 if there is none.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from ciguard.trackers.connection import Connection
     from ciguard.trackers.patience import Patience
-    from ciguard.trackers.repository_state import BranchRules, RepositoryState, Runner
+    from ciguard.trackers.repository_state import BranchRules, RepositoryRunner, RepositoryState
 
 
 class RepositorySettings(Protocol):
@@ -22,7 +22,7 @@ class RepositorySettings(Protocol):
     def workflow_states(self) -> dict[str, str]:
         """Return `active` or how it is disabled, by the path of a workflow's file."""
 
-    def runners(self) -> list[Runner]:
+    def runners(self) -> list[RepositoryRunner]:
         """Return the runners of the repository's own; those of its organisation are not listed."""
 
     def has_label(self, name: str) -> bool:

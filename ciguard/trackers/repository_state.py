@@ -28,7 +28,7 @@ class RepositoryState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Runner:
+class RepositoryRunner:
     """A runner that is registered for the repository alone."""
 
     labels: frozenset[str]

@@ -46,7 +46,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class PullRequestOrigin:
     """Where a pull request comes from, as the event of its run reports it."""
 
     repository: str
@@ -78,7 +78,7 @@ class Analysis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CheckReport:
     """What a check run says."""
 
     conclusion: str

@@ -75,7 +75,7 @@ class Close:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class PostComment:
     """Say in the group's issue what is new, and leave its text: this run has none better."""
 
     fingerprint: str
@@ -89,12 +89,12 @@ class Remark:
         return (self.fingerprint, *self.aliases)
 
 
-Task: TypeAlias = File | Refresh | Remark | Close
+Task: TypeAlias = File | Refresh | PostComment | Close
 
 _KINDS: Mapping[str, type[Task]] = {
     "file": File,
     "refresh": Refresh,
-    "remark": Remark,
+    "remark": PostComment,
     "close": Close,
 }
 
@@ -129,7 +129,7 @@ def _performed(task: Task, tracker: Tracker) -> Issue | None:
             return issue if issue.is_open else tracker.reopen(issue, because)
         case Refresh():
             return _refresh(task, tracker)
-        case Remark():
+        case PostComment():
             return _remark(task, tracker)
         case Close():
             return _close(task, tracker)
@@ -148,7 +148,7 @@ def _refresh(task: Refresh, tracker: Tracker) -> Issue | None:
     return issue
 
 
-def _remark(task: Remark, tracker: Tracker) -> Issue | None:
+def _remark(task: PostComment, tracker: Tracker) -> Issue | None:
     issue = tracker.find(*task.names)
     if issue is not None and issue.is_open:
         tracker.comment(issue, task.news)
@@ -189,7 +189,7 @@ def replaces(later: Task, earlier: Task) -> bool:
         return False
     if isinstance(earlier, Refresh):
         return not earlier.news
-    return not isinstance(later, Refresh | Remark)
+    return not isinstance(later, Refresh | PostComment)
 
 
 def task_to_json(task: Task) -> dict[str, Json]:

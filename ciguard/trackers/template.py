@@ -52,7 +52,7 @@ _MAX_BYTES = 1 << 16
 _MISTAKES = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-class Template:
+class IssueTemplate:
     """A text with places for what is known of a bucket."""
 
     def __init__(self, path: Path = BUILT_IN) -> None:
@@ -96,6 +96,6 @@ class Template:
 
 
 @cache
-def built_in() -> Template:
+def built_in() -> IssueTemplate:
     """Return the template that comes with ciguard."""
-    return Template()
+    return IssueTemplate()

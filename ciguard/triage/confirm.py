@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
     from ciguard.oracles import Subject
 
 _FILLS = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
@@ -217,7 +217,7 @@ class Confirmer:
             return _AGAIN * limit_of(candidate.finding)
         return _SLACK * max(o.cost_s for o in first.outcomes.values() if isinstance(o, Passed))
 
-    def take(self, result: Result) -> list[Settled]:
+    def take(self, result: JobResult) -> list[Settled]:
         """Take the result of one of this confirmer's jobs; return what it settles."""
         number = result.job.key[1]  # type: ignore[index]
         trial = self._trials.get(number)

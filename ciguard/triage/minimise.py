@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.findings import Finding
     from ciguard.domain.outcomes import Outcome
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
     from ciguard.triage.confirm import SubjectOf
 
 _TOGETHER = 8
@@ -37,7 +37,7 @@ _MAX_UNDER_WAY = 2
 
 
 @dataclass(slots=True)
-class _Search:
+class _MinimisationSearch:
     key: str
     best: Finding
     tried: set[str] = field(default_factory=set)
@@ -94,12 +94,12 @@ class Minimiser:
             time_left=time_left,
             key=self.KEY,
         )
-        self._queue: deque[_Search] = deque()
-        self._searches: dict[str, _Search] = {}
+        self._queue: deque[_MinimisationSearch] = deque()
+        self._searches: dict[str, _MinimisationSearch] = {}
 
     def propose(self, key: str, finding: Finding) -> None:
         """Queue the finding that stands for the bucket `key`."""
-        search = _Search(key, finding)
+        search = _MinimisationSearch(key, finding)
         if self._conformity is not None:
             search.wants = tuple(self._conformity.conforming(finding))
             search.keeps = not self._conformity.breaches(finding)
@@ -118,7 +118,7 @@ class Minimiser:
             self._go_on(search)
         self._confirmer.pump()
 
-    def _go_on(self, search: _Search) -> None:
+    def _go_on(self, search: _MinimisationSearch) -> None:
         subject, targets = self._subject_of(search.best), tuple(search.best.outcomes)
         left = [
             variant
@@ -139,7 +139,7 @@ class Minimiser:
             job = Job(target, (self.KEY, search.key), cases, fresh=True, most_hangs=1)
             self._dispatcher.add(job)
 
-    def take(self, result: Result) -> list[Finding]:
+    def take(self, result: JobResult) -> list[Finding]:
         """Take the result of one of this minimiser's jobs.
 
         Returns:
@@ -163,7 +163,7 @@ class Minimiser:
             self._go_on(search)
         return []
 
-    def _judge(self, search: _Search) -> None:
+    def _judge(self, search: _MinimisationSearch) -> None:
         shown: list[Finding] = []
         subject = self._subject_of(search.best)
         judged = zip(search.variants, *search.outcomes.values(), strict=False)
@@ -183,7 +183,7 @@ class Minimiser:
             if wanted:
                 search.wants, search.keeps = (), True
 
-    def _is_worse(self, search: _Search, variant: Case) -> bool:
+    def _is_worse(self, search: _MinimisationSearch, variant: Case) -> bool:
         """Return whether a variant breaks the documentation where the best case does not."""
         if self._conformity is None or not search.keeps:
             return False

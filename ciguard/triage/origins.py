@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ciguard.domain.lineage import Ended
+    from ciguard.domain.lineage import NodeOutcome
     from ciguard.domain.programs import Ancestry
 
 _MAX_PLAIN_LENGTH = 999.5
@@ -38,7 +38,7 @@ class TreeOrigin:
     ancestry: Ancestry
     text: str
     """The program, as it was grown."""
-    ended: Ended
+    ended: NodeOutcome
     """What it is if it shows a defect."""
     is_alone: bool
     """Whether it is in no tree: a block that was run alone, or a program over and over."""

@@ -42,7 +42,7 @@ from ciguard.values.dictionaries import dictionary, dictionary_items, key_text
 from ciguard.values.floating import closed_range
 from ciguard.values.mutation import Mutation, Mutator, takes_special, with_special
 from ciguard.values.sample import Sampler, compile_sampler
-from ciguard.values.scope import Scope
+from ciguard.values.scope import SamplingScope
 from ciguard.values.violate import violations
 from ciguard.values.wording import in_words
 
@@ -74,7 +74,7 @@ __all__ = [
     "Optional",
     "RankOf",
     "Sampler",
-    "Scope",
+    "SamplingScope",
     "SizeOf",
     "String",
     "Tensor",
@@ -98,7 +98,9 @@ __all__ = [
 ]
 
 
-def compile_strategy(constraint: Constraint, scope: Scope | None = None) -> SearchStrategy[Value]:
+def compile_strategy(
+    constraint: Constraint, scope: SamplingScope | None = None
+) -> SearchStrategy[Value]:
     """Return a Hypothesis strategy of values that conform to `constraint` within `scope`."""
     # Hypothesis takes longer to import than the rest of ciguard; campaigns never need it.
     from ciguard.values.strategy import compile_strategy as compile_  # noqa: PLC0415

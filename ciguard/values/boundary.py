@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from ciguard.values.scope import Scope
+    from ciguard.values.scope import SamplingScope
 
 _OVERFLOWING = (2**63 - 1, -(2**63), 2**62, 2**61 + 1, 2**40, 2**32, -(2**31))
 """As sizes they overflow, or are refused at once."""
@@ -85,7 +85,7 @@ def _own_ends(constraint: Constraint) -> tuple[Mutation, ...]:
             return ()
 
 
-def _boundary_of(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _boundary_of(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     table = _table_for(current)
     return table[int(rng.random() * len(table))](rng, scope, current)
 
@@ -104,7 +104,7 @@ def _table_for(value: Value) -> tuple[Mutator, ...]:
             return _OF_DTYPE if isinstance(value, DtypeValue) else _OF_OTHER
 
 
-def _zero_dimension(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _zero_dimension(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -116,7 +116,7 @@ def _zero_dimension(rng: random.Random, scope: Scope, current: Value) -> Value:
 
 
 def _shaped(
-    rng: random.Random, scope: Scope, current: Value, *, shapes: tuple[tuple[int, ...], ...]
+    rng: random.Random, scope: SamplingScope, current: Value, *, shapes: tuple[tuple[int, ...], ...]
 ) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
@@ -124,7 +124,7 @@ def _shaped(
     return reshaped(current, shapes[int(rng.random() * len(shapes))])
 
 
-def _any_shape(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _any_shape(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     """Give the tensor a shape that has nothing to do with the rest of the call."""
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -133,7 +133,7 @@ def _any_shape(rng: random.Random, scope: Scope, current: Value) -> Value:
     return _zero_dimension(rng, scope, other) if rng.random() < _EMPTY_SHARE else other
 
 
-def _one_size_off(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _one_size_off(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue) or not current.shape:
         return current
@@ -143,7 +143,7 @@ def _one_size_off(rng: random.Random, scope: Scope, current: Value) -> Value:
     return reshaped(current, tuple(sizes))
 
 
-def _one_rank_off(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _one_rank_off(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -154,7 +154,7 @@ def _one_rank_off(rng: random.Random, scope: Scope, current: Value) -> Value:
 
 
 def _filled(
-    rng: random.Random, scope: Scope, current: Value, *, constants: tuple[float, ...]
+    rng: random.Random, scope: SamplingScope, current: Value, *, constants: tuple[float, ...]
 ) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
@@ -163,7 +163,7 @@ def _filled(
     return type(current)(current.dtype, current.shape, Constant(number))
 
 
-def _filled_with_edge(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _filled_with_edge(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -186,14 +186,14 @@ def _edge_int(rng: random.Random, dtype: str, alike: int) -> int:
     return max(least, -1)
 
 
-def _special_fill(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _special_fill(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     return type(current)(current.dtype, current.shape, Special(int(rng.random() * 65536)))
 
 
-def _one_element(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _one_element(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     """Put one extreme integer among valid ones."""
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -203,7 +203,7 @@ def _one_element(rng: random.Random, scope: Scope, current: Value) -> Value:
     return with_element(current, int(rng.random() * count), _edge_int(rng, current.dtype, 1))
 
 
-def _other_dtype(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _other_dtype(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -211,7 +211,7 @@ def _other_dtype(rng: random.Random, scope: Scope, current: Value) -> Value:
     return type(current)(dtype, current.shape, current.fill)
 
 
-def _first_argument(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _first_argument(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     """Bend what an object is made from.
 
     Objects made from named arguments only, such as handles, stay whole: what makes them would
@@ -223,12 +223,12 @@ def _first_argument(rng: random.Random, scope: Scope, current: Value) -> Value:
     return replace(current, arguments=(_boundary_of(rng, scope, first), *rest))
 
 
-def _empty(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _empty(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del rng, scope
     return type(current)(()) if isinstance(current, ListValue | TupleValue) else current
 
 
-def _one_item(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _one_item(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     """Put the boundary value of one item among the valid others."""
     if not isinstance(current, ListValue | TupleValue) or not current.items:
         return ListValue((LiteralValue(-1),))
@@ -238,14 +238,14 @@ def _one_item(rng: random.Random, scope: Scope, current: Value) -> Value:
     return type(current)(tuple(items))
 
 
-def _all_items(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _all_items(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     if not isinstance(current, ListValue | TupleValue) or not current.items:
         return ListValue((LiteralValue(0),))
     item = _boundary_of(rng, scope, current.items[0])
     return type(current)((item,) * len(current.items))
 
 
-def _resized(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _resized(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, ListValue | TupleValue):
         return current
@@ -292,7 +292,7 @@ _OF_CALL: tuple[Mutator, ...] = (_first_argument,)
 _OF_LIST: tuple[Mutator, ...] = (_empty, _one_item, _one_item, _one_item, _all_items, _resized)
 
 
-def _negated(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _negated(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del rng, scope
     return LiteralValue(value=current == LiteralValue(value=False))
 

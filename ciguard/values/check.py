@@ -39,13 +39,13 @@ from ciguard.values.constraints import (
 )
 from ciguard.values.dictionaries import dictionary_items
 from ciguard.values.floating import closed_range, rounded
-from ciguard.values.scope import Scope
+from ciguard.values.scope import SamplingScope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def problem(value: Value, constraint: Constraint, scope: Scope | None = None) -> str:
+def problem(value: Value, constraint: Constraint, scope: SamplingScope | None = None) -> str:
     """Return why `value` does not conform to `constraint`; empty when it does.
 
     Args:
@@ -54,16 +54,16 @@ def problem(value: Value, constraint: Constraint, scope: Scope | None = None) ->
         scope: the other arguments of the call and the sizes bound so far; a reference to what is
             not in it restricts nothing. Symbols seen for the first time are bound in it.
     """
-    return _problem(constraint, value, Scope() if scope is None else scope)
+    return _problem(constraint, value, SamplingScope() if scope is None else scope)
 
 
-def conforms(value: Value, constraint: Constraint, scope: Scope | None = None) -> bool:
+def conforms(value: Value, constraint: Constraint, scope: SamplingScope | None = None) -> bool:
     """Return whether `value` satisfies `constraint`."""
     return not problem(value, constraint, scope)
 
 
 @singledispatch
-def _problem(constraint: Constraint, value: Value, scope: Scope) -> str:
+def _problem(constraint: Constraint, value: Value, scope: SamplingScope) -> str:
     del value, scope
     msg = f"{constraint!r} is not a value constraint"
     raise TypeError(msg)
@@ -76,7 +76,7 @@ def _integer(value: Value) -> int | None:
 
 
 @_problem.register(Int)
-def _int(constraint: Int, value: Value, scope: Scope) -> str:
+def _int(constraint: Int, value: Value, scope: SamplingScope) -> str:
     number = _integer(value)
     if number is None:
         return "not an int"
@@ -104,7 +104,7 @@ def _range_problem(number: float, least: float, most: float) -> str:
 
 
 @_problem.register(Float)
-def _float(constraint: Float, value: Value, scope: Scope) -> str:
+def _float(constraint: Float, value: Value, scope: SamplingScope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or type(value.value) is not float:
         return "not a float"
@@ -119,14 +119,14 @@ def _float(constraint: Float, value: Value, scope: Scope) -> str:
 
 
 @_problem.register(Bool)
-def _bool(constraint: Bool, value: Value, scope: Scope) -> str:
+def _bool(constraint: Bool, value: Value, scope: SamplingScope) -> str:
     del constraint, scope
     is_bool = isinstance(value, LiteralValue) and isinstance(value.value, bool)
     return "" if is_bool else "not a bool"
 
 
 @_problem.register(OneOf)
-def _one_of(constraint: OneOf, value: Value, scope: Scope) -> str:
+def _one_of(constraint: OneOf, value: Value, scope: SamplingScope) -> str:
     del scope
     same = any(value == known and _same_type(value, known) for known in constraint.values)
     return "" if same else f"{value!r} is not one of the known values"
@@ -139,7 +139,7 @@ def _same_type(value: Value, known: Value) -> bool:
 
 
 @_problem.register(String)
-def _string(constraint: String, value: Value, scope: Scope) -> str:
+def _string(constraint: String, value: Value, scope: SamplingScope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or not isinstance(value.value, str):
         return "not a string"
@@ -155,7 +155,7 @@ def _string(constraint: String, value: Value, scope: Scope) -> str:
 
 
 @_problem.register(Bytes)
-def _bytes(constraint: Bytes, value: Value, scope: Scope) -> str:
+def _bytes(constraint: Bytes, value: Value, scope: SamplingScope) -> str:
     del scope
     if not isinstance(value, LiteralValue) or not isinstance(value.value, bytes):
         return "not bytes"
@@ -163,7 +163,7 @@ def _bytes(constraint: Bytes, value: Value, scope: Scope) -> str:
 
 
 @_problem.register(Dtype)
-def _dtype(constraint: Dtype, value: Value, scope: Scope) -> str:
+def _dtype(constraint: Dtype, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, DtypeValue):
         return "not a dtype"
     if value.name not in constraint.names:
@@ -175,7 +175,7 @@ def _dtype(constraint: Dtype, value: Value, scope: Scope) -> str:
 
 
 @_problem.register(Ints)
-def _ints(constraint: Ints, value: Value, scope: Scope) -> str:
+def _ints(constraint: Ints, value: Value, scope: SamplingScope) -> str:
     wanted = TupleValue if constraint.as_tuple else ListValue
     if not isinstance(value, wanted):
         return "not a tuple" if constraint.as_tuple else "not a list"
@@ -197,7 +197,7 @@ def _ints(constraint: Ints, value: Value, scope: Scope) -> str:
     return next(filter(None, wrong), "")
 
 
-def _sizes_problem(constraint: Ints, numbers: list[int], scope: Scope) -> str:
+def _sizes_problem(constraint: Ints, numbers: list[int], scope: SamplingScope) -> str:
     if len(numbers) != len(constraint.sizes):
         return f"{len(numbers)} ints, not {len(constraint.sizes)}"
     sized = (Int(min=constraint.min, max=constraint.max, size=size) for size in constraint.sizes)
@@ -205,7 +205,7 @@ def _sizes_problem(constraint: Ints, numbers: list[int], scope: Scope) -> str:
     return next(filter(None, found), "")
 
 
-def _ints_length_problem(constraint: Ints, length: int, scope: Scope) -> str:
+def _ints_length_problem(constraint: Ints, length: int, scope: SamplingScope) -> str:
     least, most = constraint.length
     exact = scope.length(constraint.length_of) if constraint.length_of else None
     if exact is not None:
@@ -216,14 +216,14 @@ def _ints_length_problem(constraint: Ints, length: int, scope: Scope) -> str:
 
 
 @_problem.register(Tensor)
-def _tensor(constraint: Tensor, value: Value, scope: Scope) -> str:
+def _tensor(constraint: Tensor, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, TensorValue | ArrayValue):
         return "not a tensor"
     return tensor_problem(constraint, value, scope)
 
 
 @_problem.register(List)
-def _list(constraint: List, value: Value, scope: Scope) -> str:
+def _list(constraint: List, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, TupleValue if constraint.as_tuple else ListValue):
         return "not a tuple" if constraint.as_tuple else "not a list"
     least, most = constraint.length
@@ -243,7 +243,7 @@ def _uniform(items: Sequence[Value]) -> bool:
 
 
 @_problem.register(Tuple)
-def _tuple(constraint: Tuple, value: Value, scope: Scope) -> str:
+def _tuple(constraint: Tuple, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, TupleValue):
         return "not a tuple"
     if len(value.items) != len(constraint.items):
@@ -252,14 +252,14 @@ def _tuple(constraint: Tuple, value: Value, scope: Scope) -> str:
 
 
 @_problem.register(Dict)
-def _dict(constraint: Dict, value: Value, scope: Scope) -> str:
+def _dict(constraint: Dict, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, DictValue):
         return "not a dict"
     return _keywords_problem(constraint.items, value.items, scope)
 
 
 @_problem.register(Mapping)
-def _mapping(constraint: Mapping, value: Value, scope: Scope) -> str:
+def _mapping(constraint: Mapping, value: Value, scope: SamplingScope) -> str:
     pairs = dictionary_items(value)
     if pairs is None:
         return "not a dict"
@@ -271,7 +271,7 @@ def _mapping(constraint: Mapping, value: Value, scope: Scope) -> str:
 
 
 @_problem.register(Object)
-def _object(constraint: Object, value: Value, scope: Scope) -> str:
+def _object(constraint: Object, value: Value, scope: SamplingScope) -> str:
     if not isinstance(value, CallValue) or value.function != constraint.function:
         return f"not made by {constraint.function}"
     if len(value.arguments) != len(constraint.arguments):
@@ -283,7 +283,9 @@ def _object(constraint: Object, value: Value, scope: Scope) -> str:
 
 
 def _keywords_problem(
-    expected: tuple[tuple[str, Constraint], ...], given: tuple[tuple[str, Value], ...], scope: Scope
+    expected: tuple[tuple[str, Constraint], ...],
+    given: tuple[tuple[str, Value], ...],
+    scope: SamplingScope,
 ) -> str:
     if [key for key, _ in expected] != [key for key, _ in given]:
         return "other keys than expected"
@@ -291,7 +293,7 @@ def _keywords_problem(
     return _first_problem(pairs, scope)
 
 
-def _first_problem(pairs: Sequence[tuple[Constraint, Value]], scope: Scope) -> str:
+def _first_problem(pairs: Sequence[tuple[Constraint, Value]], scope: SamplingScope) -> str:
     for position, (constraint, value) in enumerate(pairs):
         found = _problem(constraint, value, scope)
         if found:
@@ -300,14 +302,14 @@ def _first_problem(pairs: Sequence[tuple[Constraint, Value]], scope: Scope) -> s
 
 
 @_problem.register(Optional)
-def _optional(constraint: Optional, value: Value, scope: Scope) -> str:
+def _optional(constraint: Optional, value: Value, scope: SamplingScope) -> str:
     if isinstance(value, LiteralValue) and value.value is None:
         return ""
     return _problem(constraint.inner, value, scope)
 
 
 @_problem.register(AnyOf)
-def _any_of(constraint: AnyOf, value: Value, scope: Scope) -> str:
+def _any_of(constraint: AnyOf, value: Value, scope: SamplingScope) -> str:
     problems = []
     for _, option in constraint.options:
         sizes = dict(scope.sizes)

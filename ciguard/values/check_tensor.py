@@ -11,10 +11,12 @@ from ciguard.values.constraints import Array, Between, Dim, Named, RankOf, SizeO
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Fill
-    from ciguard.values.scope import Scope
+    from ciguard.values.scope import SamplingScope
 
 
-def tensor_problem(constraint: Tensor, value: TensorValue | ArrayValue, scope: Scope) -> str:
+def tensor_problem(
+    constraint: Tensor, value: TensorValue | ArrayValue, scope: SamplingScope
+) -> str:
     """Return why a tensor does not conform; empty when it does."""
     if isinstance(constraint, Array) != isinstance(value, ArrayValue):
         return "not an array" if isinstance(constraint, Array) else "an array, not a tensor"
@@ -25,7 +27,7 @@ def tensor_problem(constraint: Tensor, value: TensorValue | ArrayValue, scope: S
     )
 
 
-def _dtype_problem(constraint: Tensor, dtype: str, scope: Scope) -> str:
+def _dtype_problem(constraint: Tensor, dtype: str, scope: SamplingScope) -> str:
     if dtype not in constraint.dtypes:
         return f"dtype {dtype} is not allowed"
     expected = scope.dtype(constraint.dtype_of) if constraint.dtype_of else None
@@ -34,7 +36,7 @@ def _dtype_problem(constraint: Tensor, dtype: str, scope: Scope) -> str:
     return ""
 
 
-def _shape_problem(constraint: Tensor, shape: tuple[int, ...], scope: Scope) -> str:
+def _shape_problem(constraint: Tensor, shape: tuple[int, ...], scope: SamplingScope) -> str:
     if constraint.shape_of:
         expected = scope.shape(constraint.shape_of)
         if expected is not None:
@@ -57,7 +59,7 @@ def _broadcast_problem(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
     return "" if fits else f"shape {shape} does not broadcast with {other}"
 
 
-def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: Scope) -> str:
+def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: SamplingScope) -> str:
     if len(shape) != len(pattern):
         return f"{len(shape)} dimensions, not {len(pattern)}"
     for axis, (dim, size) in enumerate(zip(pattern, shape, strict=True)):
@@ -66,7 +68,7 @@ def _pattern_problem(pattern: tuple[Dim, ...], shape: tuple[int, ...], scope: Sc
     return ""
 
 
-def _fits(dim: Dim, size: int, scope: Scope) -> bool:
+def _fits(dim: Dim, size: int, scope: SamplingScope) -> bool:
     match dim:
         case int():
             return size == dim
@@ -88,7 +90,9 @@ def _fits(dim: Dim, size: int, scope: Scope) -> bool:
             return least <= size <= most
 
 
-def _elements_problem(constraint: Tensor, value: TensorValue | ArrayValue, scope: Scope) -> str:
+def _elements_problem(
+    constraint: Tensor, value: TensorValue | ArrayValue, scope: SamplingScope
+) -> str:
     if prod(value.shape) == 0:
         return ""
     least, most, special = extent(value.fill)
@@ -113,7 +117,9 @@ def _outside(least: float | None, number: float | None) -> bool:
     return least is not None and number is not None and number < least
 
 
-def _bounds(constraint: Tensor, scope: Scope, dtype: str) -> tuple[float | None, float | None]:
+def _bounds(
+    constraint: Tensor, scope: SamplingScope, dtype: str
+) -> tuple[float | None, float | None]:
     if constraint.axis_of:
         shape = scope.shape(constraint.axis_of)
         if shape is not None:

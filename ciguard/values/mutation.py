@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import random
 
     from ciguard.domain.values import Fill
-    from ciguard.values.scope import Scope
+    from ciguard.values.scope import SamplingScope
 
-Mutator: TypeAlias = Callable[["random.Random", "Scope", Value], Value]
+Mutator: TypeAlias = Callable[["random.Random", "SamplingScope", Value], Value]
 """Given the conforming value, returns the mutated one. The scope holds the other arguments."""
 
 AnyTensor: TypeAlias = TensorValue | ArrayValue

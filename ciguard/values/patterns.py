@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from ciguard.values.scope import Scope
+    from ciguard.values.scope import SamplingScope
 
 _TEXTS = 64
 
 
-def pattern_sampler(pattern: str) -> Callable[[random.Random, Scope], Value]:
+def pattern_sampler(pattern: str) -> Callable[[random.Random, SamplingScope], Value]:
     """Return a sampler of a table of texts that match the whole of `pattern`."""
 
-    def draw(rng: random.Random, scope: Scope) -> Value:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - every sampler has one form
         texts = _matching(pattern)
         return texts[int(rng.random() * len(texts))]
 

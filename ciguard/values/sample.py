@@ -47,9 +47,9 @@ from ciguard.values.sample_tensor import tensor_sampler, tensors_like
 if TYPE_CHECKING:
     import random
 
-    from ciguard.values.scope import Scope
+    from ciguard.values.scope import SamplingScope
 
-Sampler: TypeAlias = Callable[["random.Random", "Scope"], Value]
+Sampler: TypeAlias = Callable[["random.Random", "SamplingScope"], Value]
 
 NONE = LiteralValue(None)
 _BOOLS = (LiteralValue(value=False), LiteralValue(value=True))
@@ -96,7 +96,7 @@ def _int(constraint: Int) -> Sampler:
         return draw
     parameter = constraint.axis_of
 
-    def axis(rng: random.Random, scope: Scope) -> Value:
+    def axis(rng: random.Random, scope: SamplingScope) -> Value:
         shape = scope.shape(parameter)
         if not shape:
             return draw(rng, scope) if shape is None else LiteralValue(0)
@@ -110,7 +110,7 @@ def _stepped(constraint: Int) -> Sampler:
     least, step = constraint.min, constraint.step
     count = (constraint.max - least) // step + 1
 
-    def draw(rng: random.Random, scope: Scope) -> Value:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - every sampler has one form
         pick = rng.random()
         if pick < _END_SHARE:
             return LiteralValue(least + step * (count - 1) * (pick < _END_SHARE / 2))
@@ -120,7 +120,7 @@ def _stepped(constraint: Int) -> Sampler:
 
 
 def _sized_int(symbol: str, table: tuple[int, ...]) -> Sampler:
-    def size(rng: random.Random, scope: Scope) -> Value:
+    def size(rng: random.Random, scope: SamplingScope) -> Value:
         bound = scope.sizes.get(symbol)
         if bound is not None:
             return LiteralValue(bound)
@@ -150,7 +150,7 @@ def _float(constraint: Float) -> Sampler:
     table = tuple(LiteralValue(number) for number in [*finite, *special])
     count, span = len(table), most - least
 
-    def draw(rng: random.Random, scope: Scope) -> Value:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - every sampler has one form
         pick = rng.random() * 2
         if pick < 1:
             return table[int(pick * count)]
@@ -196,7 +196,7 @@ def _spelled(constraint: String) -> Sampler:
     count, least = len(letters), constraint.min_length
     span = constraint.max_length - least + 1
 
-    def draw(rng: random.Random, scope: Scope) -> Value:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - every sampler has one form
         length = least + int(rng.random() * span)
         return LiteralValue("".join([letters[int(rng.random() * count)] for _ in range(length)]))
 
@@ -218,7 +218,7 @@ def _dtype(constraint: Dtype) -> Sampler:
     if not parameter:
         return draw
 
-    def same(rng: random.Random, scope: Scope) -> Value:
+    def same(rng: random.Random, scope: SamplingScope) -> Value:
         name = scope.dtype(parameter)
         return draw(rng, scope) if name is None or name not in names else DtypeValue(name)
 
@@ -236,7 +236,7 @@ def _ints(constraint: Ints) -> Sampler:
     length_of, axes_of = constraint.length_of, constraint.axes_of
     increasing = constraint.increasing
 
-    def draw(rng: random.Random, scope: Scope) -> Value:
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:
         length = scope.length(length_of) if length_of else None
         if length is None:
             length = least + int(rng.random() * span) if span > 1 else least
@@ -285,7 +285,7 @@ def _list(constraint: List) -> Sampler:
     alike = constraint.uniform and isinstance(constraint.item, Tensor)
     wrap = TupleValue if constraint.as_tuple else ListValue
 
-    def draw(rng: random.Random, scope: Scope) -> Value:
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:
         length = scope.length(length_of) if length_of else None
         if length is None:
             length = least + int(rng.random() * span) if span > 1 else least
@@ -313,7 +313,7 @@ def _mapping(constraint: Mapping) -> Sampler:
     least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
     key, item = _compile(constraint.key), _compile(constraint.item)
 
-    def draw(rng: random.Random, scope: Scope) -> Value:
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:
         length = least + int(rng.random() * span)
         keys: dict[str, Value] = {}
         for _ in range(length * _TRIES_PER_KEY):

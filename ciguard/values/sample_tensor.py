@@ -25,26 +25,26 @@ from ciguard.values.constraints import Array, Between, Dim, Named, RankOf, SizeO
 if TYPE_CHECKING:
     import random
 
-    from ciguard.values.scope import Scope
+    from ciguard.values.scope import SamplingScope
 
 Shape: TypeAlias = tuple[int, ...]
-_DrawShape: TypeAlias = Callable[["random.Random", "Scope"], Shape]
-_DrawDtype: TypeAlias = Callable[["random.Random", "Scope"], str]
-_DrawFill: TypeAlias = Callable[["random.Random", "Scope", str, Shape], Fill]
+_DrawShape: TypeAlias = Callable[["random.Random", "SamplingScope"], Shape]
+_DrawDtype: TypeAlias = Callable[["random.Random", "SamplingScope"], str]
+_DrawFill: TypeAlias = Callable[["random.Random", "SamplingScope", str, Shape], Fill]
 
 _SYMBOL_SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 6, 8)
 _MAX_EXPLICIT = 256
 """Above this many elements an explicit fill would make the case too long."""
 
 
-def tensor_sampler(constraint: Tensor) -> Callable[[random.Random, Scope], Value]:
+def tensor_sampler(constraint: Tensor) -> Callable[[random.Random, SamplingScope], Value]:
     """Return a sampler of tensors (of arrays, for `Array`) that conform to `constraint`."""
     make = ArrayValue if isinstance(constraint, Array) else TensorValue
     shape_at = _shape(constraint)
     dtype_at = _dtype(constraint)
     fill_at = _fill(constraint)
 
-    def draw(rng: random.Random, scope: Scope) -> Value:
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:
         dtype = dtype_at(rng, scope)
         shape = shape_at(rng, scope)
         return make(dtype, shape, fill_at(rng, scope, dtype, shape))
@@ -66,14 +66,14 @@ def _dtype(constraint: Tensor) -> _DrawDtype:
     count, allowed = len(table), frozenset(constraint.dtypes)
     only = table[0] if len(set(table)) == 1 else ""
 
-    def draw(rng: random.Random, scope: Scope) -> str:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> str:  # noqa: ARG001 - every sampler has one form
         return only or table[int(rng.random() * count)]
 
     parameter = constraint.dtype_of
     if not parameter:
         return draw
 
-    def same(rng: random.Random, scope: Scope) -> str:
+    def same(rng: random.Random, scope: SamplingScope) -> str:
         dtype = scope.dtype(parameter)
         return dtype if dtype is not None and dtype in allowed else draw(rng, scope)
 
@@ -96,13 +96,15 @@ def _pool(ndim: tuple[int, int]) -> _DrawShape:
 
 
 def _same_shape(
-    rng: random.Random, scope: Scope, *, parameter: str, otherwise: _DrawShape
+    rng: random.Random, scope: SamplingScope, *, parameter: str, otherwise: _DrawShape
 ) -> Shape:
     shape = scope.shape(parameter)
     return otherwise(rng, scope) if shape is None else shape
 
 
-def _broadcast(rng: random.Random, scope: Scope, *, parameter: str, otherwise: _DrawShape) -> Shape:
+def _broadcast(
+    rng: random.Random, scope: SamplingScope, *, parameter: str, otherwise: _DrawShape
+) -> Shape:
     shape = scope.shape(parameter)
     if shape is None:
         return otherwise(rng, scope)
@@ -122,7 +124,7 @@ def _pattern(pattern: tuple[Dim, ...]) -> _DrawShape:
     return lambda rng, scope: tuple([dim(rng, scope) for dim in dims])
 
 
-def _dim(dim: Dim) -> Callable[[random.Random, Scope], int]:
+def _dim(dim: Dim) -> Callable[[random.Random, SamplingScope], int]:
     match dim:
         case int():
             return lambda rng, scope: dim  # noqa: ARG005 - every sampler has one form
@@ -139,7 +141,9 @@ def _dim(dim: Dim) -> Callable[[random.Random, Scope], int]:
             return lambda rng, scope: least + int(rng.random() * span)  # noqa: ARG005 - as above
 
 
-def _symbol(rng: random.Random, scope: Scope, *, symbol: str, sizes: tuple[int, ...]) -> int:
+def _symbol(
+    rng: random.Random, scope: SamplingScope, *, symbol: str, sizes: tuple[int, ...]
+) -> int:
     size = scope.sizes.get(symbol)
     if size is None:
         size = sizes[int(rng.random() * len(sizes))]
@@ -151,7 +155,7 @@ def _length(rng: random.Random, length: int | None) -> int:
     return 1 + int(rng.random() * 4) if length is None else length
 
 
-def _size_of(rng: random.Random, scope: Scope, *, parameter: str, axis: int) -> int:
+def _size_of(rng: random.Random, scope: SamplingScope, *, parameter: str, axis: int) -> int:
     shape = scope.shape(parameter)
     if shape is None or not -len(shape) <= axis < len(shape):
         return _length(rng, None)
@@ -163,7 +167,7 @@ def _fill(constraint: Tensor) -> _DrawFill:
         return _axes(constraint.axis_of)
     by_dtype = {dtype: fills_of(constraint, dtype) for dtype in constraint.dtypes}
 
-    def draw(rng: random.Random, scope: Scope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001
+    def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001
         table = by_dtype[dtype]
         return table[int(rng.random() * len(table))]
 
@@ -190,7 +194,7 @@ _SPECIAL_FILLS = 32
 
 
 def _indices(parameter: str, otherwise: _DrawFill) -> _DrawFill:
-    def draw(rng: random.Random, scope: Scope, dtype: str, shape: Shape) -> Fill:
+    def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:
         indexed = scope.shape(parameter)
         if not indexed or dtype in element_types.FLOATING:
             return otherwise(rng, scope, dtype, shape)
@@ -200,7 +204,7 @@ def _indices(parameter: str, otherwise: _DrawFill) -> _DrawFill:
 
 
 def _axes(parameter: str) -> _DrawFill:
-    def draw(rng: random.Random, scope: Scope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001
+    def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001
         described = scope.shape(parameter)
         rank = len(described) if described else 1
         count = prod(shape)
@@ -213,7 +217,7 @@ def _axes(parameter: str) -> _DrawFill:
 
 
 def _increasing(unordered: _DrawFill) -> _DrawFill:
-    def draw(rng: random.Random, scope: Scope, dtype: str, shape: Shape) -> Fill:
+    def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:
         fill = unordered(rng, scope, dtype, shape)
         count = prod(shape)
         if not isinstance(fill, Uniform):

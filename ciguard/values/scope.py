@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Value
 
 
-class Scope:
+class SamplingScope:
     """The values and sizes chosen so far. Mutable: a sampler adds what it chooses."""
 
     __slots__ = ("sizes", "values")

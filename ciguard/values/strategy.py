@@ -49,7 +49,7 @@ from ciguard.values.dictionaries import dictionary, key_text
 from ciguard.values.floating import closed_range
 from ciguard.values.sample import compile_sampler
 from ciguard.values.sample_tensor import fills_of
-from ciguard.values.scope import Scope
+from ciguard.values.scope import SamplingScope
 
 if TYPE_CHECKING:
     import random
@@ -59,24 +59,24 @@ if TYPE_CHECKING:
 Strategy: TypeAlias = st.SearchStrategy[Value]
 
 
-def compile_strategy(constraint: Constraint, scope: Scope | None = None) -> Strategy:
+def compile_strategy(constraint: Constraint, scope: SamplingScope | None = None) -> Strategy:
     """Return a Hypothesis strategy of values that conform to `constraint` within `scope`."""
-    return _compile(constraint, Scope() if scope is None else scope)
+    return _compile(constraint, SamplingScope() if scope is None else scope)
 
 
 @singledispatch
-def _compile(constraint: Constraint, scope: Scope) -> Strategy:
+def _compile(constraint: Constraint, scope: SamplingScope) -> Strategy:
     del scope
     msg = f"{constraint!r} is not a value constraint"
     raise TypeError(msg)
 
 
-def _through_sampler(constraint: Constraint, scope: Scope) -> Strategy:
+def _through_sampler(constraint: Constraint, scope: SamplingScope) -> Strategy:
     """Where relations decide the value, the sampler draws it, from Hypothesis's randomness."""
     draw = compile_sampler(constraint)
 
     def sample(rng: random.Random) -> Value:
-        inner = Scope()
+        inner = SamplingScope()
         inner.values, inner.sizes = scope.values, dict(scope.sizes)
         return draw(rng, inner)
 
@@ -88,7 +88,7 @@ def _literals(strategy: st.SearchStrategy[bool | int | float | str | bytes | Non
 
 
 @_compile.register(Int)
-def _int(constraint: Int, scope: Scope) -> Strategy:
+def _int(constraint: Int, scope: SamplingScope) -> Strategy:
     if constraint.axis_of or constraint.size:
         return _through_sampler(constraint, scope)
     if constraint.step > 1:
@@ -99,7 +99,7 @@ def _int(constraint: Int, scope: Scope) -> Strategy:
 
 
 @_compile.register(Float)
-def _float(constraint: Float, scope: Scope) -> Strategy:
+def _float(constraint: Float, scope: SamplingScope) -> Strategy:
     del scope
     least, most = closed_range(constraint)
     width: Any = constraint.width
@@ -109,19 +109,19 @@ def _float(constraint: Float, scope: Scope) -> Strategy:
 
 
 @_compile.register(Bool)
-def _bool(constraint: Bool, scope: Scope) -> Strategy:
+def _bool(constraint: Bool, scope: SamplingScope) -> Strategy:
     del constraint, scope
     return _literals(st.booleans())
 
 
 @_compile.register(OneOf)
-def _one_of(constraint: OneOf, scope: Scope) -> Strategy:
+def _one_of(constraint: OneOf, scope: SamplingScope) -> Strategy:
     del scope
     return st.sampled_from(constraint.values)
 
 
 @_compile.register(String)
-def _string(constraint: String, scope: Scope) -> Strategy:
+def _string(constraint: String, scope: SamplingScope) -> Strategy:
     del scope
     if constraint.pattern:
         return _literals(st.from_regex(constraint.pattern, fullmatch=True))
@@ -131,20 +131,20 @@ def _string(constraint: String, scope: Scope) -> Strategy:
 
 
 @_compile.register(Bytes)
-def _bytes(constraint: Bytes, scope: Scope) -> Strategy:
+def _bytes(constraint: Bytes, scope: SamplingScope) -> Strategy:
     del scope
     return _literals(st.binary(max_size=constraint.max_length))
 
 
 @_compile.register(Dtype)
-def _dtype(constraint: Dtype, scope: Scope) -> Strategy:
+def _dtype(constraint: Dtype, scope: SamplingScope) -> Strategy:
     if constraint.dtype_of:
         return _through_sampler(constraint, scope)
     return st.sampled_from(constraint.names).map(DtypeValue)
 
 
 @_compile.register(Ints)
-def _ints(constraint: Ints, scope: Scope) -> Strategy:
+def _ints(constraint: Ints, scope: SamplingScope) -> Strategy:
     if constraint.length_of or constraint.axes_of or constraint.sizes or constraint.increasing:
         return _through_sampler(constraint, scope)
     wrap = TupleValue if constraint.as_tuple else ListValue
@@ -154,7 +154,7 @@ def _ints(constraint: Ints, scope: Scope) -> Strategy:
 
 
 @_compile.register(Tensor)
-def _tensor(constraint: Tensor, scope: Scope) -> Strategy:
+def _tensor(constraint: Tensor, scope: SamplingScope) -> Strategy:
     sampled = _through_sampler(constraint, scope)
     related = constraint.shape_of or constraint.broadcast_with or constraint.dtype_of
     relations = constraint.axis_of or constraint.index_of or constraint.increasing
@@ -202,7 +202,7 @@ def _complexity(fill: Fill) -> float:
 
 
 @_compile.register(List)
-def _list(constraint: List, scope: Scope) -> Strategy:
+def _list(constraint: List, scope: SamplingScope) -> Strategy:
     if constraint.length_of or constraint.uniform:
         return _through_sampler(constraint, scope)
     least, most = constraint.length
@@ -212,12 +212,12 @@ def _list(constraint: List, scope: Scope) -> Strategy:
 
 
 @_compile.register(Tuple)
-def _tuple(constraint: Tuple, scope: Scope) -> Strategy:
+def _tuple(constraint: Tuple, scope: SamplingScope) -> Strategy:
     return st.tuples(*(_compile(item, scope) for item in constraint.items)).map(TupleValue)
 
 
 def _pairs(
-    items: tuple[tuple[str, Constraint], ...], scope: Scope
+    items: tuple[tuple[str, Constraint], ...], scope: SamplingScope
 ) -> st.SearchStrategy[tuple[tuple[str, Value], ...]]:
     keys = [key for key, _ in items]
     values = st.tuples(*(_compile(item, scope) for _, item in items))
@@ -225,12 +225,12 @@ def _pairs(
 
 
 @_compile.register(Dict)
-def _dict(constraint: Dict, scope: Scope) -> Strategy:
+def _dict(constraint: Dict, scope: SamplingScope) -> Strategy:
     return _pairs(constraint.items, scope).map(DictValue)
 
 
 @_compile.register(Mapping)
-def _mapping(constraint: Mapping, scope: Scope) -> Strategy:
+def _mapping(constraint: Mapping, scope: SamplingScope) -> Strategy:
     least, most = constraint.length
     pairs = st.tuples(_compile(constraint.key, scope), _compile(constraint.item, scope))
     unique = st.lists(pairs, min_size=least, max_size=most, unique_by=lambda p: key_text(p[0]))
@@ -238,7 +238,7 @@ def _mapping(constraint: Mapping, scope: Scope) -> Strategy:
 
 
 @_compile.register(Object)
-def _object(constraint: Object, scope: Scope) -> Strategy:
+def _object(constraint: Object, scope: SamplingScope) -> Strategy:
     arguments = st.tuples(*(_compile(item, scope) for item in constraint.arguments))
     keywords = _pairs(constraint.keywords, scope)
     return st.tuples(arguments, keywords).map(
@@ -247,10 +247,10 @@ def _object(constraint: Object, scope: Scope) -> Strategy:
 
 
 @_compile.register(Optional)
-def _optional(constraint: Optional, scope: Scope) -> Strategy:
+def _optional(constraint: Optional, scope: SamplingScope) -> Strategy:
     return _literals(st.none()) | _compile(constraint.inner, scope)
 
 
 @_compile.register(AnyOf)
-def _any_of(constraint: AnyOf, scope: Scope) -> Strategy:
+def _any_of(constraint: AnyOf, scope: SamplingScope) -> Strategy:
     return st.one_of(*(_compile(option, scope) for _, option in constraint.options))

@@ -44,7 +44,7 @@ from ciguard.values.sample import compile_sampler
 if TYPE_CHECKING:
     import random
 
-    from ciguard.values.scope import Scope
+    from ciguard.values.scope import SamplingScope
 
 ALIENS: tuple[Value, ...] = (
     LiteralValue("not a number"),
@@ -77,7 +77,7 @@ def violations(constraint: Constraint) -> tuple[Mutation, ...]:
 
 def _surely(
     rng: random.Random,
-    scope: Scope,
+    scope: SamplingScope,
     current: Value,
     *,
     constraint: Constraint,
@@ -92,7 +92,7 @@ def _surely(
     return next((v for v in ALIENS if not _accepted(v, constraint, scope)), value)
 
 
-def _accepted(value: Value, constraint: Constraint, scope: Scope) -> bool:
+def _accepted(value: Value, constraint: Constraint, scope: SamplingScope) -> bool:
     sizes = dict(scope.sizes)
     accepted = conforms(value, constraint, scope)
     scope.sizes = sizes  # judging must not bind
@@ -172,20 +172,20 @@ def _sequence(current: Value) -> ListValue | TupleValue:
     return current if isinstance(current, ListValue | TupleValue) else ListValue((current,))
 
 
-def _longer(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _longer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     sequence = _sequence(current)
     last = sequence.items[-1:] or (LiteralValue(1),)
     return type(sequence)((*sequence.items, *last * (1 + int(rng.random() * 9))))
 
 
-def _shorter(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _shorter(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     sequence = _sequence(current)
     return type(sequence)(sequence.items[: int(rng.random() * len(sequence.items))])
 
 
-def _one_item(rng: random.Random, scope: Scope, current: Value, *, item: Value) -> Value:
+def _one_item(rng: random.Random, scope: SamplingScope, current: Value, *, item: Value) -> Value:
     del scope
     sequence = _sequence(current)
     items = list(sequence.items) or [item]
@@ -194,7 +194,7 @@ def _one_item(rng: random.Random, scope: Scope, current: Value, *, item: Value) 
 
 
 def _one_int(
-    rng: random.Random, scope: Scope, current: Value, *, choices: tuple[int, ...]
+    rng: random.Random, scope: SamplingScope, current: Value, *, choices: tuple[int, ...]
 ) -> Value:
     number = choices[int(rng.random() * len(choices))]
     return _one_item(rng, scope, current, item=LiteralValue(number))
@@ -218,7 +218,7 @@ def _tensor(constraint: Tensor) -> tuple[Mutation, ...]:
     return tuple(found)
 
 
-def _other_rank(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _other_rank(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -233,7 +233,7 @@ def _other_rank(rng: random.Random, scope: Scope, current: Value) -> Value:
     return reshaped(current, (1, 1, 1, *shape))
 
 
-def _other_size(rng: random.Random, scope: Scope, current: Value) -> Value:
+def _other_size(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue) or not current.shape:
         return current
@@ -246,7 +246,7 @@ def _other_size(rng: random.Random, scope: Scope, current: Value) -> Value:
 
 
 def _other_dtype(
-    rng: random.Random, scope: Scope, current: Value, *, names: tuple[str, ...]
+    rng: random.Random, scope: SamplingScope, current: Value, *, names: tuple[str, ...]
 ) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
@@ -255,7 +255,7 @@ def _other_dtype(
 
 
 def _other_fill(
-    rng: random.Random, scope: Scope, current: Value, *, fills: tuple[Constant, ...]
+    rng: random.Random, scope: SamplingScope, current: Value, *, fills: tuple[Constant, ...]
 ) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
@@ -263,7 +263,9 @@ def _other_fill(
     return replace(current, fill=fills[int(rng.random() * len(fills))])
 
 
-def _out_of_range(rng: random.Random, scope: Scope, current: Value, *, constraint: Tensor) -> Value:
+def _out_of_range(
+    rng: random.Random, scope: SamplingScope, current: Value, *, constraint: Tensor
+) -> Value:
     fills: list[Constant] = []
     if constraint.low is not None:
         fills += [Constant(int(constraint.low) - 1), Constant(int(constraint.low) - 1000)]
@@ -283,7 +285,9 @@ def _list(constraint: List) -> tuple[Mutation, ...]:
     return (Mutation("length", _longer), Mutation("length", _shorter), *inner, *wrong)
 
 
-def _item_mutated(rng: random.Random, scope: Scope, current: Value, *, mutation: Mutation) -> Value:
+def _item_mutated(
+    rng: random.Random, scope: SamplingScope, current: Value, *, mutation: Mutation
+) -> Value:
     sequence = _sequence(current)
     if not sequence.items:
         return current
@@ -329,7 +333,7 @@ def _of_kind(kind: Constraint) -> tuple[Mutation, ...]:
     sample = compile_sampler(kind)
 
     def mutator(mutate: Mutator) -> Mutator:
-        def mutated(rng: random.Random, scope: Scope, current: Value) -> Value:
+        def mutated(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
             if not _accepted(current, kind, scope):
                 current = sample(rng, scope)
             return mutate(rng, scope, current)

@@ -13,7 +13,7 @@ from ciguard.writing.arrays import (
     numpy_array,
 )
 from ciguard.writing.literals import dotted, element, is_name, nested, scalar, shape_text
-from ciguard.writing.source import WIDTH, Source
+from ciguard.writing.source import WIDTH, ScriptSource
 from ciguard.writing.writers import PLAIN_DTYPES, writer_of
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "PLAIN_DTYPES",
     "UNIT_FUNCTION",
     "WIDTH",
-    "Source",
+    "ScriptSource",
     "constant_element",
     "content",
     "dotted",

@@ -44,7 +44,7 @@ _TAKEN = frozenset(
 
 
 @dataclass(slots=True)
-class Source:
+class ScriptSource:
     """What a script is put together from; filled while a case is written."""
 
     writer: Writer

@@ -12,7 +12,7 @@ from git_examples import git
 from workflow_checkers import actionlint, language_service, schema, zizmor
 
 from ciguard.actions.checkup import Health, examine_workflows, read_workflows
-from ciguard.project import Project
+from ciguard.project import CiguardProject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,5 +141,5 @@ def test_the_check_to_require_is_reported_for_pull_requests_and_merge_queues(
     assert "if" not in guard["jobs"]["ciguard"]
     read = read_workflows(repositories[name])
     assert (read.required_check, read.answers_merge_queue) == ("ciguard / Verdict", True)
-    health = {each.health for each in examine_workflows(read, Project(commit=ACTION[-40:]))}
+    health = {each.health for each in examine_workflows(read, CiguardProject(commit=ACTION[-40:]))}
     assert health == {Health.OK}

@@ -10,7 +10,7 @@ from report_browser import DARK, PHONE, opened
 from report_examples import HOSTILE, run_of, write_report
 from tree_examples import found, heard, program, step
 
-from ciguard.domain.lineage import Ended
+from ciguard.domain.lineage import NodeOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,9 +64,9 @@ def grown() -> list[Event]:
     first, second = program(step("conv1")), program(step("conv1"), step("act1"))
     others = [program(step("conv1"), step("act1", f"torch.nn.Fine{n}")) for n in range(90)]
     odd = program(step("conv1"), step("act1", "torch.nn.Odd"))
-    nodes = [heard(first), heard(second, Ended.FAILED), *map(heard, others)]
+    nodes = [heard(first), heard(second, NodeOutcome.FAILED), *map(heard, others)]
     start, *_, end = run_of([found(second, says="it cannot be trained")])
-    return [start, *nodes, heard(odd, Ended.FAILED), end]
+    return [start, *nodes, heard(odd, NodeOutcome.FAILED), end]
 
 
 def sign(page: Page, kind: str = "finding") -> Any:
@@ -158,7 +158,7 @@ def test_what_is_marked_is_in_sight_on_a_phone(browser: Browser, tmp_path: Path)
     fathers = [
         heard(program(step("conv1"), step(f"act{n}", f"torch.nn.Fine{n}"))) for n in range(40)
     ]
-    events = [start, heard(first), *fathers, *nodes, heard(bad, Ended.FAILED), end]
+    events = [start, heard(first), *fathers, *nodes, heard(bad, NodeOutcome.FAILED), end]
     with opened(browser, write_report(events, tmp_path), **PHONE) as page:
         scroll = page.locator(".tree-scroll")
 
@@ -202,7 +202,7 @@ def test_hostile_names_and_programs_do_nothing(
         source=f"x = 1\n{HOSTILE}\n",
     )
     start, *_, end = run_of([found(hostile, says=HOSTILE)])
-    report = write_report([start, heard(hostile, Ended.FAILED), end], tmp_path)
+    report = write_report([start, heard(hostile, NodeOutcome.FAILED), end], tmp_path)
     with opened(browser, report, **options) as page:
         scripts = page.locator("script").count()
 

@@ -12,7 +12,7 @@ from report_browser import DARK, PHONE, opened
 from report_examples import HOSTILE, bucket, hostile_events, many, run_of, write_report
 
 from ciguard.domain.causes import Cause
-from ciguard.domain.models import Origin
+from ciguard.domain.models import GraphOrigin
 from ciguard.reports import ordered
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _width(drawn: Locator) -> float:
 
 def test_a_layer_of_a_large_model_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
     rates = tuple((f"mixed{n}_branch3x3dbl_batch_normalization_{n}" * 2, n / 7) for n in range(159))
-    origin = Origin(model="inception-v3", deviations=rates, suspect=rates[40][0])
+    origin = GraphOrigin(model="inception-v3", deviations=rates, suspect=rates[40][0])
     report = write_report(run_of([bucket(1, layer_difference(layer_case(origin)))]), tmp_path)
     with opened(browser, report, **PHONE) as page:
         chart = first_open(page).locator(".deviations")

@@ -11,7 +11,7 @@ from ciguard.baseline import BaselineStore, Records, Sighting, merge, update
 from ciguard.baseline.store import FolderStore
 from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, TargetSummary, Verdict
-from ciguard.trackers import Desk, Filing, FilingRules, LocalTracker, Outbox, Sources, Tracker
+from ciguard.trackers import Desk, Filing, FilingRules, IssueSources, LocalTracker, Outbox, Tracker
 from ciguard.triage import Buckets, cause_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Project:
         """Conclude a run as a campaign does, and file it."""
         desk = Desk(tracker or self.issues, self.outbox, dry_run=dry)  # type: ignore[arg-type]
         self.says = desk.says
-        sources = Sources(out=self.folder / "run")
+        sources = IssueSources(out=self.folder / "run")
         filing = Filing(desk, self.store, rules=self.rules, sources=sources)
         sighting = Sighting(
             time=f"2026-01-{self.day:02}T00:00:00Z", commit="abc", versions=((TARGET, version),)

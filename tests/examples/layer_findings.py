@@ -6,7 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
-from ciguard.domain.models import INPUT, ONE_LAYER, Check, LayerGraph, LayerNode, ModelCase, Origin
+from ciguard.domain.models import (
+    INPUT,
+    ONE_LAYER,
+    Check,
+    GraphOrigin,
+    LayerGraph,
+    LayerNode,
+    ModelCase,
+)
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import ArrayValue, Uniform
 
@@ -24,9 +32,11 @@ RATES = (
 """R_a of 17 layers."""
 
 
-def layer_case(origin: Origin | None = None, *, check: Check = Check.PREDICT) -> ModelCase:
+def layer_case(origin: GraphOrigin | None = None, *, check: Check = Check.PREDICT) -> ModelCase:
     """Return the run of a layer alone."""
-    found = Origin(model="lenet5-mnist", mutations=MUTATIONS, deviations=RATES, suspect="conv_3")
+    found = GraphOrigin(
+        model="lenet5-mnist", mutations=MUTATIONS, deviations=RATES, suspect="conv_3"
+    )
     data = ArrayValue("float32", (2, 8, 8, 1), Uniform(1, -1.0, 1.0))
     return ModelCase(
         api="keras.layers.Conv2D",
@@ -56,7 +66,7 @@ def whole_case() -> ModelCase:
     *inputs, layer = alone.graph.nodes
     last = LayerNode(name="flat", layer="keras.layers.Flatten", inputs=(layer.name,), shape=(108,))
     graph = LayerGraph(nodes=(*inputs, layer, last), outputs=("flat",))
-    origin = Origin(model="lenet5-mnist", mutations=MUTATIONS)
+    origin = GraphOrigin(model="lenet5-mnist", mutations=MUTATIONS)
     return replace(alone, api="keras.Model", graph=graph, origin=origin)
 
 

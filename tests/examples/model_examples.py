@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ciguard_planted.adapter import PlantedAdapter
 
-from ciguard.domain.models import INPUT, ONE_LAYER, Check, LayerGraph, LayerNode, ModelCase, Origin
+from ciguard.domain.models import (
+    INPUT,
+    ONE_LAYER,
+    Check,
+    GraphOrigin,
+    LayerGraph,
+    LayerNode,
+    ModelCase,
+)
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import ArrayValue, Uniform
 from ciguard.execution.worker.summarise import Summariser
@@ -29,7 +37,7 @@ MODEL = ModelCase(
     graph=LayerGraph(nodes=(X, FIRST, SECOND), outputs=("second",)),
     data=(ArrayValue("float32", (2, 4), Uniform(1, -1.0, 1.0)),),
     truth=ArrayValue("float32", (2, 3), Uniform(2, 0.0, 1.0)),
-    origin=Origin(model="tiny", mutations=("LA first: keras.layers.Softmax",)),
+    origin=GraphOrigin(model="tiny", mutations=("LA first: keras.layers.Softmax",)),
 )
 ALONE = ModelCase(
     api="keras.layers.Softmax",

@@ -12,7 +12,7 @@ from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Scalar, Tensor, TensorDigest
+from ciguard.execution import Scalar, TensorDigest, TensorOutput
 from ciguard.oracles import Identity, Subject
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def subject(*tags: str, names: Sequence[str] = (OLD, NEW)) -> Subject:
     )
 
 
-def tensor(*elements: complex, dtype: str = "float32", shape: tuple[int, ...] = ()) -> Tensor:
+def tensor(*elements: complex, dtype: str = "float32", shape: tuple[int, ...] = ()) -> TensorOutput:
     storage = "float32" if dtype == "bfloat16" else dtype
-    return Tensor(dtype, shape or (len(elements),), np.array(elements, dtype=storage))
+    return TensorOutput(dtype, shape or (len(elements),), np.array(elements, dtype=storage))
 
 
 def digest(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ciguard.domain.documentation import DocumentationCheck, DocumentationFinding
 from ciguard.domain.findings import Confirmation, Tally, TargetSummary, Verdict
-from ciguard.domain.parts import PARTS_FILE, Explored, Part, part_to_json
+from ciguard.domain.parts import PARTS_FILE, Part, StreamProgress, part_to_json
 from ciguard.domain.shards import Shard
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def part(shard: Shard | None = None, **changes: Any) -> Part:
         exercised={ONE: frozenset({"planted.double"}), TWO: frozenset({"planted.cube"})},
         replayed={},
         shown_on={},
-        explored={STREAM: Explored(batches=40, learned="")},
+        explored={STREAM: StreamProgress(batches=40, learned="")},
         stages={"explore": 20.0},
         buckets=(),
     )
@@ -111,7 +111,7 @@ def parts(draw: st.DrawFn) -> Part:
         ),
         replayed=draw(st.sampled_from([{}, {VALUES.fingerprint: frozenset(names)}])),
         shown_on=draw(st.sampled_from([{}, {CRASH.fingerprint: frozenset({names})}])),
-        explored={STREAM: Explored(batches=draw(st.integers(0, 99)), learned="")},
+        explored={STREAM: StreamProgress(batches=draw(st.integers(0, 99)), learned="")},
         buckets=tuple(met),
         documentation=draw(st.sampled_from([(), (DANGLING,)])),
     )

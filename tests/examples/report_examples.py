@@ -30,7 +30,7 @@ from ciguard.domain.findings import (
     TargetSummary,
     Verdict,
 )
-from ciguard.domain.models import Origin
+from ciguard.domain.models import GraphOrigin
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Passed
 from ciguard.domain.plan import PackageChange, Place, Plan, PlanMode, SkippedJob
 from ciguard.reports import REPORTERS, Destination
@@ -112,7 +112,7 @@ def hostile_events() -> list[Event]:
     """Return a run in which everything that others can write is hostile."""
     frame = Frame(HOSTILE, HOSTILE)
     evidence = Evidence(expected=HOSTILE, observed=HOSTILE, law=HOSTILE, source=HOSTILE)
-    origin = Origin(
+    origin = GraphOrigin(
         model=HOSTILE,
         mutations=(HOSTILE,) * 50,
         deviations=((HOSTILE, float("inf")), ("layer", float("nan")), ("other", -1.0)),

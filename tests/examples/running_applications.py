@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.applications import known_providers
 from ciguard.applications.assessing import Assessed, Trying, assess, settings_for
-from ciguard.applications.exploring import Explored, explore
+from ciguard.applications.exploring import ExploredFunction, explore
 from ciguard.applications.finding import find, read_application
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
-def explored(folder: Path) -> dict[str, Explored]:
+def explored(folder: Path) -> dict[str, ExploredFunction]:
     """Return what came of its functions, by their names in the file."""
     application = read_application(folder)
     found = find(application, known_providers())
@@ -40,7 +40,7 @@ def assessed(folder: Path, **trying: Any) -> dict[str, Assessed]:
     return {one.explored.found.name.removeprefix("app."): one for one in several}
 
 
-def never(results: dict[str, Explored]) -> set[tuple[str, str, bool]]:
+def never(results: dict[str, ExploredFunction]) -> set[tuple[str, str, bool]]:
     """Return the outcomes of sub-conditions that were not met."""
     return {
         (name, goal.text, value)
@@ -50,7 +50,7 @@ def never(results: dict[str, Explored]) -> set[tuple[str, str, bool]]:
     }
 
 
-def failures(results: dict[str, Explored]) -> dict[str, set[str]]:
+def failures(results: dict[str, ExploredFunction]) -> dict[str, set[str]]:
     """Return the types of the exceptions that answers bring about."""
     return {
         name: {crash.error.partition(":")[0] for crash in one.crashes}

@@ -11,7 +11,7 @@ from report_examples import bucket
 from ciguard.domain.events import ProgramRan
 from ciguard.domain.findings import Finding, Severity
 from ciguard.domain.intent import Intent
-from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.lineage import NodeOutcome, lineage, root_of
 from ciguard.domain.outcomes import Rejected
 from ciguard.domain.programs import Ancestry, Derivation, Operator, ProgramCase
 
@@ -59,7 +59,7 @@ def program(*path: Derivation, seed: str = "lenet", tree: int = 0, **changes: An
     return replace(made, **changes)
 
 
-def heard(case: ProgramCase, ended: Ended = Ended.RAN) -> ProgramRan:
+def heard(case: ProgramCase, ended: NodeOutcome = NodeOutcome.RAN) -> ProgramRan:
     """Return what a campaign says of a program."""
     ancestry, line = case.ancestry, lineage(case.ancestry)
     return ProgramRan(

@@ -24,7 +24,7 @@ from ciguard.applications.answering.speech import Speech
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.answering.written_text import WrittenText
 from ciguard.applications.providers.codes import ServiceError
-from ciguard.applications.providers.description import Operation, Task
+from ciguard.applications.providers.description import Operation, RecognitionTask
 from ciguard.applications.providers.registered import are_recognised
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ def test_what_services_take_is_not_refused(name: str, about: bytes) -> None:
 
 @given(st.sampled_from(list(OPERATIONS.values())), st.binary(max_size=40))
 def test_any_bytes_are_taken_or_refused_in_words(operation: Operation, about: bytes) -> None:
-    if operation.task is not Task.OTHER:
+    if operation.task is not RecognitionTask.OTHER:
         try:
             refuse(operation, about)
         except ServiceError as error:

@@ -13,12 +13,12 @@ import pytest
 from vision_server import vision_server
 
 from ciguard.applications import known_providers
-from ciguard.applications.assessing import Assessed, Trying, Verdict, assess, settings_for
+from ciguard.applications.assessing import Assessed, ConditionVerdict, Trying, assess, settings_for
 from ciguard.applications.exploring import explore
 from ciguard.applications.finding import find, read_application
-from ciguard.applications.inverting.choosing import Sources, inverse_of
-from ciguard.applications.inverting.inputs import Wanted
-from ciguard.applications.providers.description import Task
+from ciguard.applications.inverting.choosing import InputSources, inverse_of
+from ciguard.applications.inverting.inputs import InputSpec
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def assessed(path: Path, **trying: Any) -> list[Assessed]:
     return list(assess(application, found, explored, settings, python=sys.executable))
 
 
-def failures(results: list[Assessed]) -> list[Verdict]:
+def failures(results: list[Assessed]) -> list[ConditionVerdict]:
     return [verdict for one in results for verdict in one.verdicts if verdict.is_failure]
 
 
@@ -140,8 +140,8 @@ def test_the_service_itself_is_asked_and_recorded_where_a_user_says_so(
     app.mkdir()
     (app / "alarm.py").write_text(ALARM)
     images.mkdir(parents=True)
-    wanted = Wanted(Task.LABELS, "fire")
-    for one in inverse_of(Sources(is_simulated=True)).inputs(wanted, 9, seed=0):
+    wanted = InputSpec(RecognitionTask.LABELS, "fire")
+    for one in inverse_of(InputSources(is_simulated=True)).inputs(wanted, 9, seed=0):
         (images / f"{one.digest}.png").write_bytes(one.content)
     assessed(app)
     assert service == []  # not unless a user says so

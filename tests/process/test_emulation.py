@@ -36,7 +36,13 @@ from google.cloud import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications.emulating import Asked, Emulating, Emulation, Speaking, emulation
+from ciguard.applications.emulating import (
+    Emulating,
+    Emulation,
+    RequestLogEntry,
+    Speaking,
+    emulation,
+)
 from ciguard.applications.emulating.remote import EndedError, Silent
 from ciguard.applications.providers.registered import answered_operations
 from ciguard.errors import ConfigurationError
@@ -61,12 +67,12 @@ def png(text: str = "Hello World") -> bytes:
 
 
 @pytest.fixture(scope="module")
-def log() -> list[Asked]:
+def log() -> list[RequestLogEntry]:
     return []
 
 
 @pytest.fixture(scope="module")
-def running(log: list[Asked]) -> Iterator[Emulation]:
+def running(log: list[RequestLogEntry]) -> Iterator[Emulation]:
     with emulation(Emulating(), log.append) as found:
         yield found
 
@@ -197,7 +203,7 @@ def test_streams_are_refused(running: Emulation) -> None:
         list(asking.streaming_recognize({"config": SPOKEN}, iter([])))
 
 
-def test_plain_http_gets_googles_json(running: Emulation, log: list[Asked]) -> None:
+def test_plain_http_gets_googles_json(running: Emulation, log: list[RequestLogEntry]) -> None:
     request = {
         "requests": [
             {
@@ -260,7 +266,7 @@ def code_of(opened: grpc.Channel, method: str, sent: bytes) -> grpc.StatusCode:
 
 
 def test_what_is_no_message_is_an_invalid_argument_and_told(
-    running: Emulation, log: list[Asked]
+    running: Emulation, log: list[RequestLogEntry]
 ) -> None:
     method = "/google.cloud.vision.v1.ImageAnnotator/BatchAnnotateImages"
     with channel(running) as opened:

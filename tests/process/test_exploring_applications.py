@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from ciguard.applications import known_providers
-from ciguard.applications.exploring import Explored, explore
+from ciguard.applications.exploring import ExploredFunction, explore
 from ciguard.applications.finding import find, read_application
 
 VISION = """
@@ -19,7 +19,7 @@ client = vision.ImageAnnotatorClient()
 """
 
 
-def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, Explored]:
+def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, ExploredFunction]:
     (folder / "app.py").write_text(dedent(text))
     application = read_application(folder)
     found = find(application, known_providers())
@@ -27,7 +27,7 @@ def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, Ex
     return {one.found.name: one for one in results}
 
 
-def never(result: Explored) -> set[str]:
+def never(result: ExploredFunction) -> set[str]:
     return {
         f"{goal.text} {value}"
         for goal, values in result.met.items()

@@ -17,8 +17,8 @@ from ciguard.trackers import (
     Comment,
     Connection,
     Head,
-    Origin,
     Patience,
+    PullRequestOrigin,
     find_pull_request,
     publish_comment,
     upload_analysis,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SHA = "a" * 40
 FORK = "stranger/library"
-ORIGIN = Origin(repository=FORK, branch="change", sha=SHA)
+ORIGIN = PullRequestOrigin(repository=FORK, branch="change", sha=SHA)
 OFFERED = Offered(number=7, sha=SHA, repository=FORK)
 ANALYSIS = Analysis(sha=SHA, ref="refs/pull/7/head", sarif='{"version": "2.1.0"}\n')
 
@@ -49,7 +49,7 @@ def _patience(server: GitHubServer) -> Patience:
     return Patience(300, clock=server.clock.monotonic, sleep=server.clock.sleep)
 
 
-def found(server: GitHubServer, origin: Origin = ORIGIN) -> int:
+def found(server: GitHubServer, origin: PullRequestOrigin = ORIGIN) -> int:
     return find_pull_request(_to(server), origin, patience=_patience(server))
 
 

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.execution import Answered, Died, Overdue
+from ciguard.execution import Answered, ProcessEnded, TimedOut
 from ciguard.functions.hosting import (
     Broken,
     Collected,
     Execution,
+    FailureKind,
     Hosts,
-    Kind,
     ProgramSettings,
-    Skipped,
+    SkippedProgram,
     collect,
 )
 from ciguard.functions.hosting.host import ProgramHost
-from ciguard.functions.hosting.verdicts import Discarded, Failure, Passed
-from ciguard.functions.specs import Program
+from ciguard.functions.hosting.verdicts import CallFailure, CallPassed, Discarded
+from ciguard.functions.specs import ProgramFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,9 +63,9 @@ def host() -> Iterator[ProgramHost]:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
+def program(tmp_path: Path) -> ProgramFile:
     (tmp_path / "model.py").write_text(PROGRAM)
-    return Program.at(tmp_path / "model.py")
+    return ProgramFile.at(tmp_path / "model.py")
 
 
 def call(n: int) -> dict[str, object]:
@@ -73,22 +73,22 @@ def call(n: int) -> dict[str, object]:
 
 
 def test_calls_are_judged_and_a_new_process_follows_one_that_ended(
-    host: ProgramHost, program: Program
+    host: ProgramHost, program: ProgramFile
 ) -> None:
     execution = Execution(host, program, limit_s=0.5)
 
     verdicts = {n: execution.verdict(call(n)) for n in (0, 1, 7, 2, 3, 4, 5, 6)}
 
-    assert isinstance(verdicts[0], Passed)
+    assert isinstance(verdicts[0], CallPassed)
     assert verdicts[7] == Discarded("n != 7")
-    assert isinstance(verdicts[5], Passed)
-    failures = {n: v for n, v in verdicts.items() if isinstance(v, Failure)}
+    assert isinstance(verdicts[5], CallPassed)
+    failures = {n: v for n, v in verdicts.items() if isinstance(v, CallFailure)}
     assert {n: v.kind for n, v in failures.items()} == {
-        1: Kind.EXCEPTION,
-        2: Kind.CRASH,
-        3: Kind.TIMEOUT,
-        4: Kind.EXIT,
-        6: Kind.TIMEOUT,
+        1: FailureKind.EXCEPTION,
+        2: FailureKind.CRASH,
+        3: FailureKind.TIMEOUT,
+        4: FailureKind.EXIT,
+        6: FailureKind.TIMEOUT,
     }
     assert all(failure.frames[-1].function == "f" for failure in failures.values())
     assert failures[2].type == "SIGSEGV"
@@ -97,7 +97,7 @@ def test_calls_are_judged_and_a_new_process_follows_one_that_ended(
 
 
 def test_a_call_after_a_crash_runs_in_a_process_that_knows_nothing_of_it(
-    host: ProgramHost, program: Program
+    host: ProgramHost, program: ProgramFile
 ) -> None:
     execution = Execution(host, program, limit_s=5)
     execution.verdict(call(0))
@@ -106,11 +106,11 @@ def test_a_call_after_a_crash_runs_in_a_process_that_knows_nothing_of_it(
 
     fresh = execution.verdict(call(8))
 
-    assert isinstance(later, Failure)
-    assert isinstance(fresh, Passed)
+    assert isinstance(later, CallFailure)
+    assert isinstance(fresh, CallPassed)
 
 
-def test_the_output_is_that_of_the_last_call_alone(host: ProgramHost, program: Program) -> None:
+def test_the_output_is_that_of_the_last_call_alone(host: ProgramHost, program: ProgramFile) -> None:
     execution = Execution(host, program, limit_s=5)
 
     execution.verdict(call(0))
@@ -132,7 +132,7 @@ def test_a_program_is_described_or_it_is_said_why_not(host: ProgramHost, tmp_pat
     found = {}
     for name, text in texts.items():
         (tmp_path / f"{name}.py").write_text(text)
-        found[name] = collect(host, Program.at(tmp_path / f"{name}.py"))
+        found[name] = collect(host, ProgramFile.at(tmp_path / f"{name}.py"))
 
     model, shadowing = found["model"], found["types"]
     assert isinstance(model, Collected)
@@ -147,18 +147,18 @@ def test_a_program_is_described_or_it_is_said_why_not(host: ProgramHost, tmp_pat
     assert "torn.py" in said["torn"]
     assert "SyntaxError" in said["torn"]
     missing = found["missing"]
-    assert isinstance(missing, Skipped)
+    assert isinstance(missing, SkippedProgram)
     assert "surely_not_installed" in missing.reason
 
 
-def test_answers_say_what_became_of_the_process(host: ProgramHost, program: Program) -> None:
+def test_answers_say_what_became_of_the_process(host: ProgramHost, program: ProgramFile) -> None:
     assert isinstance(host.call(program, call(0), limit_s=5), Answered)
     died = host.call(program, call(2), limit_s=5)
-    assert isinstance(died, Died)
+    assert isinstance(died, ProcessEnded)
     assert died.is_signal
     assert not host.is_running
     late = host.call(program, call(6), limit_s=0.1)
-    assert isinstance(late, Overdue)
+    assert isinstance(late, TimedOut)
     assert late.frames[-1].function == "f"
 
 
@@ -170,7 +170,7 @@ def test_programs_of_one_import_path_share_a_process(tmp_path: Path) -> None:
     hosts = Hosts(ProgramSettings(path=sys.path))
 
     first, same, other = (
-        hosts.of(Program.at(tmp_path / name)) for name in ("one/a.py", "one/b.py", "two/a.py")
+        hosts.of(ProgramFile.at(tmp_path / name)) for name in ("one/a.py", "one/b.py", "two/a.py")
     )
     hosts.close()
 
@@ -193,11 +193,11 @@ def f(n):
         time.sleep(0.02)
 """
     )
-    execution = Execution(host, Program.at(tmp_path / "talkative.py"), limit_s=60)
+    execution = Execution(host, ProgramFile.at(tmp_path / "talkative.py"), limit_s=60)
 
     verdict = execution.verdict(call(1))
 
-    assert isinstance(verdict, Passed)
+    assert isinstance(verdict, CallPassed)
     cut = re.match(r"\[… (\d+) characters\]", host.output()[0])
     kept = int(cut[1]) if cut else 0
     assert kept < 60_000_000

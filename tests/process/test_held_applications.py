@@ -18,9 +18,9 @@ import pytest
 
 from ciguard.applications import known_providers
 from ciguard.applications.exploring import (
-    Caller,
-    Ended,
+    CallEnded,
     Endless,
+    FunctionCaller,
     Surroundings,
     arguments_for,
     host_of,
@@ -28,7 +28,7 @@ from ciguard.applications.exploring import (
     routines_of,
 )
 from ciguard.applications.finding import find, read_application
-from ciguard.execution import Died, Held, Host, HostSettings, Overdue
+from ciguard.execution import Held, Host, HostSettings, ProcessEnded, TimedOut
 from ciguard.execution.process import BOOTSTRAP
 from ciguard.execution.worker import confine
 from ciguard.functions.hosting import ProgramSettings
@@ -76,13 +76,13 @@ class Attacked:
     @property
     def refusal(self) -> str:
         """Type of the exception that ended it."""
-        assert isinstance(self.answer, Ended), self.answer
+        assert isinstance(self.answer, CallEnded), self.answer
         return str(self.answer.raised["type"])
 
     @property
     def message(self) -> str:
         """Message of the exception that ended it."""
-        assert isinstance(self.answer, Ended), self.answer
+        assert isinstance(self.answer, CallEnded), self.answer
         return str(self.answer.raised["message"])
 
 
@@ -102,7 +102,7 @@ def attacked(
     with host_of(
         application, [found], sys.executable, surroundings=surroundings, inputs=inputs
     ) as host:
-        answer = Caller(host, found, module, routine).call(arguments, answers={})
+        answer = FunctionCaller(host, found, module, routine).call(arguments, answers={})
         return Attacked(answer, host.confined_by)
 
 
@@ -364,7 +364,7 @@ def test_death_of_a_held_process_by_a_signal_is_told_with_its_stack(tmp_path: Pa
     with held_host(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)") as host:
         answer = host.ask({}, limit_s=30)
 
-    assert isinstance(answer, Died)
+    assert isinstance(answer, ProcessEnded)
     assert (answer.cause, answer.is_signal) == ("SIGSEGV", True)
     assert [frame.function for frame in answer.frames][-1] == "fatal"
 
@@ -373,14 +373,14 @@ def test_exit_of_a_held_process_is_told_with_its_status(tmp_path: Path) -> None:
     with held_host(tmp_path, "os._exit(3)") as host:
         answer = host.ask({}, limit_s=30)
 
-    assert answer == Died("exit status 3", is_signal=False, frames=())
+    assert answer == ProcessEnded("exit status 3", is_signal=False, frames=())
 
 
 def test_stack_of_a_held_process_that_does_not_answer_is_told(tmp_path: Path) -> None:
     with held_host(tmp_path, "time.sleep(600)") as host:
         answer = host.ask({}, limit_s=1)
 
-    assert isinstance(answer, Overdue)
+    assert isinstance(answer, TimedOut)
     assert [frame.function for frame in answer.frames][-1] == "fatal"
 
 
@@ -390,7 +390,7 @@ def test_held_process_cannot_replace_the_files_that_are_read_of_it(tmp_path: Pat
         answer = host.ask({}, limit_s=30)
         _, errors = host.output()
 
-    assert isinstance(answer, Died)
+    assert isinstance(answer, ProcessEnded)
     assert "PermissionError" in errors
 
 
@@ -400,5 +400,5 @@ def test_held_process_is_gone_when_it_ignores_its_end(tmp_path: Path) -> None:
     with held_host(tmp_path, code) as host:
         answer = host.ask({}, limit_s=1)
 
-    assert isinstance(answer, Overdue)
+    assert isinstance(answer, TimedOut)
     assert time.monotonic() - began < 30

@@ -16,7 +16,7 @@ from test_engine import TENSOR, call, encoded, outcomes_of, spec
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Dispatcher, Job, Limits, Result, ServerProcess, vitals
+from ciguard.execution import Dispatcher, Job, JobResult, Limits, ServerProcess, vitals
 from ciguard.execution import process as processes
 from ciguard.execution.assignment import Assignment
 from ciguard.execution.dispatcher import sweep_abandoned
@@ -143,7 +143,7 @@ def test_the_memory_of_another_worker_is_out_of_reach(version: int) -> None:
         assert len(children_of(forking)) == 1
 
         running.add(Job("planted", "attacker", (encoded(attack("other_cells", forking)),)))
-        results: list[Result] = []
+        results: list[JobResult] = []
         while len(results) < 2:
             results += running.wait(5.0)
 
@@ -383,7 +383,7 @@ def test_clear_queue_with_a_careful_job_waiting_keeps_that_job() -> None:
         running.add(careful)
 
         running.clear_queue()
-        results: list[Result] = []
+        results: list[JobResult] = []
         while not running.is_idle:
             results += running.wait(5.0)
 

@@ -14,19 +14,19 @@ from image_server import Answer, ImageServer, Photo, photo, photos
 from PIL import Image
 
 from ciguard.applications.inverting import web as module
-from ciguard.applications.inverting.choosing import Sources, inverse_of
+from ciguard.applications.inverting.choosing import InputSources, inverse_of
 from ciguard.applications.inverting.folder import LabelledFolder
-from ciguard.applications.inverting.inputs import Wanted
+from ciguard.applications.inverting.inputs import InputSpec
 from ciguard.applications.inverting.searched import SearchedImages
 from ciguard.applications.inverting.searches import SEARCHES, search_of
 from ciguard.applications.inverting.web import FetchError, Web
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FIRE = Wanted(Task.LABELS, "Camp fire")
+FIRE = InputSpec(RecognitionTask.LABELS, "Camp fire")
 
 
 @pytest.fixture
@@ -82,7 +82,9 @@ def test_what_was_found_once_is_not_asked_for_again(
     first = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
     asked = len(server.asked)
 
-    again = searched(server, tmp_path, name).inputs(Wanted(Task.OBJECTS, "camp-fire"), 10, seed=1)
+    again = searched(server, tmp_path, name).inputs(
+        InputSpec(RecognitionTask.OBJECTS, "camp-fire"), 10, seed=1
+    )
     own = LabelledFolder(tmp_path).inputs(FIRE, 99, seed=2)
 
     assert len(server.asked) == asked == 11
@@ -100,7 +102,9 @@ def test_where_there_are_no_more_the_search_ends_for_good(tmp_path: Path, name: 
         again = searched(server, tmp_path, name).inputs(FIRE, 10, seed=1)
         asked = len(server.asked)
         server.found = []
-        nothing = searched(server, tmp_path, name).inputs(Wanted(Task.LABELS, "x"), 10, seed=1)
+        nothing = searched(server, tmp_path, name).inputs(
+            InputSpec(RecognitionTask.LABELS, "x"), 10, seed=1
+        )
 
     assert {one.digest for one in made} == {one.digest for one in again}
     assert (len(made), len(nothing), asked) == (3, 0, 4)
@@ -121,12 +125,12 @@ def test_faces_are_looked_for_as_such_and_nothing_in_particular_is_not(
 ) -> None:
     inverse = searched(server, tmp_path)
 
-    inverse.inputs(Wanted(Task.FACES, "joy_likelihood"), 1, seed=1)
+    inverse.inputs(InputSpec(RecognitionTask.FACES, "joy_likelihood"), 1, seed=1)
 
     assert server.searches()[0].query["q"] == "joy human face"
-    assert not inverse.serves(Wanted(Task.FACES))
-    assert not inverse.serves(Wanted(Task.TEXT, "joy"))
-    assert not inverse.serves(Wanted(Task.CATEGORIES, "joy"))
+    assert not inverse.serves(InputSpec(RecognitionTask.FACES))
+    assert not inverse.serves(InputSpec(RecognitionTask.TEXT, "joy"))
+    assert not inverse.serves(InputSpec(RecognitionTask.CATEGORIES, "joy"))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +157,7 @@ def test_faces_are_looked_for_as_such_and_nothing_in_particular_is_not(
 def test_a_label_becomes_words_and_a_folder_inside_of_the_folder(
     server: ImageServer, tmp_path: Path, label: str, folder: str, words: str
 ) -> None:
-    wanted = Wanted(Task.LABELS, label)
+    wanted = InputSpec(RecognitionTask.LABELS, label)
     kept = tmp_path / "kept"
 
     made = searched(server, kept).inputs(wanted, 2, seed=1)
@@ -257,7 +261,7 @@ def test_a_server_that_is_busy_for_long_is_let_alone_and_what_was_found_stays(
         server.next = [Answer(status=429, headers={"Retry-After": header})] * 9
 
     made = inverse.inputs(FIRE, 10, seed=1)
-    other = inverse.inputs(Wanted(Task.LABELS, "smoke"), 10, seed=1)
+    other = inverse.inputs(InputSpec(RecognitionTask.LABELS, "smoke"), 10, seed=1)
     asked = len(server.searches())
     server.next = []
     again = searched(server, tmp_path).inputs(FIRE, 10, seed=1)
@@ -391,7 +395,7 @@ def test_an_address_that_is_none_is_an_error(url: str) -> None:
 
 
 def test_unless_a_user_says_so_nothing_is_looked_for() -> None:
-    for sources in (Sources(), Sources(kept=Path("kept"))):
+    for sources in (InputSources(), InputSources(kept=Path("kept"))):
         assert not any(isinstance(one, SearchedImages) for one in inverse_of(sources).ways)
 
 
@@ -403,7 +407,7 @@ def test_a_users_own_images_come_first_then_those_that_are_found(
     (own / "mine.jpg").write_bytes(photo(99))
     search = search_of("openverse", server.openverse)
     kept = tmp_path / "kept"
-    sources = Sources(images=own.parent, search=search, kept=kept, is_simulated=True)
+    sources = InputSources(images=own.parent, search=search, kept=kept, is_simulated=True)
 
     made = inverse_of(sources).inputs(FIRE, 3, seed=1)
 

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 from ciguard.applications.inverting import speaking
-from ciguard.applications.inverting.inputs import Wanted
+from ciguard.applications.inverting.inputs import InputSpec
 from ciguard.applications.inverting.speaking import RATE_HZ, SpokenText
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-LIGHT = Wanted(Task.SPEECH, "turn on the light")
+LIGHT = InputSpec(RecognitionTask.SPEECH, "turn on the light")
 
 
 def heard(content: bytes) -> NDArray[np.int16]:
@@ -38,7 +38,7 @@ def test_nothing_spoken_is_silence_and_noise_and_needs_no_synthesiser(
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
 
-    silence, *noise = SpokenText().inputs(Wanted(Task.SPEECH), 3, seed=1)
+    silence, *noise = SpokenText().inputs(InputSpec(RecognitionTask.SPEECH), 3, seed=1)
 
     assert not heard(silence.content).any()
     assert len({one.digest for one in noise}) == 2
@@ -96,7 +96,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("text", ["--help; $(id) `id`", "-o /tmp/x", "a\nb | c > d"])
 def test_no_text_reaches_a_synthesiser_as_an_option(program: Path, text: str) -> None:
-    SpokenText().inputs(Wanted(Task.SPEECH, text), 1, seed=1)
+    SpokenText().inputs(InputSpec(RecognitionTask.SPEECH, text), 1, seed=1)
 
     arguments, said = json.loads(program.read_text("utf-8"))
     assert said == " ".join(text.split())
@@ -113,4 +113,4 @@ def test_a_voice_that_fails_is_left_out_and_a_sound_gets_its_rate() -> None:
 
 @pytest.mark.parametrize("text", ["日本", "...", "\x00", "a" * 2_000])
 def test_what_an_english_voice_cannot_say_is_not_served(text: str) -> None:
-    assert not SpokenText().serves(Wanted(Task.SPEECH, text))
+    assert not SpokenText().serves(InputSpec(RecognitionTask.SPEECH, text))

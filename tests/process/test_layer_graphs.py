@@ -15,10 +15,10 @@ from ciguard.domain.case import case_to_json
 from ciguard.domain.models import (
     INPUT,
     Check,
+    DataSample,
     LayerGraph,
     LayerNode,
     ModelCase,
-    Sample,
     SampleKind,
     WeightEdit,
     WeightRule,
@@ -34,8 +34,8 @@ from ciguard.execution import (
     Output,
     Scalar,
     ServerProcess,
-    Tensor,
     TensorDigest,
+    TensorOutput,
     WorkerSpec,
     decode_outputs,
 )
@@ -77,7 +77,7 @@ def case(*nodes: LayerNode, outputs: tuple[str, ...] = (), **settings: Any) -> M
     data = tuple(
         ArrayValue(each.dtype, (2, *each.shape), Uniform(n + 1, 0.0, 5.0))
         if each.dtype == "int32"
-        else Sample(SampleKind.IMAGES, n, (2, *each.shape))
+        else DataSample(SampleKind.IMAGES, n, (2, *each.shape))
         for n, each in enumerate(nodes)
         if each.layer == INPUT
     )
@@ -291,7 +291,7 @@ def items(output: Output) -> dict[str, Output]:
 
 def numbers(output: Output) -> dict[str, Any]:
     """Return every number in an output by where it is: arrays, and scalars as arrays."""
-    if isinstance(output, Tensor):
+    if isinstance(output, TensorOutput):
         return {"": output.elements}
     if isinstance(output, Scalar):
         return {"": np.array(float(output.text))} if output.kind in "if" else {}
@@ -315,8 +315,8 @@ def largest_difference(first: Mapping[str, Output], second: Mapping[str, Output]
     return worst
 
 
-def tensors(output: Output) -> list[Tensor]:
-    return [each for each in items(output).values() if isinstance(each, Tensor)]
+def tensors(output: Output) -> list[TensorOutput]:
+    return [each for each in items(output).values() if isinstance(each, TensorOutput)]
 
 
 def text_of(output: Output) -> str:
@@ -354,7 +354,7 @@ def test_the_outputs_come_back_whole_and_every_layer_sampled(
     first = items(layers["first"])
     assert [text_of(each) for each in items(first["shape"]).values()] == ["2", "7", "7", "4"]
     assert text_of(first["dtype"]) == "float32"
-    assert isinstance(first["sample"], Tensor)
+    assert isinstance(first["sample"], TensorOutput)
     assert first["sample"].shape == (64,)
     assert float(text_of(first["mean_abs"])) > 0
     assert text_of(first["nan"]) == text_of(first["inf"]) == "0"
@@ -443,7 +443,7 @@ def test_gradients_are_there_for_every_trainable_weight_and_floating_input(
         assert len([key for key in gradients if key.startswith("both/")]) == 6
         for gradient in gradients.values():
             described = items(gradient)
-            assert isinstance(described["sample"], Tensor)
+            assert isinstance(described["sample"], TensorOutput)
             norm = np.linalg.norm(described["sample"].elements.astype(np.float64))
             assert float(text_of(described["norm"])) == pytest.approx(norm)
 
@@ -454,7 +454,7 @@ def test_the_gradient_is_that_of_the_mean_squared_error(answers: dict[str, Answe
     (output,) = tensors(answers["torch"].passed("wide")["outputs"])
     truth = elements(["u", 9, 0.0, 1.0], "float32", [2, 3]).reshape(-1)
 
-    assert isinstance(found["loss"], Tensor)
+    assert isinstance(found["loss"], TensorOutput)
     assert found["loss"].elements[0] == pytest.approx(np.mean((output.elements - truth) ** 2))
 
 
@@ -478,7 +478,7 @@ def test_large_outputs_come_back_whole_as_long_as_a_record_holds_them(
         items(answers[backend].passed(name)["outputs"])["0"] for name in ("large", "too large")
     )
 
-    assert isinstance(large, Tensor)
+    assert isinstance(large, TensorOutput)
     assert isinstance(too_large, TensorDigest)
     assert too_large.shape == (2, 300, 80, 20)
 

@@ -17,7 +17,7 @@ from model_graphs import GRAPHS
 from ciguard.campaign import extract
 from ciguard.domain.models import INPUT, LayerGraph, LayerNode, graph_to_json
 from ciguard.levels.model.kinds import KINDS, OUTSIDE
-from ciguard.levels.model.layers import LayerKind, Place
+from ciguard.levels.model.layers import LayerKind, LayerPlace
 from ciguard.levels.model.rules import RULES, RuleName
 from ciguard.levels.model.universe import Universe, bound
 
@@ -68,7 +68,7 @@ def drawn(universe: Universe, kind: LayerKind, rng: random.Random) -> list[Layer
             for _ in range(DRAWS):
                 shape = rng.choice(SHAPES[rank])
                 count = rng.randint(kind.inputs[0], min(kind.inputs[1], kind.inputs[0] + 1))
-                made = universe.draw(rng, kind, Place((shape,) * count, keeps))
+                made = universe.draw(rng, kind, LayerPlace((shape,) * count, keeps))
                 if made is not None:
                     found.append(alone(kind, shape, count, made))
     return found

@@ -13,7 +13,7 @@ from running_applications import assessed, explored, failures, never, written
 from test_app_script import CASE, script_of
 
 from ciguard.applications import known_providers
-from ciguard.applications.emulating import Asked, Emulating, emulation
+from ciguard.applications.emulating import Emulating, RequestLogEntry, emulation
 from ciguard.applications.finding import find, read_application
 from ciguard.applications.judging import dead_conditions
 
@@ -97,7 +97,7 @@ def test_a_script_answers_its_calls(application: Path) -> None:
 
 
 def test_its_own_client_is_answered_over_http() -> None:
-    log: list[Asked] = []
+    log: list[RequestLogEntry] = []
     with emulation(Emulating(), log.append) as running:
         notes = Notes(running.address)
         found = notes.things(PNG)["things"]

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 from model_programs import PROGRAMS
 
-from ciguard.levels.code.blocks import Fed, LibraryCall
+from ciguard.levels.code.blocks import BlockInput, LibraryCall
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 from ciguard.levels.code.fitting import argument, fitted, with_argument
 from ciguard.levels.code.seed_sources import shipped_programs
@@ -74,11 +74,11 @@ def target(environment: Environment) -> Iterator[Target]:
         process.stdin.close()
 
 
-def fed_of(described: dict[str, Any]) -> Fed:
-    return Fed(tuple(described["shape"]), described["dtype"])
+def fed_of(described: dict[str, Any]) -> BlockInput:
+    return BlockInput(tuple(described["shape"]), described["dtype"])
 
 
-def observed(process: Target, parts: Disassembly) -> list[Fed]:
+def observed(process: Target, parts: Disassembly) -> list[BlockInput]:
     """Return what each block meets in the seed, the output layer last."""
     found = process.run(parts.template.observing())
     return [fed_of(found[f"fed_{n}"]) for n in range(1, len(parts.blocks) + 2)]

@@ -19,7 +19,7 @@ from ciguard.execution import (
     Output,
     Scalar,
     ServerProcess,
-    Tensor,
+    TensorOutput,
     decode_outputs,
 )
 from ciguard.oracles.relations import encode
@@ -194,7 +194,7 @@ def test_outputs_are_the_numbers_and_tensors_that_a_program_leaves(library: Libr
     assert isinstance(loss, Scalar)
     assert loss.kind == "f"
     assert float(loss.text) > 0
-    assert isinstance(predictions, Tensor)
+    assert isinstance(predictions, TensorOutput)
     assert predictions.shape == (20, 2)
     assert predictions.dtype == "float32"
     assert list(found) == sorted(found)
@@ -250,8 +250,8 @@ def test_cycles_tell_memory_and_time_of_each(library: Library) -> None:
     (outcome,) = library.run(program(library.training, cycles=3))
 
     memory, cpu = of(outcome, "memory"), of(outcome, "cpu")
-    assert isinstance(memory, Tensor)
-    assert isinstance(cpu, Tensor)
+    assert isinstance(memory, TensorOutput)
+    assert isinstance(cpu, TensorOutput)
     assert memory.elements.tolist() == sorted(memory.elements.tolist())
     assert memory.elements[0] > 0
     assert len(cpu.elements) == 3
@@ -379,5 +379,5 @@ twice = doubled(torch.ones(3))
         (outcome,) = Library("torch", dispatcher).run(program(source))
 
     twice = outputs(outcome)["twice"]
-    assert isinstance(twice, Tensor)
+    assert isinstance(twice, TensorOutput)
     assert twice.elements.tolist() == [2.0, 2.0, 2.0]

@@ -18,7 +18,7 @@ from ciguard.errors import (
     TrackerUnavailableError,
 )
 from ciguard.trackers import (
-    Check,
+    CheckReport,
     Comment,
     Connection,
     Head,
@@ -64,12 +64,14 @@ def remark(number: int) -> Remark:
     )
 
 
-def check(count: int = 3, *, title: str = "NEW FINDINGS: 3 new") -> Check:
+def check(count: int = 3, *, title: str = "NEW FINDINGS: 3 new") -> CheckReport:
     said = tuple(map(remark, range(count)))
-    return Check(conclusion="failure", title=title, summary="# ciguard", remarks=said)
+    return CheckReport(conclusion="failure", title=title, summary="# ciguard", remarks=said)
 
 
-def publish(server: GitHubServer, said: Check, head: Head = HEAD, patience_s: float = 300) -> str:
+def publish(
+    server: GitHubServer, said: CheckReport, head: Head = HEAD, patience_s: float = 300
+) -> str:
     clock = server.clock
     patience = Patience(patience_s, clock=clock.monotonic, sleep=clock.sleep)
     return publish_check(_to(server), head, said, patience=patience)
@@ -125,7 +127,7 @@ def test_what_is_too_much_is_cut_and_it_is_said(server: GitHubServer) -> None:
 
 
 def test_a_remark_without_a_place_is_no_annotation(server: GitHubServer) -> None:
-    said = Check(
+    said = CheckReport(
         conclusion="neutral",
         title="t",
         summary="s",
@@ -157,7 +159,7 @@ def test_a_longer_story_is_added_to_the_same_check_run(server: GitHubServer) -> 
 
 
 def test_an_older_conclusion_does_not_outlive_what_is_told_now(server: GitHubServer) -> None:
-    publish(server, Check(conclusion="success", title="NOTHING NEW: 0 new", summary="s"))
+    publish(server, CheckReport(conclusion="success", title="NOTHING NEW: 0 new", summary="s"))
     server.gate = failing("PATCH", [None, *itertools.repeat(Fault.BAD_GATEWAY, 50)])
 
     with pytest.raises(TrackerUnavailableError):

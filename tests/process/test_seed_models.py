@@ -24,9 +24,9 @@ from ciguard.domain.models import (
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import ArrayValue, Constant
 from ciguard.errors import SeedModelError
-from ciguard.execution import Container, Dispatcher, Job, Tensor, decode_outputs
+from ciguard.execution import Container, Dispatcher, Job, TensorOutput, decode_outputs
 from ciguard.levels.model.seed_sources import FOLDERS as MODEL_FOLDERS
-from ciguard.levels.model.seed_sources import Application, parse_source, shipped_scripts
+from ciguard.levels.model.seed_sources import KerasApplication, parse_source, shipped_scripts
 from ciguard.levels.model.seeds import SeedModel, read_seed_model
 
 if TYPE_CHECKING:
@@ -355,7 +355,7 @@ def outputs_of_ones(dispatcher: Dispatcher, seed: SeedModel) -> list[float]:
     assert isinstance(output, Container)
     outputs = output.items[output.keys.index("outputs")]
     assert isinstance(outputs, Container)
-    assert isinstance(outputs.items[0], Tensor)
+    assert isinstance(outputs.items[0], TensorOutput)
     return [float(one) for one in outputs.items[0].elements]
 
 
@@ -370,7 +370,7 @@ def test_an_application_needs_no_network_without_its_weights(
 
 def test_a_download_that_fails_tells_the_remedy(dispatcher: Dispatcher, tmp_path: Path) -> None:
     # The folder is not writable to this worker, and no test depends on a network.
-    source = Application(name="p", application="NoSuchNet", kept_in=tmp_path)
+    source = KerasApplication(name="p", application="NoSuchNet", kept_in=tmp_path)
 
     (record,) = dispatcher.errands("keras").models([source.request])
 

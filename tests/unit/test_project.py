@@ -6,7 +6,7 @@ import pytest
 from git_examples import git
 
 from ciguard.config import load_config
-from ciguard.project import VARIABLE, Project, project_of_action, repository_of, this_project
+from ciguard.project import VARIABLE, CiguardProject, project_of_action, repository_of, this_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def test_the_variable_names_repository_and_commit() -> None:
-    assert this_project({VARIABLE: f"owner/ciguard@{COMMIT}"}) == Project(
+    assert this_project({VARIABLE: f"owner/ciguard@{COMMIT}"}) == CiguardProject(
         repository="owner/ciguard", commit=COMMIT
     )
 
@@ -26,17 +26,17 @@ def test_a_variable_that_names_no_repository_is_ignored(text: str) -> None:
 
 
 def test_pages_of_an_unknown_project_are_empty() -> None:
-    assert Project().page("issues") == ""
-    assert Project(commit=COMMIT).document("docs/action.md") == ""
+    assert CiguardProject().page("issues") == ""
+    assert CiguardProject(commit=COMMIT).document("docs/action.md") == ""
 
 
 def test_documents_are_those_of_the_release_else_of_the_commit() -> None:
-    released = Project(repository="owner/ciguard", commit=COMMIT, tag="v0.1.0")
-    built = Project(repository="owner/ciguard", commit=COMMIT)
+    released = CiguardProject(repository="owner/ciguard", commit=COMMIT, tag="v0.1.0")
+    built = CiguardProject(repository="owner/ciguard", commit=COMMIT)
 
     assert released.document("docs/action.md").endswith("/blob/v0.1.0/docs/action.md")
     assert built.document("docs/action.md").endswith(f"/blob/{COMMIT}/docs/action.md")
-    assert Project(repository="owner/ciguard").page() == "https://github.com/owner/ciguard"
+    assert CiguardProject(repository="owner/ciguard").page() == "https://github.com/owner/ciguard"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.actions.checkup.diagnosis import Diagnosis
-    from ciguard.project import Project
+    from ciguard.project import CiguardProject
 
 FOLDER = ".github/workflows"
 _MAX_BYTES = 1024 * 1024
@@ -44,7 +44,7 @@ _WRITES = ("checks", "contents", "issues", "pull-requests", "security-events")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
+class ActionPin:
     """Where one line of a workflow takes ciguard from."""
 
     file: str
@@ -60,7 +60,7 @@ class Workflows:
 
     texts: Mapping[str, str]
     """By path below the root."""
-    pins: tuple[Pin, ...]
+    pins: tuple[ActionPin, ...]
     has_record: bool
     """Whether `ciguard init --upgrade` knows what init wrote."""
     unresolved: tuple[str, ...]
@@ -109,7 +109,7 @@ def read_workflows(root: Path) -> Workflows:
     """Return the workflows of a checkout that use ciguard."""
     folder = root / FOLDER
     texts: dict[str, str] = {}
-    pins: list[Pin] = []
+    pins: list[ActionPin] = []
     for path in sorted(folder.glob("*.y*ml")):
         try:
             text = read_text(path, most=_MAX_BYTES)
@@ -117,7 +117,7 @@ def read_workflows(root: Path) -> Workflows:
             continue
         name = path.relative_to(root).as_posix()
         found = [
-            Pin(file=name, repository=f"{owner}/{project}", workflow=workflow, ref=ref)
+            ActionPin(file=name, repository=f"{owner}/{project}", workflow=workflow, ref=ref)
             for owner, project, workflow, ref in _USES.findall(text)
             if workflow in {_GUARD, _FILING} or (project == "ciguard" and not workflow)
         ]
@@ -133,7 +133,7 @@ def read_workflows(root: Path) -> Workflows:
     )
 
 
-def examine_workflows(workflows: Workflows, project: Project) -> Iterator[Diagnosis]:
+def examine_workflows(workflows: Workflows, project: CiguardProject) -> Iterator[Diagnosis]:
     """Yield how the workflows are.
 
     Args:
@@ -175,12 +175,12 @@ def _written(workflows: Workflows) -> Diagnosis:
     return healthy("workflows", names)
 
 
-def _distinct(pins: tuple[Pin, ...]) -> list[Pin]:
+def _distinct(pins: tuple[ActionPin, ...]) -> list[ActionPin]:
     """Return one pin of each commit."""
     return list({(pin.repository, pin.ref): pin for pin in pins}.values())
 
 
-def _pin(pin: Pin) -> Diagnosis:
+def _pin(pin: ActionPin) -> Diagnosis:
     text = f"{pin.repository}@{pin.ref} in {pin.file}"
     if PLACEHOLDERS & {*pin.repository.split("/"), pin.ref} or set(pin.ref) == {"0"}:
         return problem(
@@ -197,7 +197,7 @@ def _pin(pin: Pin) -> Diagnosis:
     return healthy("pin", text)
 
 
-def _age(pins: tuple[Pin, ...], project: Project) -> Diagnosis:
+def _age(pins: tuple[ActionPin, ...], project: CiguardProject) -> Diagnosis:
     """Compare the pins with each other, and with the ciguard that is running."""
     refs = {pin.ref for pin in pins}
     if len(refs) > 1:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.applications.answering.habits import Habits
-    from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.inverting.inputs import InputSpec
     from ciguard.applications.judging.vocabulary import Vocabulary
 
 
 def local_engines(
     labels: Vocabulary | None,
-    known: Mapping[str, Wanted],
+    known: Mapping[str, InputSpec],
     *,
     confusion: float = 0.2,
     seed: int = 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.providers.registered import PROVIDERS
 
 if TYPE_CHECKING:
@@ -47,7 +47,11 @@ class Composed:
     def serves(self, operation: Operation) -> bool:
         """Return whether it can be asked that: an image analysis of which all parts can be."""
         provider = PROVIDERS.items().get(operation.provider)
-        if operation.task is not Task.OTHER or provider is None or provider.image_analysis is None:
+        if (
+            operation.task is not RecognitionTask.OTHER
+            or provider is None
+            or provider.image_analysis is None
+        ):
             return False
         return all(map(self.engines.serves, _parts(provider, provider.image_analysis)))
 

@@ -11,7 +11,7 @@ from ciguard.applications.inverting.inputs import Feeling
 from ciguard.applications.providers.recognised import (
     EMOTIONS,
     ENTITY_KINDS,
-    Box,
+    BoundingBox,
     Entity,
     Face,
     Felt,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ciguard.applications.answering.relations import Relations
-    from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.inverting.inputs import InputSpec
 
 _LEAST, _UNSURE, _MOST = 0.5, 0.75, 0.99
 """Scores; of what is neither wanted nor like it, up to the second one."""
@@ -72,7 +72,7 @@ class Draw:
         ]
 
     def names(
-        self, relations: Relations, wanted: Wanted | None, count: int, best: str = ""
+        self, relations: Relations, wanted: InputSpec | None, count: int, best: str = ""
     ) -> Scored:
         """Return labels with scores.
 
@@ -118,13 +118,13 @@ class Draw:
     def _score(self, *, is_best: bool = False) -> float:
         return self.rng.uniform(_SUREST, _MOST) if is_best else self.rng.uniform(_LEAST, _SUREST)
 
-    def share(self) -> Box:
+    def share(self) -> BoundingBox:
         """Return a part of an image."""
         left, top = self.rng.uniform(0, 0.6), self.rng.uniform(0, 0.6)
         width, height = self.rng.uniform(0.1, 0.4), self.rng.uniform(0.1, 0.4)
-        return Box(*(round(one, 4) for one in (left, top, width, height)))
+        return BoundingBox(*(round(one, 4) for one in (left, top, width, height)))
 
-    def faces(self, wanted: Wanted | None) -> list[Face]:
+    def faces(self, wanted: InputSpec | None) -> list[Face]:
         """Return faces, with the emotion that is wanted if it is one."""
         if wanted is None:
             emotions = self.rng.choices(("", *EMOTIONS), k=self.rng.randint(0, _FEW))
@@ -142,14 +142,14 @@ class Draw:
 
     def _face(self, emotion: str, place: int) -> Face:
         side = self.rng.randint(60, 120)
-        box = Box(20 + place * 160, self.rng.randint(10, 60), side, side)
+        box = BoundingBox(20 + place * 160, self.rng.randint(10, 60), side, side)
         likely = {one: self.rng.choice(("VERY_UNLIKELY", "UNLIKELY")) for one in EMOTIONS}
         if emotion:
             likely[emotion] = "VERY_LIKELY" if self.rng.random() < _PLAIN else "LIKELY"
         rest = dict.fromkeys(("under_exposed", "blurred", "headwear"), "VERY_UNLIKELY")
         return Face(box, self._score(), {**likely, **rest})
 
-    def lines(self, wanted: Wanted | None, labels: Sequence[str]) -> list[list[Word]]:
+    def lines(self, wanted: InputSpec | None, labels: Sequence[str]) -> list[list[Word]]:
         """Return what is written, where it may be in an image."""
         text = self._text(wanted, "\n", labels)
         if wanted is not None and self.is_confused:
@@ -157,7 +157,7 @@ class Draw:
         written = [line.split() for line in text.splitlines()]
         return [self._line(words, at) for at, words in enumerate(filter(None, written))]
 
-    def _text(self, wanted: Wanted | None, between: str, labels: Sequence[str]) -> str:
+    def _text(self, wanted: InputSpec | None, between: str, labels: Sequence[str]) -> str:
         if wanted is not None:
             return wanted.key
         return between.join(self.rng.choices(labels, k=self.rng.randint(0, _FEW + 1)))
@@ -165,12 +165,12 @@ class Draw:
     def _line(self, words: Sequence[str], place: int) -> list[Word]:
         found, left = [], _LETTER
         for word in words:
-            box = Box(left, _LINE * (place + 1), _LETTER * len(word), _LINE)
+            box = BoundingBox(left, _LINE * (place + 1), _LETTER * len(word), _LINE)
             found.append(Word(word, box, self._score()))
             left += _LETTER * (len(word) + 1)
         return found
 
-    def transcript(self, wanted: Wanted | None, labels: Sequence[str]) -> tuple[str, float]:
+    def transcript(self, wanted: InputSpec | None, labels: Sequence[str]) -> tuple[str, float]:
         """Return what is said, and how sure that is."""
         said = self._text(wanted, " ", labels)
         if wanted is None:
@@ -179,7 +179,7 @@ class Draw:
             said = misheard(said, self.rng, labels)
         return said.strip(), self._score()
 
-    def feelings(self, wanted: Wanted | None, text: str) -> tuple[float, list[Felt]]:
+    def feelings(self, wanted: InputSpec | None, text: str) -> tuple[float, list[Felt]]:
         """Return the score of a document, and those of its sentences around it."""
         feelings = list(Feeling)
         if wanted is None:
@@ -194,7 +194,7 @@ class Draw:
             for begin, sentence in sentences(text)
         ]
 
-    def entities(self, wanted: Wanted | None, text: str, *, is_felt: bool) -> list[Entity]:
+    def entities(self, wanted: InputSpec | None, text: str, *, is_felt: bool) -> list[Entity]:
         """Return what is wanted, and other names in a text.
 
         Args:
@@ -229,7 +229,7 @@ class Draw:
         return self.rng.uniform(-0.9, 0.9) if is_felt else None
 
 
-def _emotion(wanted: Wanted) -> str:
+def _emotion(wanted: InputSpec) -> str:
     """Return the emotion that a face is wanted to show; empty for none."""
     for emotion, signs in _SIGNS.items():
         if any(word.startswith(signs) for word in wanted.key.lower().split()):

@@ -14,8 +14,8 @@ import numpy as np
 from ciguard.applications.answering import pictures
 from ciguard.applications.answering.installed import are_installed
 from ciguard.applications.answering.validation import refuse
-from ciguard.applications.providers.description import Task
-from ciguard.applications.providers.recognised import Box, Face
+from ciguard.applications.providers.description import RecognitionTask
+from ciguard.applications.providers.recognised import BoundingBox, Face
 from ciguard.applications.providers.registered import are_recognised, face_messages_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Faces:
 
     def serves(self, operation: Operation) -> bool:
         """Return whether it is asked for faces, and an OpenCV that has cascades is installed."""
-        is_asked = operation.task is Task.FACES and are_recognised(operation)
+        is_asked = operation.task is RecognitionTask.FACES and are_recognised(operation)
         return is_asked and are_installed("cv2", pictures.MODULE) and self._cascade is not None
 
     @cached_property
@@ -85,7 +85,7 @@ class Faces:
                 outputRejectLevels=True,
             )
         faces = [
-            Face(Box(*(int(side) for side in box)), _confidence(float(weight)), {})
+            Face(BoundingBox(*(int(side) for side in box)), _confidence(float(weight)), {})
             for box, weight in zip(boxes, np.ravel(weights), strict=True)
         ]
         faces.sort(key=lambda face: (face.box.left, face.box.top))

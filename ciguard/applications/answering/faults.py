@@ -77,10 +77,10 @@ def read_faults(file: Path) -> tuple[Fault, ...]:
         msg = f"{file}: is to hold one table [[fault]] or several, and nothing else."
         raise ConfigurationError(msg)
     known = {one.name for one in answered_operations()}
-    return tuple(_Reader(file, at, table).fault(known) for at, table in enumerate(tables, 1))
+    return tuple(_FaultReader(file, at, table).fault(known) for at, table in enumerate(tables, 1))
 
 
-class _Reader:
+class _FaultReader:
     """Reads one fault, and says where it is not as it should be."""
 
     def __init__(self, file: Path, at: int, table: Json) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.applications.answering.installed import are_installed
 from ciguard.applications.answering.validation import refuse
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.providers.recognised import Felt, sentences
 from ciguard.applications.providers.registered import are_recognised, messages_of
 
@@ -37,7 +37,7 @@ class Feelings:
 
     def serves(self, operation: Operation) -> bool:
         """Return whether it is asked for the feeling of a text, and VADER is installed."""
-        is_asked = operation.task is Task.SENTIMENT and are_recognised(operation)
+        is_asked = operation.task is RecognitionTask.SENTIMENT and are_recognised(operation)
         return is_asked and are_installed(_MODULE)
 
     @cached_property

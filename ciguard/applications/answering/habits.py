@@ -11,16 +11,16 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Habits: TypeAlias = "Mapping[tuple[Task, str], Mapping[str, float]]"
+Habits: TypeAlias = "Mapping[tuple[RecognitionTask, str], Mapping[str, float]]"
 """Task, and what is shown in small letters → label that is answered → how often, 0 to 1."""
-_TASKS = (Task.LABELS, Task.OBJECTS, Task.CATEGORIES)
+_TASKS = (RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES)
 
 
 def read_habits(file: Path) -> Habits:
@@ -46,7 +46,7 @@ def read_habits(file: Path) -> Habits:
                     "has to be a number from 0 to 1."
                 )
                 raise ConfigurationError(msg)
-            found[Task(task), label.lower()] = answers
+            found[RecognitionTask(task), label.lower()] = answers
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.validation import refuse
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.providers.registered import are_written, messages_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*|\d+")
 _GAP = re.compile(r"[ \t]*")
 """Between the words of one phrase."""
 _SURE, _GUESS = 0.95, 0.3
-_TASKS = frozenset({Task.PHRASES, Task.LANGUAGE})
+_TASKS = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class LittleWords:
         text = about.decode("utf-8")
         languages = _languages(text)
         messages = messages_of(operation)
-        if operation.task is Task.LANGUAGE:
+        if operation.task is RecognitionTask.LANGUAGE:
             return messages.listed_answer(operation, languages)
         places = {text[begin:end]: begin for begin, end in _phrases(text, languages[0][0])}
         answer = messages.listed_answer(operation, [(one, _SURE) for one in places])

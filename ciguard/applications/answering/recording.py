@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ciguard.applications.answering.engine import Passing
-from ciguard.applications.answering.records import Key, Record, append_line, read_records
+from ciguard.applications.answering.records import AnswerRecord, Key, append_line, read_records
 from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.providers.codes import ServiceError
 from ciguard.applications.providers.description import Field
@@ -51,7 +51,7 @@ class Recorded:
     """
 
     file: Path
-    _records: dict[Key, Record] = field(init=False, repr=False, compare=False)
+    _records: dict[Key, AnswerRecord] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_records", read_records(self.file))
@@ -167,7 +167,7 @@ class Recording(Passing):
         Raises:
             ConfigurationError: if the file cannot be written.
         """
-        record = Record(_key(operation, about), self.name, self.is_simulated, outcome)
+        record = AnswerRecord(_key(operation, about), self.name, self.is_simulated, outcome)
         line = record.line()
         if self._kept.get(record.key) == line:
             return

@@ -40,7 +40,7 @@ Key: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class AnswerRecord:
     """What came of one question."""
 
     key: Key
@@ -81,7 +81,7 @@ def _secret() -> re.Pattern[str]:
     return re.compile("|".join(filter(None, (_ADDRESS, *own))), re.IGNORECASE)
 
 
-def _record(encoded: Json) -> Record:
+def _record(encoded: Json) -> AnswerRecord:
     """Rebuild a record that anybody may have written.
 
     Raises:
@@ -98,7 +98,7 @@ def _record(encoded: Json) -> Record:
             **rest,
         } if _DIGEST.fullmatch(digest):
             key = (provider, operation, digest)
-            return Record(key, engine, is_simulated, _outcome(rest))
+            return AnswerRecord(key, engine, is_simulated, _outcome(rest))
         case {"schema": int(schema)} if schema > SCHEMA:
             msg = f"schema {schema} is of a newer ciguard"
         case _:
@@ -126,7 +126,7 @@ def _are_objects(results: list[Json]) -> bool:
     return all(isinstance(one, dict) for one in results)
 
 
-def read_records(file: Path) -> dict[Key, Record]:
+def read_records(file: Path) -> dict[Key, AnswerRecord]:
     """Return the records of a file; a last line that was not written to its end is none.
 
     Raises:
@@ -140,7 +140,7 @@ def read_records(file: Path) -> dict[Key, Record]:
     except OSError as error:
         msg = f"{file}: cannot be read as a recording: {error.strerror}. Record one first."
         raise ConfigurationError(msg) from error
-    found: dict[Key, Record] = {}
+    found: dict[Key, AnswerRecord] = {}
     for number, line in enumerate([*lines, last] if _is_whole(last) else lines, 1):
         try:
             record = _record(_parsed(line))

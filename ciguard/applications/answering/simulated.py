@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from ciguard.applications.answering.drawing import Draw
 from ciguard.applications.answering.relations import Relations, relations_of, topics_of
 from ciguard.applications.answering.validation import refuse
-from ciguard.applications.inverting.inputs import Wanted, digest_of
-from ciguard.applications.providers.description import Task
+from ciguard.applications.inverting.inputs import InputSpec, digest_of
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.providers.registered import (
     are_recognised,
     face_messages_of,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ciguard.applications.providers.recognised import Scored
     from ciguard.domain.values import Json
 
-_LABELLED = frozenset({Task.LABELS, Task.OBJECTS})
+_LABELLED = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS})
 _MIN_LABELS, _MAX_LABELS = 3, 10
 _MAX_TOPICS = 3
 _SIZE = (640, 480)
@@ -51,7 +51,7 @@ class Simulated:
 
     labels: Vocabulary | None
     """That answers are from; None for a list of ciguard's own. Paths (`/News`) are topics."""
-    known: Mapping[str, Wanted]
+    known: Mapping[str, InputSpec]
     """What inputs were made to show, by the digest of their content."""
     confusion: float = 0.2
     """Share of known inputs that are taken for something else."""
@@ -102,25 +102,25 @@ class Simulated:
         rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - no secret
         draw = Draw(rng, is_confused=rng.random() < self.confusion)
         wanted = _for_task(self.known.get(digest), operation.task)
-        if operation.task in {Task.SENTIMENT, Task.ENTITIES}:
+        if operation.task in {RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES}:
             return _of_text(draw, operation, wanted, about.decode("utf-8"))
         return self._drawn(draw, operation, wanted)
 
-    def _drawn(self, draw: Draw, operation: Operation, wanted: Wanted | None) -> Json:
+    def _drawn(self, draw: Draw, operation: Operation, wanted: InputSpec | None) -> Json:
         labels, task = self._relations.labels, operation.task
         habit = self.habits.get((task, wanted.key.lower())) if wanted is not None else None
         if habit is not None:
             return _answer(operation, draw.usual(habit), draw)
         match task:
-            case Task.FACES:
+            case RecognitionTask.FACES:
                 return face_messages_of(operation).face_answer(draw.faces(wanted), _SIZE)
-            case Task.TEXT:
+            case RecognitionTask.TEXT:
                 lines = draw.lines(wanted, labels)
                 return messages_of(operation).text_answer(lines, _SIZE)
-            case Task.SPEECH:
+            case RecognitionTask.SPEECH:
                 said = [draw.transcript(wanted, labels)]
                 return speech_messages_of(operation).speech_answer(said)
-            case Task.CATEGORIES:
+            case RecognitionTask.CATEGORIES:
                 count = draw.rng.randint(1, _MAX_TOPICS)
                 best = self._deeper(wanted)
                 return _answer(operation, draw.names(self._topics, wanted, count, best), draw)
@@ -129,16 +129,16 @@ class Simulated:
                 found = draw.names(self._relations, wanted, count, self._own(wanted, task))
         return _answer(operation, found, draw)
 
-    def _own(self, wanted: Wanted | None, task: Task) -> str:
+    def _own(self, wanted: InputSpec | None, task: RecognitionTask) -> str:
         """Return what is wanted as the service writes it, if nobody says that it has no such name.
 
         A vocabulary is of labels: a service for objects has names of its own.
         """
-        if wanted is None or (task is Task.LABELS and self.labels is not None):
+        if wanted is None or (task is RecognitionTask.LABELS and self.labels is not None):
             return ""
         return wanted.key[:1].upper() + wanted.key[1:]
 
-    def _deeper(self, wanted: Wanted | None) -> str:
+    def _deeper(self, wanted: InputSpec | None) -> str:
         """Return what is wanted, if it is a topic below one of ciguard's own; it lists few."""
         if wanted is None or not self._topics.is_open:
             return ""
@@ -148,23 +148,23 @@ class Simulated:
 
 def _answer(operation: Operation, found: Scored, draw: Draw) -> Json:
     messages = messages_of(operation)
-    if operation.task is Task.LABELS:
+    if operation.task is RecognitionTask.LABELS:
         return messages.label_answer(found)
-    if operation.task is Task.CATEGORIES:
+    if operation.task is RecognitionTask.CATEGORIES:
         return messages.category_answer(found)
     return messages.object_answer(found, [draw.share() for _ in found])
 
 
-def _for_task(wanted: Wanted | None, task: Task) -> Wanted | None:
+def _for_task(wanted: InputSpec | None, task: RecognitionTask) -> InputSpec | None:
     """Return what an input shows to a service for a task: nothing, if it was made for another."""
     if wanted is None or wanted.task is task or {wanted.task, task} <= _LABELLED:
         return wanted
-    return Wanted(task)
+    return InputSpec(task)
 
 
-def _of_text(draw: Draw, operation: Operation, wanted: Wanted | None, text: str) -> Json:
+def _of_text(draw: Draw, operation: Operation, wanted: InputSpec | None, text: str) -> Json:
     messages = messages_of(operation)
-    if operation.task is Task.SENTIMENT:
+    if operation.task is RecognitionTask.SENTIMENT:
         return messages.sentiment_answer(*draw.feelings(wanted, text))
     is_felt = "sentiment" in operation.name
     return messages.entity_answer(draw.entities(wanted, text, is_felt=is_felt))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ciguard.applications.answering import sounds
 from ciguard.applications.answering.installed import are_installed
 from ciguard.applications.answering.validation import refuse
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.providers.registered import are_recognised, speech_messages_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Speech:
 
     def serves(self, operation: Operation) -> bool:
         """Return whether it is asked what is said, and PocketSphinx is installed."""
-        is_asked = operation.task is Task.SPEECH and are_recognised(operation)
+        is_asked = operation.task is RecognitionTask.SPEECH and are_recognised(operation)
         return is_asked and are_installed(_MODULE)
 
     def answer(self, operation: Operation, about: bytes) -> Json:

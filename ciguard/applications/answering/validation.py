@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 
 from ciguard.applications.providers.codes import Code, ServiceError
-from ciguard.applications.providers.description import Kind, Operation, Task, kind_of
+from ciguard.applications.providers.description import (
+    MediaKind,
+    Operation,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.applications.providers.registered import PROVIDERS, messages_of
 
 _MIN_TOKENS = 20
@@ -25,11 +30,11 @@ def refuse(operation: Operation, about: bytes) -> None:
         ServiceError: for nothing at all, an image that is none, a text that is none or too short.
     """
     match kind_of(operation.task):
-        case Kind.IMAGE:
+        case MediaKind.IMAGE:
             _refuse_image(operation, about)
-        case Kind.TEXT:
+        case MediaKind.TEXT:
             _refuse_text(operation, about)
-        case Kind.SOUND:
+        case MediaKind.SOUND:
             if not about:
                 raise ServiceError(Code.INVALID_ARGUMENT, "RecognitionAudio not set.")
 
@@ -61,6 +66,6 @@ def _refuse_text(operation: Operation, about: bytes) -> None:
         raise ServiceError(Code.INVALID_ARGUMENT, "Document content is not valid UTF-8.") from error
     if not text:
         raise ServiceError(Code.INVALID_ARGUMENT, PROVIDERS.get(operation.provider).limits.no_text)
-    if operation.task is Task.CATEGORIES and len(_TOKEN.findall(text)) < _MIN_TOKENS:
+    if operation.task is RecognitionTask.CATEGORIES and len(_TOKEN.findall(text)) < _MIN_TOKENS:
         msg = "Invalid text content: too few tokens (words) to process."
         raise ServiceError(Code.INVALID_ARGUMENT, msg)

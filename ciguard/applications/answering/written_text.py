@@ -12,8 +12,8 @@ from ciguard.applications.answering import pictures
 from ciguard.applications.answering.installed import are_installed
 from ciguard.applications.answering.validation import refuse
 from ciguard.applications.providers.codes import Code, ServiceError
-from ciguard.applications.providers.description import Task
-from ciguard.applications.providers.recognised import Box, Word
+from ciguard.applications.providers.description import RecognitionTask
+from ciguard.applications.providers.recognised import BoundingBox, Word
 from ciguard.applications.providers.registered import are_recognised, messages_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class WrittenText:
 
     def serves(self, operation: Operation) -> bool:
         """Return whether it is asked for a text, and Tesseract and its module are installed."""
-        is_asked = operation.task is Task.TEXT and are_recognised(operation)
+        is_asked = operation.task is RecognitionTask.TEXT and are_recognised(operation)
         modules = ("pytesseract", pictures.MODULE)
         return is_asked and are_installed(*modules, program=_PROGRAM) and _reads_english()
 
@@ -89,5 +89,5 @@ def _words(table: dict[str, list[Any]]) -> Iterator[tuple[tuple[int, ...], Word]
         word = text.strip()
         if word and confidence >= _MIN_CONFIDENCE:
             line = tuple(table[part][at] for part in ("block_num", "par_num", "line_num"))
-            box = Box(*(table[side][at] for side in ("left", "top", "width", "height")))
+            box = BoundingBox(*(table[side][at] for side in ("left", "top", "width", "height")))
             yield line, Word(word, box, confidence / 100)

@@ -4,15 +4,15 @@
 engine in the place of the service; `assess` judges what came of it (Keeper, section 4).
 """
 
-from ciguard.applications.assessing.assess import Assessed, Verdict, assess
+from ciguard.applications.assessing.assess import Assessed, ConditionVerdict, assess
 from ciguard.applications.assessing.robustness import Robustness
 from ciguard.applications.assessing.trying import Trying, settings_for
 
 __all__ = [
     "Assessed",
+    "ConditionVerdict",
     "Robustness",
     "Trying",
-    "Verdict",
     "assess",
     "settings_for",
 ]

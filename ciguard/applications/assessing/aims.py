@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.values import EACH, Answer
-from ciguard.applications.inverting.inputs import Feeling, Wanted
+from ciguard.applications.inverting.inputs import Feeling, InputSpec
 from ciguard.applications.judging.dead_code import is_place, spellings
-from ciguard.applications.providers.description import NOT_MADE, Field, Task
+from ciguard.applications.providers.description import NOT_MADE, Field, RecognitionTask
 from ciguard.applications.providers.registered import messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications.exploring.answers import Answered
-    from ciguard.applications.exploring.explore import Explored
+    from ciguard.applications.exploring.answers import StubResponse
+    from ciguard.applications.exploring.explore import ExploredFunction
     from ciguard.applications.finding.conditions import Goal
-    from ciguard.applications.finding.findings import Decided
-    from ciguard.applications.finding.values import Flow
+    from ciguard.applications.finding.findings import ServiceCondition
+    from ciguard.applications.finding.values import ValueFlow
     from ciguard.applications.providers.description import Operation
 
 _SOUGHT = frozenset({"==", "in", "holds"})
 """Operators with which a text is looked for; others hold for what is not said."""
-_SAID = {Task.TEXT: "\n", Task.SPEECH: " "}
+_SAID = {RecognitionTask.TEXT: "\n", RecognitionTask.SPEECH: " "}
 """Tasks whose results are parts of one text, and what is between them."""
-_LOOKED_FOR = NOT_MADE | {Task.LABELS, Task.OBJECTS}
+_LOOKED_FOR = NOT_MADE | {RecognitionTask.LABELS, RecognitionTask.OBJECTS}
 """Tasks whose images somebody has to have; or a search engine, which is asked for no others."""
 _IS_FIELD = re.compile(r"\.\w+|\['\w+'\]|\.get\('\w+'\)")
 """Steps to a field of an object or a dictionary."""
@@ -39,7 +39,7 @@ class Aim:
     goal: Goal
     operation: Operation
     """That is asked about the inputs."""
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[InputSpec, ...]
     """Of each, several inputs are made."""
     steps: tuple[str, ...] = ()
     """What is done to the answer until it is compared."""
@@ -52,10 +52,10 @@ class Aim:
     @property
     def is_felt(self) -> bool:
         """Whether it is about sentiment, which is judged by its two-sided rule."""
-        return self.operation.task is Task.SENTIMENT
+        return self.operation.task is RecognitionTask.SENTIMENT
 
 
-def aims_of(explored: Explored) -> Iterator[Aim]:
+def aims_of(explored: ExploredFunction) -> Iterator[Aim]:
     """Yield the sub-conditions of a function that inputs can be made for.
 
     These are the ones that some plain answer has turned true: then what makes them true is known
@@ -72,7 +72,9 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
         for answered in answers:
             if answered.operation.task in NOT_MADE:
                 continue
-            if answered.operation.task is Task.SENTIMENT and not all(map(_is_felt, decided.flows)):
+            if answered.operation.task is RecognitionTask.SENTIMENT and not all(
+                map(_is_felt, decided.flows)
+            ):
                 continue  # of what is made of a score, nobody knows what it is to tell
             steps = _steps(decided, answered.operation)
             if not _is_named(decided, answered.operation):
@@ -83,7 +85,7 @@ def aims_of(explored: Explored) -> Iterator[Aim]:
                 break
 
 
-def brought_about(explored: Explored) -> tuple[Wanted, ...]:
+def brought_about(explored: ExploredFunction) -> tuple[InputSpec, ...]:
     """Return what may be recognised in inputs with which outcomes come about, whatever is meant.
 
     As made answers have brought them about: a text with a number, an entity of a kind. Any text
@@ -103,39 +105,39 @@ def brought_about(explored: Explored) -> tuple[Wanted, ...]:
     return tuple(dict.fromkeys(one for each in every for one in _recognised(each)))
 
 
-def _recognised(answered: Answered) -> Iterator[Wanted]:
+def _recognised(answered: StubResponse) -> Iterator[InputSpec]:
     """Yield what people should recognise where a service says that, if it is one thing."""
     task, keys = answered.operation.task, answered.keys
-    if task is Task.SENTIMENT:
-        yield from (Wanted(task, feeling=one) for one in Feeling)
+    if task is RecognitionTask.SENTIMENT:
+        yield from (InputSpec(task, feeling=one) for one in Feeling)
     elif answered.kind:
-        yield Wanted(task, kind=answered.kind)
+        yield InputSpec(task, kind=answered.kind)
     elif keys and task in _SAID:
-        yield Wanted(task, _SAID[task].join(keys))
+        yield InputSpec(task, _SAID[task].join(keys))
     elif task not in _LOOKED_FOR and len(keys) == 1:
-        yield from (Wanted(task, key) for key in keys if key)
+        yield from (InputSpec(task, key) for key in keys if key)
 
 
-def _is_named(decided: Decided, operation: Operation) -> bool:
+def _is_named(decided: ServiceCondition, operation: Operation) -> bool:
     """Return whether texts may be compared with names or kinds of results, and no other field.
 
     What is read in an image is told in many places.
     """
     fields = operation.fields or {}
-    if Field.KEY not in fields or operation.task is Task.TEXT or not decided.goal.texts:
+    if Field.KEY not in fields or operation.task is RecognitionTask.TEXT or not decided.goal.texts:
         return True
     paths = [operation.records, *(fields[one] for one in (Field.KEY, Field.KIND) if one in fields)]
     known = {way for path in paths for name in path.split(".") for way in spellings(name)}
     return bool(_last_fields(decided, operation) & {"", *known})
 
 
-def _are_kinds(decided: Decided, operation: Operation) -> bool:
+def _are_kinds(decided: ServiceCondition, operation: Operation) -> bool:
     """Return whether it is kinds of results that are compared."""
     kind = (operation.fields or {}).get(Field.KIND, "").rpartition(".")[2]
     return bool(kind) and _last_fields(decided, operation) <= set(spellings(kind))
 
 
-def _last_fields(decided: Decided, operation: Operation) -> set[str]:
+def _last_fields(decided: ServiceCondition, operation: Operation) -> set[str]:
     """Return the steps to the last field on each way; empty where there is none."""
     ways = (
         [step for step in flow.steps if _IS_FIELD.fullmatch(step)]
@@ -145,7 +147,7 @@ def _last_fields(decided: Decided, operation: Operation) -> set[str]:
     return {way[-1] if way else "" for way in ways}
 
 
-def _is_felt(flow: Flow) -> bool:
+def _is_felt(flow: ValueFlow) -> bool:
     """Return whether a feeling, its score or magnitude is compared as it is."""
     if not isinstance(flow.source, Answer):
         return False
@@ -163,7 +165,7 @@ def _leads_to(steps: Sequence[str], way: str) -> bool:
     )
 
 
-def _steps(decided: Decided, operation: Operation) -> tuple[str, ...] | None:
+def _steps(decided: ServiceCondition, operation: Operation) -> tuple[str, ...] | None:
     """Return what is done to an operation's answer until it decides; None if it does not."""
     for answer, steps in decided.answers:
         if answer.operation == operation:
@@ -171,27 +173,27 @@ def _steps(decided: Decided, operation: Operation) -> tuple[str, ...] | None:
     return None
 
 
-def _wanted(decided: Decided, answered: Answered) -> Iterator[Wanted]:
+def _wanted(decided: ServiceCondition, answered: StubResponse) -> Iterator[InputSpec]:
     goal, operation, task = decided.goal, answered.operation, answered.operation.task
-    if task is Task.SENTIMENT:
+    if task is RecognitionTask.SENTIMENT:
         is_named = Field.KEY in (operation.fields or {}) and len(_named(goal.texts)) == 1
         if goal.test is None or not goal.texts or is_named:
-            yield from (Wanted(task, feeling=one) for one in Feeling)
+            yield from (InputSpec(task, feeling=one) for one in Feeling)
         return
     if _are_kinds(decided, operation):
         if goal.test is None or goal.test.operator in _SOUGHT:
             kinds = [messages_of(operation).KINDS.get(text, "") for text in goal.texts]
             kinds = kinds if goal.texts else [answered.kind]
-            yield from (Wanted(task, kind=one) for one in dict.fromkeys(kinds) if one)
+            yield from (InputSpec(task, kind=one) for one in dict.fromkeys(kinds) if one)
     elif answered.kind:
-        yield Wanted(task, kind=answered.kind)
-    elif task is Task.FACES:
-        yield from (Wanted(task, key) for key in answered.keys if key)
+        yield InputSpec(task, kind=answered.kind)
+    elif task is RecognitionTask.FACES:
+        yield from (InputSpec(task, key) for key in answered.keys if key)
     elif Field.KEY in (operation.fields or {}) and goal.texts:
         if goal.test is None:  # `name.startswith("x")`: what has turned it, whatever that is
-            yield from (Wanted(task, key) for key in answered.keys if _is_like(key, goal.texts))
+            yield from (InputSpec(task, key) for key in answered.keys if _is_like(key, goal.texts))
         elif goal.test.operator in _SOUGHT:
-            yield from (Wanted(task, text) for text in goal.texts if text.strip())
+            yield from (InputSpec(task, text) for text in goal.texts if text.strip())
 
 
 def _named(texts: tuple[str, ...]) -> set[str]:

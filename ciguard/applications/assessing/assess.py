@@ -17,10 +17,10 @@ from ciguard.applications.assessing.robustness import Robustness, exceptions
 from ciguard.applications.assessing.trials import Trials
 from ciguard.applications.assessing.verifying import exercised_with
 from ciguard.applications.exploring.arguments import asked_about, takes_contents
-from ciguard.applications.exploring.calling import Caller, host_of, routines_of
+from ciguard.applications.exploring.calling import FunctionCaller, host_of, routines_of
 from ciguard.applications.exploring.explore import crash_of
-from ciguard.applications.inverting.inputs import Feeling, Wanted
-from ciguard.applications.providers.description import Field, Task, kind_of
+from ciguard.applications.inverting.inputs import Feeling, InputSpec
+from ciguard.applications.providers.description import Field, RecognitionTask, kind_of
 from ciguard.applications.repairing.labels import (
     Extension,
     Observation,
@@ -31,8 +31,8 @@ from ciguard.applications.repairing.labels import (
 )
 from ciguard.applications.repairing.measures import (
     ALPHA,
+    BranchCounts,
     Change,
-    Measured,
     is_below,
     kept_back,
     measured,
@@ -44,7 +44,7 @@ from ciguard.applications.repairing.suggestions import (
     other_threshold,
 )
 from ciguard.applications.repairing.thresholds import (
-    Sample,
+    ScoredText,
     Shares,
     Threshold,
     fitted,
@@ -61,13 +61,13 @@ if TYPE_CHECKING:
     from ciguard.applications.answering.engine import Engine
     from ciguard.applications.answering.faults import Fault
     from ciguard.applications.assessing.aims import Aim
-    from ciguard.applications.assessing.trials import Trial
-    from ciguard.applications.exploring.explore import Crash, Explored
+    from ciguard.applications.assessing.trials import InputTrial
+    from ciguard.applications.exploring.explore import Crash, ExploredFunction
     from ciguard.applications.exploring.surroundings import Surroundings
     from ciguard.applications.finding.application import Application, Routine
     from ciguard.applications.finding.conditions import Goal
-    from ciguard.applications.finding.findings import Found
-    from ciguard.applications.inverting.inputs import Input, Inverse
+    from ciguard.applications.finding.findings import ServiceFunction
+    from ciguard.applications.inverting.inputs import Inverse, ServiceInput
     from ciguard.applications.repairing.relatedness import Relatedness
 
 _SHOWN = 8
@@ -81,7 +81,7 @@ class Settings:
 
     inverse: Inverse
     """Makes inputs."""
-    serving: Callable[[Sequence[Input]], Chosen]
+    serving: Callable[[Sequence[ServiceInput]], Chosen]
     """Returns what answers in the place of the service, given all inputs of a function."""
     related: Relatedness
     """Labels that may be added to each other."""
@@ -101,7 +101,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ConditionVerdict:
     """How a sub-condition does on the inputs made for it."""
 
     goal: Goal
@@ -111,12 +111,12 @@ class Verdict:
     """Whether answers were made up."""
     is_of_service: bool
     """Whether the service itself has answered, now or once; else little is known of it."""
-    measured: Measured | None = None
+    measured: BranchCounts | None = None
     shares: Shares | None = None
     """Of feelings that make it true, where it is about sentiment."""
     is_failure: bool = False
     suggestion: Suggestion | None = None
-    missed: tuple[Input, ...] = ()
+    missed: tuple[ServiceInput, ...] = ()
     """Inputs made for it that do not make it true; of a sentiment, texts of that feeling which
     makes it true less often, and which make it true all the same."""
     recognised: tuple[str, ...] = ()
@@ -146,17 +146,17 @@ class Verdict:
 class Assessed:
     """What came of a function."""
 
-    explored: Explored
+    explored: ExploredFunction
     problem: str = ""
     """Why it was not tried; empty if it was."""
     trials: int = 0
     seen: frozenset[tuple[Goal, bool]] = frozenset()
     """How sub-conditions turned out with its inputs."""
     seconds: float = 0.0
-    verdicts: list[Verdict] = field(default_factory=list)
-    missing: list[Wanted] = field(default_factory=list)
+    verdicts: list[ConditionVerdict] = field(default_factory=list)
+    missing: list[InputSpec] = field(default_factory=list)
     """What no inputs could be made for."""
-    crashes: list[tuple[Crash, Input]] = field(default_factory=list)
+    crashes: list[tuple[Crash, ServiceInput]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     """Why inputs are not judged → how many."""
     robustness: Robustness | None = None
@@ -178,8 +178,8 @@ class Assessed:
 
 def assess(
     application: Application,
-    found: Sequence[Found],
-    explored: Iterable[Explored],
+    found: Sequence[ServiceFunction],
+    explored: Iterable[ExploredFunction],
     settings: Settings,
     *,
     python: str,
@@ -226,7 +226,7 @@ def assess(
                 yield Assessed(one, _ABOUT_NOTHING_GIVEN)
                 continue
             tried.update(one.met)
-            caller = Caller(host, one.found, module, routine)
+            caller = FunctionCaller(host, one.found, module, routine)
             assessing = _Assessing(one, aims, settings, application, python)
             yield assessing.assessed(caller, routine, others, Path(folder))
 
@@ -239,7 +239,7 @@ class _Assessing:
 
     def __init__(
         self,
-        explored: Explored,
+        explored: ExploredFunction,
         aims: Sequence[Aim],
         settings: Settings,
         application: Application,
@@ -255,7 +255,7 @@ class _Assessing:
         self._result = Assessed(explored)
 
     def assessed(
-        self, caller: Caller, routine: Routine, others: Sequence[Wanted], folder: Path
+        self, caller: FunctionCaller, routine: Routine, others: Sequence[InputSpec], folder: Path
     ) -> Assessed:
         began = time.monotonic()
         self._deadline = began + self._settings.budget_s
@@ -263,7 +263,7 @@ class _Assessing:
         inputs = self._made(others)
         engine = self._settings.serving(inputs)
         trials = Trials(caller, result.explored.found, routine, result.explored.form, engine)
-        done: list[Trial] = []
+        done: list[InputTrial] = []
         is_known = bool(asked_about(result.explored.found))
         for tried in inputs:
             if time.monotonic() > self._deadline:
@@ -292,22 +292,22 @@ class _Assessing:
         result.seconds = time.monotonic() - began
         return result
 
-    def _made(self, others: Sequence[Wanted]) -> Sequence[Input]:
+    def _made(self, others: Sequence[InputSpec]) -> Sequence[ServiceInput]:
         settings, result = self._settings, self._result
         made = made_for(self._aims, others, settings.inverse, settings.inputs, seed=settings.seed)
         result.missing = list(made.missing)
         return made.inputs
 
-    def _judging(self, trials: Sequence[Trial]) -> list[Trial]:
+    def _judging(self, trials: Sequence[InputTrial]) -> list[InputTrial]:
         """Return the trials that sub-conditions are judged by: on what people mean by them."""
         wanted = {one for aim in self._aims for one in aim.wanted}
         return [
             one
             for one in trials
-            if one.input.wanted in wanted or one.input.wanted == Wanted(one.input.wanted.task)
+            if one.input.wanted in wanted or one.input.wanted == InputSpec(one.input.wanted.task)
         ]
 
-    def _robustness(self, plain: Trials, done: Sequence[Trial], folder: Path) -> Robustness:
+    def _robustness(self, plain: Trials, done: Sequence[InputTrial], folder: Path) -> Robustness:
         """Call the function with the same inputs again, with faults between it and what answers."""
         found = self._result.explored.found
         known = frozenset(key for key, _ in exceptions(done, found, self._root))
@@ -322,7 +322,7 @@ class _Assessing:
 
     # --- failures ---------------------------------------------------------------------------------
 
-    def _note_crash(self, trial: Trial, trials: Trials, folder: Path) -> None:
+    def _note_crash(self, trial: InputTrial, trials: Trials, folder: Path) -> None:
         """Note a failure that recurs in a new process; each kind at each line is looked at once."""
         crash = self._crash_of(trial)
         if crash is None or _name_of(crash) in self._crashed:
@@ -336,7 +336,7 @@ class _Assessing:
         if all(one is not None and _name_of(one) == _name_of(crash) for one in again):
             self._result.crashes.append((crash, trial.input))
 
-    def _crash_of(self, trial: Trial) -> Crash | None:
+    def _crash_of(self, trial: InputTrial) -> Crash | None:
         if trial.raised is None:
             return None
         crash = crash_of(trial.raised, (), self._result.explored.found, self._root)
@@ -344,7 +344,9 @@ class _Assessing:
 
     # --- verdicts ---------------------------------------------------------------------------------
 
-    def _judged(self, aim: Aim, trials: Sequence[Trial], engines: Chosen) -> Verdict | None:
+    def _judged(
+        self, aim: Aim, trials: Sequence[InputTrial], engines: Chosen
+    ) -> ConditionVerdict | None:
         engine = engines.engine_for(aim.operation)
         if engine is None:
             return None
@@ -374,7 +376,7 @@ class _Assessing:
             if aim.operation in one.said
             for key in one.said[aim.operation].keys
         )
-        return Verdict(
+        return ConditionVerdict(
             aim.goal,
             engine.name,
             engine.is_simulated,
@@ -386,7 +388,9 @@ class _Assessing:
             recognised=tuple(key for key, _ in said.most_common(_SHOWN)),
         )
 
-    def _more_labels(self, aim: Aim, trials: Sequence[Trial], engines: Chosen) -> Suggestion | None:
+    def _more_labels(
+        self, aim: Aim, trials: Sequence[InputTrial], engines: Chosen
+    ) -> Suggestion | None:
         """Return labels with which the application, run again, does better; None for none."""
         test = aim.goal.test
         if test is None or Field.KEY not in (aim.operation.fields or {}):
@@ -416,7 +420,7 @@ class _Assessing:
         return more_labels(extension, aim.goal.line, patch)
 
     def _again(
-        self, aim: Aim, trials: Sequence[Trial], patch: str, engines: Chosen
+        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: Chosen
     ) -> tuple[Change, Change | None] | None:
         """Run the application as a patch makes it; None if it does no better.
 
@@ -453,14 +457,14 @@ class _Assessing:
         return whole, unseen if held else None
 
     def _felt(
-        self, aim: Aim, trials: Sequence[Trial], engine: Engine, engines: Chosen
-    ) -> Verdict | None:
+        self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: Chosen
+    ) -> ConditionVerdict | None:
         told = {Feeling.POSITIVE, Feeling.NEGATIVE}
         felt = [
             one for one in trials if aim.operation in one.said and one.input.wanted.feeling in told
         ]
         samples = [
-            Sample(
+            ScoredText(
                 one.said[aim.operation].score,
                 one.said[aim.operation].magnitude,
                 one.input.wanted.feeling is Feeling.POSITIVE,
@@ -473,7 +477,7 @@ class _Assessing:
         found = shares(samples)
         is_failure = is_mixed(found, share=1 - self._settings.alpha)
         rarer = Feeling.NEGATIVE if found.positive >= found.negative else Feeling.POSITIVE
-        return Verdict(
+        return ConditionVerdict(
             aim.goal,
             engine.name,
             engine.is_simulated,
@@ -493,10 +497,10 @@ class _Assessing:
     def _threshold(
         self,
         aim: Aim,
-        samples: Sequence[Sample],
+        samples: Sequence[ScoredText],
         found: Shares,
         *,
-        trials: Sequence[Trial],
+        trials: Sequence[InputTrial],
         engines: Chosen,
     ) -> Suggestion | None:
         try:
@@ -525,7 +529,7 @@ class _Assessing:
     def _threshold_again(
         self,
         aim: Aim,
-        trials: Sequence[Trial],
+        trials: Sequence[InputTrial],
         patch: str,
         threshold: Threshold,
         engines: Chosen,
@@ -545,7 +549,7 @@ class _Assessing:
         if not took:
             return None
         samples = [
-            Sample(0.0, 0.0, one.input.wanted.feeling is Feeling.POSITIVE, is_taken)
+            ScoredText(0.0, 0.0, one.input.wanted.feeling is Feeling.POSITIVE, is_taken)
             for one, is_taken in zip(trials, took, strict=True)
         ]
         after = shares(samples)
@@ -558,13 +562,13 @@ def _name_of(crash: Crash) -> tuple[str, int]:
     return crash.error.partition(":")[0], crash.line
 
 
-def _is_misread(trial: Trial, aim: Aim) -> bool:
+def _is_misread(trial: InputTrial, aim: Aim) -> bool:
     """Return whether an engine that is weaker than the service did not read or hear what is there.
 
     That is not held against the application.
     """
     key = trial.input.wanted.key
-    if aim.operation.task not in {Task.TEXT, Task.SPEECH} or not key:
+    if aim.operation.task not in {RecognitionTask.TEXT, RecognitionTask.SPEECH} or not key:
         return False
     said = trial.said.get(aim.operation)
     return said is not None and _words(key) not in _words(" ".join(said.keys))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.applications.inverting.inputs import Wanted
-from ciguard.applications.providers.description import Task
+from ciguard.applications.inverting.inputs import InputSpec
+from ciguard.applications.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ciguard.applications.assessing.aims import Aim
-    from ciguard.applications.inverting.inputs import Input, Inverse
+    from ciguard.applications.inverting.inputs import Inverse, ServiceInput
 
 LEAST = 5
 """Inputs of a sub-condition without which its recall is not judged."""
@@ -21,17 +21,17 @@ _OTHERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class GeneratedInputs:
     """Inputs of one function."""
 
-    inputs: tuple[Input, ...]
-    missing: tuple[Wanted, ...]
+    inputs: tuple[ServiceInput, ...]
+    missing: tuple[InputSpec, ...]
     """What some should show, and nothing makes."""
 
 
 def made_for(
-    aims: Sequence[Aim], others: Sequence[Wanted], inverse: Inverse, count: int, *, seed: int
-) -> Made:
+    aims: Sequence[Aim], others: Sequence[InputSpec], inverse: Inverse, count: int, *, seed: int
+) -> GeneratedInputs:
     """Return as many inputs for each sub-condition, and some in which nothing is wanted.
 
     Args:
@@ -43,10 +43,10 @@ def made_for(
     """
     wanted = list(dict.fromkeys(one for aim in aims for one in aim.wanted))
     tasks = [aim.operation.task for aim in aims if not aim.is_felt]
-    tasks += [one.task for one in others if one.task is not Task.SENTIMENT]
-    nothing = [Wanted(task) for task in dict.fromkeys(tasks)]
+    tasks += [one.task for one in others if one.task is not RecognitionTask.SENTIMENT]
+    nothing = [InputSpec(task) for task in dict.fromkeys(tasks)]
     each = max(LEAST, count // max(1, len(wanted) + len(nothing)))
-    inputs: dict[tuple[Wanted, str], Input] = {}
+    inputs: dict[tuple[InputSpec, str], ServiceInput] = {}
     missing = []
     for one in (*wanted, *nothing):
         serves = inverse.serves(one)
@@ -60,12 +60,12 @@ def made_for(
     # In turns, so that a budget that ends early leaves some of each.
     places = {key: at for at, key in enumerate(_in_turns(inputs))}
     ordered = tuple(inputs[key] for key in sorted(inputs, key=places.__getitem__))
-    return Made(ordered, tuple(missing))
+    return GeneratedInputs(ordered, tuple(missing))
 
 
-def _in_turns(keys: Iterable[tuple[Wanted, str]]) -> Iterator[tuple[Wanted, str]]:
+def _in_turns(keys: Iterable[tuple[InputSpec, str]]) -> Iterator[tuple[InputSpec, str]]:
     """Yield one of each kind, then another of each."""
-    several: dict[Wanted, list[tuple[Wanted, str]]] = {}
+    several: dict[InputSpec, list[tuple[InputSpec, str]]] = {}
     for key in keys:
         several.setdefault(key[0], []).append(key)
     longest = max(map(len, several.values()), default=0)

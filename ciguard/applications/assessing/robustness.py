@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.applications.assessing.trials import Trial
+    from ciguard.applications.assessing.trials import InputTrial
     from ciguard.applications.exploring.explore import Crash
-    from ciguard.applications.finding.findings import Found
-    from ciguard.applications.inverting.inputs import Input
+    from ciguard.applications.finding.findings import ServiceFunction
+    from ciguard.applications.inverting.inputs import ServiceInput
 
 Key: TypeAlias = tuple[str, str, int]
 """Type, file and line of an exception."""
@@ -28,7 +28,7 @@ class LetThrough:
     """An exception that a function lets through."""
 
     crash: Crash
-    input: Input
+    input: ServiceInput
     """Of the first call."""
     calls: int = 0
 
@@ -37,7 +37,7 @@ class LetThrough:
 class Robustness:
     """What came of calls with faults."""
 
-    found: Found
+    found: ServiceFunction
     """The function."""
     root: Path
     """Folder of the application."""
@@ -58,7 +58,7 @@ class Robustness:
         """Whether the application itself raises nothing; a service's exceptions are no defect."""
         return not any(one.crash.is_judged for one in self.raised.values())
 
-    def note(self, trial: Trial) -> None:
+    def note(self, trial: InputTrial) -> None:
         """Note what came of a call."""
         self.calls += 1
         if trial.problem:
@@ -68,7 +68,9 @@ class Robustness:
                 self.raised.setdefault(key, LetThrough(crash, trial.input)).calls += 1
 
 
-def exceptions(trials: Iterable[Trial], found: Found, root: Path) -> Iterator[tuple[Key, Crash]]:
+def exceptions(
+    trials: Iterable[InputTrial], found: ServiceFunction, root: Path
+) -> Iterator[tuple[Key, Crash]]:
     """Yield what calls have raised, by what is the same of two exceptions that are one.
 
     Args:

@@ -11,22 +11,22 @@ from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.answering.recording import NotRecordedError, Recording
 from ciguard.applications.exploring.arguments import arguments_for
-from ciguard.applications.exploring.calling import Ended, Endless, Impossible
+from ciguard.applications.exploring.calling import CallEnded, Endless, Impossible
 from ciguard.applications.exploring.contents import plain_contents
 from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.providers.codes import ServiceError
-from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.description import Field, RecognitionTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ciguard.applications.answering.faults import Fault
-    from ciguard.applications.exploring.calling import Call, Caller
+    from ciguard.applications.exploring.calling import Call, FunctionCaller
     from ciguard.applications.finding.application import Routine
     from ciguard.applications.finding.conditions import Branch, Goal
-    from ciguard.applications.finding.findings import Found
-    from ciguard.applications.inverting.inputs import Input
+    from ciguard.applications.finding.findings import ServiceFunction
+    from ciguard.applications.inverting.inputs import ServiceInput
     from ciguard.applications.providers.description import Operation
     from ciguard.domain.values import Json
 
@@ -35,7 +35,7 @@ _PATIENCE_S = 20.0
 
 
 @dataclass(slots=True)
-class Said:
+class RecordedAnswer:
     """What an operation has answered to one input."""
 
     keys: tuple[str, ...] = ()
@@ -44,10 +44,10 @@ class Said:
 
 
 @dataclass(slots=True)
-class Trial:
+class InputTrial:
     """One call of a function with one input."""
 
-    input: Input
+    input: ServiceInput
     is_as_given: bool = False
     """Whether a service was asked about the input itself, and not what was made of it."""
     seen: frozenset[tuple[Goal, bool]] = frozenset()
@@ -56,9 +56,9 @@ class Trial:
     """Sub-conditions that turned out true."""
     taken: frozenset[Branch] = frozenset()
     """Branches whose conditions did, as a whole."""
-    said: dict[Operation, Said] = field(default_factory=dict)
+    said: dict[Operation, RecordedAnswer] = field(default_factory=dict)
     raised: Json = None
-    """The exception, as `Ended` has it."""
+    """The exception, as `CallEnded` has it."""
     problem: str = ""
     """Why nothing can be said of it."""
 
@@ -78,7 +78,12 @@ class Trials:
     """Of one function."""
 
     def __init__(
-        self, caller: Caller, found: Found, routine: Routine, form: int, engines: Chosen
+        self,
+        caller: FunctionCaller,
+        found: ServiceFunction,
+        routine: Routine,
+        form: int,
+        engines: Chosen,
     ) -> None:
         """Prepare it.
 
@@ -119,14 +124,14 @@ class Trials:
         """Make the next call in a new process."""
         self._caller.restart()
 
-    def run(self, tried: Input, folder: Path) -> Trial:
+    def run(self, tried: ServiceInput, folder: Path) -> InputTrial:
         """Call the function with an input.
 
         Args:
             tried: the input.
             folder: for its file.
         """
-        trial = Trial(tried)
+        trial = InputTrial(tried)
         contents = {**plain_contents(), tried.kind: tried.content}
         forms = arguments_for(self._found, self._routine, contents, folder)
 
@@ -147,7 +152,7 @@ class Trials:
             self._caller.restart()
             call = Endless("goes on asking")
         match call:
-            case Ended(seen, taken, _, raised):
+            case CallEnded(seen, taken, _, raised):
                 trial.seen = frozenset(seen)
                 trial.met = frozenset(goal for goal, value in seen if value)
                 trial.taken = taken
@@ -158,7 +163,7 @@ class Trials:
                 trial.problem = trial.problem or instead
         return trial
 
-    def _answer(self, name: str, about: bytes, trial: Trial) -> Json:
+    def _answer(self, name: str, about: bytes, trial: InputTrial) -> Json:
         operation = self._operations.get(name)
         trial.is_as_given |= digest_of(about) == trial.input.digest
         if operation is None or not self._engines.serves(operation):
@@ -174,7 +179,7 @@ class Trials:
         trial.said[operation] = _said(operation, answer)
         return {"answer": answer}
 
-    def _hear(self, name: str, about: bytes, heard: Json, trial: Trial) -> None:
+    def _hear(self, name: str, about: bytes, heard: Json, trial: InputTrial) -> None:
         operation = self._operations.get(name)
         if operation is None:
             return
@@ -187,15 +192,15 @@ class Trials:
             trial.said[operation] = _said(operation, outcome)
 
 
-def _said(operation: Operation, answer: Json) -> Said:
+def _said(operation: Operation, answer: Json) -> RecordedAnswer:
     fields = operation.fields or {}
     records = _at(answer, operation.way) if operation.records else [answer]
-    if operation.task is Task.SENTIMENT:
+    if operation.task is RecognitionTask.SENTIMENT:
         numbers = [_at(answer, _path(fields, one)) for one in (Field.SCORE, Field.MAGNITUDE)]
         score, magnitude = (float(one) if isinstance(one, int | float) else 0.0 for one in numbers)
-        return Said(score=score, magnitude=magnitude)
+        return RecordedAnswer(score=score, magnitude=magnitude)
     found = (_at(one, _path(fields, Field.KEY)) for one in records or [])
-    return Said(tuple(one for one in found if isinstance(one, str)))
+    return RecordedAnswer(tuple(one for one in found if isinstance(one, str)))
 
 
 def _path(fields: Mapping[Field, str], field: Field) -> list[str]:

@@ -13,13 +13,13 @@ from ciguard.applications.answering.habits import read_habits
 from ciguard.applications.answering.recording import Recorded, kept_in
 from ciguard.applications.answering.service import Service
 from ciguard.applications.assessing.assess import Settings
-from ciguard.applications.inverting.choosing import Sources, inverse_of
+from ciguard.applications.inverting.choosing import InputSources, inverse_of
 from ciguard.applications.inverting.searches import search_of
 from ciguard.applications.judging.vocabulary import read_vocabulary
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.repairing.measures import ALPHA
 from ciguard.applications.repairing.relatedness import (
-    AnyOf,
+    CombinedRelatedness,
     Words,
     known_relations,
     read_taxonomy,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.applications.exploring.surroundings import Surroundings
-    from ciguard.applications.inverting.inputs import Input
+    from ciguard.applications.inverting.inputs import ServiceInput
     from ciguard.applications.repairing.relatedness import Relatedness
 
 
@@ -93,7 +93,7 @@ def settings_for(trying: Trying) -> Settings:
     if trying.relations:
         related.append(read_taxonomy(trying.relations))
 
-    def serving(inputs: Sequence[Input]) -> Chosen:
+    def serving(inputs: Sequence[ServiceInput]) -> Chosen:
         if replayed is not None:
             return Chosen((replayed,))
         if trying.is_real:
@@ -103,11 +103,11 @@ def settings_for(trying: Trying) -> Settings:
             labels, known, confusion=_CONFUSION, seed=trying.seed, habits=habits
         ).engines
         # Cascades find faces and do not see what they feel.
-        if any(one.wanted.task is Task.FACES and one.wanted.key for one in inputs):
+        if any(one.wanted.task is RecognitionTask.FACES and one.wanted.key for one in inputs):
             engines = tuple(one for one in engines if not isinstance(one, Faces))
         return Chosen(kept_in(trying.record, engines))
 
-    sources = Sources(
+    sources = InputSources(
         images=trying.images,
         search=search_of(trying.search, trying.search_url) if trying.search else None,
         kept=trying.kept,
@@ -117,7 +117,7 @@ def settings_for(trying: Trying) -> Settings:
     return Settings(
         inverse=inverse_of(sources),
         serving=serving,
-        related=AnyOf(*related),
+        related=CombinedRelatedness(*related),
         inputs=trying.inputs,
         alpha=trying.alpha,
         budget_s=trying.budget_s,

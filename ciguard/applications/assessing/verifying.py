@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.applications.assessing.trials import Trials
-from ciguard.applications.exploring.calling import Caller, host_of, routines_of
+from ciguard.applications.exploring.calling import FunctionCaller, host_of, routines_of
 from ciguard.applications.finding.application import read_application
 from ciguard.applications.finding.findings import find
 from ciguard.applications.providers.registered import known_providers
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.applications.answering.chosen import Chosen
-    from ciguard.applications.exploring.explore import Explored
+    from ciguard.applications.exploring.explore import ExploredFunction
     from ciguard.applications.exploring.surroundings import Surroundings
     from ciguard.applications.finding.application import Application
     from ciguard.applications.finding.conditions import Goal
-    from ciguard.applications.finding.findings import Found
-    from ciguard.applications.inverting.inputs import Input
+    from ciguard.applications.finding.findings import ServiceFunction
+    from ciguard.applications.inverting.inputs import ServiceInput
 
 _GIT_LIMIT_S = 60.0
 
@@ -35,8 +35,8 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
     goal: Goal,
     *,
     application: Application,
-    explored: Explored,
-    inputs: Sequence[Input],
+    explored: ExploredFunction,
+    inputs: Sequence[ServiceInput],
     engines: Chosen,
     python: str,
     surroundings: Surroundings | None,
@@ -74,7 +74,7 @@ def exercised_with(  # noqa: PLR0913 - what is run, on what, and how
         with host_of(
             application, [found], python, texts=texts, surroundings=surroundings, inputs=folder
         ) as host:
-            caller = Caller(host, found, module, routine)
+            caller = FunctionCaller(host, found, module, routine)
             trials = Trials(caller, found, routine, explored.form, engines)
             took: list[bool] = []
             for tried in inputs:
@@ -104,7 +104,7 @@ def _patched(application: Application, file: str, patch: str, folder: Path) -> s
     return (folder / file).read_text("utf-8") if done.code == 0 else None
 
 
-def _twin(found: Found, goal: Goal) -> Goal | None:
+def _twin(found: ServiceFunction, goal: Goal) -> Goal | None:
     """Return the sub-condition that stands where another one stood."""
     where = (goal.branch.file, goal.branch.line, goal.branch.column)
     here = [

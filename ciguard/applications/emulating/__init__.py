@@ -8,12 +8,12 @@ user says.
 
 from ciguard.applications.emulating.emulation import Emulating, Emulation, emulation
 from ciguard.applications.emulating.remote import Speaking
-from ciguard.applications.emulating.rest import Asked
+from ciguard.applications.emulating.rest import RequestLogEntry
 
 __all__ = [
-    "Asked",
     "Emulating",
     "Emulation",
+    "RequestLogEntry",
     "Speaking",
     "emulation",
 ]

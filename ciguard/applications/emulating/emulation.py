@@ -20,7 +20,7 @@ from ciguard.applications.emulating.remote import GrpcSide, reachable
 from ciguard.applications.emulating.rest import RestServer
 from ciguard.applications.inverting.folder import LabelledFolder
 from ciguard.applications.judging.vocabulary import read_vocabulary
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.providers.registered import PROVIDERS, answered_operations
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from ciguard.applications.answering.engine import Engine
     from ciguard.applications.emulating.remote import Silent, Speaking
-    from ciguard.applications.emulating.rest import Asked
-    from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.emulating.rest import RequestLogEntry
+    from ciguard.applications.inverting.inputs import InputSpec
     from ciguard.applications.providers.contract import Grpc
     from ciguard.applications.providers.description import Operation
 
@@ -95,7 +95,9 @@ class Emulation:
 
 
 @contextlib.contextmanager
-def emulation(emulating: Emulating, telling: Callable[[Asked], None]) -> Iterator[Emulation]:
+def emulation(
+    emulating: Emulating, telling: Callable[[RequestLogEntry], None]
+) -> Iterator[Emulation]:
     """Listen, and answer until it is left.
 
     Args:
@@ -140,6 +142,6 @@ def _engines(emulating: Emulating) -> Chosen:
     return Chosen(with_faults(kept_in(emulating.record, engines), faults, emulating.seed))
 
 
-def _shown(folder: Path) -> dict[str, Wanted]:
+def _shown(folder: Path) -> dict[str, InputSpec]:
     """Return what images in a folder show, by the digest of their content."""
-    return {one.digest: one.wanted for one in LabelledFolder(folder).every(Task.LABELS)}
+    return {one.digest: one.wanted for one in LabelledFolder(folder).every(RecognitionTask.LABELS)}

@@ -14,7 +14,7 @@ from ciguard.errors import CiguardError
 
 if TYPE_CHECKING:
     from ciguard.applications.answering.chosen import Chosen
-    from ciguard.applications.providers.request import Reply, Request, Services
+    from ciguard.applications.providers.request import Reply, ServiceRequest, Services
     from ciguard.domain.values import Json
 
 
@@ -32,7 +32,7 @@ class Emulator:
         fallback, *others = (one.services() for one in PROVIDERS.items().values())
         self._services: tuple[Services, ...] = (*others, fallback)
 
-    def reply(self, request: Request) -> Reply:
+    def reply(self, request: ServiceRequest) -> Reply:
         """Answer a request, or refuse it."""
         asked: list[str] = []
         services = self._asked_by(request)
@@ -50,15 +50,15 @@ class Emulator:
             reply = services.refusal(request, unknown)
         return replace(reply, asked=tuple(asked))
 
-    def refusal(self, request: Request, error: ServiceError) -> Reply:
+    def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
         """Return how a request is refused that did not come as far as to be answered."""
         return self._asked_by(request).refusal(request, error)
 
-    def title(self, request: Request) -> str:
+    def title(self, request: ServiceRequest) -> str:
         """Return how a log calls a request."""
         return self._asked_by(request).title(request)
 
-    def _asked_by(self, request: Request) -> Services:
+    def _asked_by(self, request: ServiceRequest) -> Services:
         return next(one for one in self._services if one.are_asked(request))
 
     def _said(self, provider: str, name: str, about: bytes) -> Json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.emulating.bodies import MAX_BYTES
 from ciguard.errors import CiguardError, ConfigurationError
-from ciguard.execution import Answered, Died, Host, HostSettings
+from ciguard.execution import Answered, Host, HostSettings, ProcessEnded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,7 +106,9 @@ class GrpcSide:
         answer = self._process.ask({}, limit_s=limit_s)
         if isinstance(answer, Answered):
             return answer.content
-        ended = f"has ended: {answer.cause}" if isinstance(answer, Died) else "does not answer"
+        ended = (
+            f"has ended: {answer.cause}" if isinstance(answer, ProcessEnded) else "does not answer"
+        )
         said = "".join(self._process.output()).strip()
         msg = f"what speaks gRPC {ended}. {said}".strip()
         raise EndedError(msg)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from ciguard.applications.emulating.bodies import read_body
 from ciguard.applications.providers.codes import Code, ServiceError
-from ciguard.applications.providers.request import Request
+from ciguard.applications.providers.request import ServiceRequest
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestLogEntry:
     """One request, and what came of it."""
 
     path: str
@@ -60,7 +60,7 @@ class RestServer(ThreadingHTTPServer):
         host: str,
         port: int,
         emulator: Emulator,
-        telling: Callable[[Asked], None],
+        telling: Callable[[RequestLogEntry], None],
     ) -> None:
         """Listen.
 
@@ -87,7 +87,7 @@ class RestServer(ThreadingHTTPServer):
         """That it listens on."""
         return int(self.server_address[1])
 
-    def tell(self, asked: Asked) -> None:
+    def tell(self, asked: RequestLogEntry) -> None:
         """Tell of a request."""
         with self._is_telling:
             self._telling(asked)
@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST  # noqa: N815 - its name there
 
-    def _reply(self, request: Request) -> Reply:
+    def _reply(self, request: ServiceRequest) -> Reply:
         emulator = self._listener.emulator
         try:
             return emulator.reply(request)
@@ -151,10 +151,12 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - its name there
         """Leave it to `tell`."""
 
-    def _request(self) -> Request:
+    def _request(self) -> ServiceRequest:
         """Return what is known of a request before its body is read."""
         headers = {name.lower(): value for name, value in self.headers.items()}
-        return Request(self.command, self.path, headers, origin=f"http://{self._host(headers)}")
+        return ServiceRequest(
+            self.command, self.path, headers, origin=f"http://{self._host(headers)}"
+        )
 
     def _host(self, headers: Mapping[str, str]) -> str:
         """Return where the client has found this; what is no name or address is not repeated."""
@@ -163,10 +165,10 @@ class _Handler(BaseHTTPRequestHandler):
         address, port = self.connection.getsockname()[:2]
         return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
-    def _send(self, request: Request, reply: Reply, seconds: float) -> None:
+    def _send(self, request: ServiceRequest, reply: Reply, seconds: float) -> None:
         content = json.dumps(reply.content).encode()
         # First, so that who has an answer finds it in the log.
-        asked = Asked(
+        asked = RequestLogEntry(
             self._listener.emulator.title(request), reply.asked, reply.code, reply.message, seconds
         )
         self._listener.tell(asked)

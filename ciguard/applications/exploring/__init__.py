@@ -4,30 +4,30 @@ Answers are made from the literals that conditions compare with, beside empty an
 go through the application's own code, so what it makes of them needs no model.
 """
 
-from ciguard.applications.exploring.answers import Answered
+from ciguard.applications.exploring.answers import StubResponse
 from ciguard.applications.exploring.arguments import arguments_for
 from ciguard.applications.exploring.calling import (
     CALL_LIMIT_S,
-    Caller,
-    Ended,
+    CallEnded,
     Endless,
+    FunctionCaller,
     host_of,
     providers_of,
     routines_of,
 )
 from ciguard.applications.exploring.confinement import confinement_of
 from ciguard.applications.exploring.contents import plain_contents
-from ciguard.applications.exploring.explore import Crash, Explored, explore
+from ciguard.applications.exploring.explore import Crash, ExploredFunction, explore
 from ciguard.applications.exploring.surroundings import Surroundings
 
 __all__ = [
     "CALL_LIMIT_S",
-    "Answered",
-    "Caller",
+    "CallEnded",
     "Crash",
-    "Ended",
     "Endless",
-    "Explored",
+    "ExploredFunction",
+    "FunctionCaller",
+    "StubResponse",
     "Surroundings",
     "arguments_for",
     "confinement_of",

@@ -6,8 +6,8 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ciguard.applications.providers.description import Task
-from ciguard.applications.providers.recognised import Box, Entity, Face, Word
+from ciguard.applications.providers.description import RecognitionTask
+from ciguard.applications.providers.recognised import BoundingBox, Entity, Face, Word
 from ciguard.applications.providers.registered import (
     face_messages_of,
     messages_of,
@@ -17,28 +17,34 @@ from ciguard.applications.providers.registered import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ciguard.applications.finding.findings import Decided
+    from ciguard.applications.finding.findings import ServiceCondition
     from ciguard.applications.providers.description import Operation
     from ciguard.applications.providers.recognised import Scored
     from ciguard.domain.values import Json
 
 _USUAL = {
-    Task.LABELS: "Sky", Task.OBJECTS: "Person", Task.TEXT: "Hello", Task.CATEGORIES: "News",
-    Task.ENTITIES: "London", Task.SPEECH: "hello", Task.PHRASES: "the weather", Task.LANGUAGE: "en",
-}  # fmt: skip
+    RecognitionTask.LABELS: "Sky",
+    RecognitionTask.OBJECTS: "Person",
+    RecognitionTask.TEXT: "Hello",
+    RecognitionTask.CATEGORIES: "News",
+    RecognitionTask.ENTITIES: "London",
+    RecognitionTask.SPEECH: "hello",
+    RecognitionTask.PHRASES: "the weather",
+    RecognitionTask.LANGUAGE: "en",
+}
 """A result that nothing was compared with, as far as known."""
-_WRITTEN = frozenset({Task.TEXT, Task.SPEECH})
+_WRITTEN = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
 _MANY = 12
 _SURE, _UNSURE = 0.95, 0.3
 _STEP = 0.05
 """Beside a number that is compared with, as a share of what scores go up to."""
 _SIZE = (32, 32)
-_PLACE = Box(2, 2, 18, 18)
+_PLACE = BoundingBox(2, 2, 18, 18)
 _AGES = range(1, 100)
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class StubResponse:
     """What one operation is to answer."""
 
     operation: Operation
@@ -75,11 +81,11 @@ class Answered:
         return {"answer": self.content}
 
 
-def refusals_of(operation: Operation) -> tuple[Answered, ...]:
+def refusals_of(operation: Operation) -> tuple[StubResponse, ...]:
     """Return how the service may refuse: whatever it is asked about, or because of that."""
     plain = answers_to(operation, ())[1].content
     return tuple(
-        Answered(
+        StubResponse(
             operation,
             one.message,
             plain,
@@ -92,8 +98,8 @@ def refusals_of(operation: Operation) -> tuple[Answered, ...]:
 
 
 def answers_to(
-    operation: Operation, goals: Sequence[Decided], texts_around: Sequence[str] = ()
-) -> tuple[Answered, ...]:
+    operation: Operation, goals: Sequence[ServiceCondition], texts_around: Sequence[str] = ()
+) -> tuple[StubResponse, ...]:
     """Return answers of an operation that goals may need, the plainest first.
 
     Args:
@@ -108,21 +114,21 @@ def answers_to(
     texts = list(dict.fromkeys((*said, *texts_around)))
     numbers = [float(one) for one in literals if not isinstance(one, str | bool)]
     messages = messages_of(operation)
-    if operation.task is Task.SENTIMENT:
+    if operation.task is RecognitionTask.SENTIMENT:
         felt = messages.sentiments_around(numbers)
-        return tuple(Answered(operation, title, content) for title, content in felt)
-    if operation.task is Task.FACES:
+        return tuple(StubResponse(operation, title, content) for title, content in felt)
+    if operation.task is RecognitionTask.FACES:
         return tuple(_faces(operation, numbers))
     if operation.is_begun_before:
         nothing, plain, *others = _listed(operation, texts, numbers)
         late = replace(plain, title="not done at once", is_under_way=True)
         return (nothing, plain, late, *others)
-    kinds = messages.KINDS if operation.task is Task.ENTITIES else ()
+    kinds = messages.KINDS if operation.task is RecognitionTask.ENTITIES else ()
     of_kinds = (_of_kind(operation, kind, at) for at in (_SURE, _UNSURE) for kind in kinds)
     return (*_listed(operation, texts, numbers), *of_kinds)
 
 
-def written(operation: Operation, lines: Sequence[str]) -> Answered:
+def written(operation: Operation, lines: Sequence[str]) -> StubResponse:
     """Return an answer in which lines of text are recognised.
 
     Args:
@@ -141,18 +147,20 @@ def content_of(operation: Operation, found: Scored, kinds: Sequence[str] = ()) -
         kinds: of each entity, as the service calls them; all are places otherwise.
     """
     messages = messages_of(operation)
-    written: dict[Task, Callable[[], Json]] = {
-        Task.LABELS: lambda: messages.label_answer(found),
-        Task.OBJECTS: lambda: messages.object_answer(found, [_PLACE.of(_SIZE)] * len(found)),
-        Task.CATEGORIES: lambda: messages.category_answer(found),
-        Task.ENTITIES: lambda: messages.entity_answer([
+    written: dict[RecognitionTask, Callable[[], Json]] = {
+        RecognitionTask.LABELS: lambda: messages.label_answer(found),
+        RecognitionTask.OBJECTS: lambda: messages.object_answer(
+            found, [_PLACE.of(_SIZE)] * len(found)
+        ),
+        RecognitionTask.CATEGORIES: lambda: messages.category_answer(found),
+        RecognitionTask.ENTITIES: lambda: messages.entity_answer([
             Entity(text, kind, score, 0)
             for (text, score), kind in zip(found, kinds or ["LOCATION"] * len(found), strict=True)
         ]),
-        Task.TEXT: lambda: messages.text_answer(
+        RecognitionTask.TEXT: lambda: messages.text_answer(
             [[Word(text, _PLACE, score)] for text, score in found], _SIZE
         ),
-        Task.SPEECH: lambda: speech_messages_of(operation).speech_answer(found),
+        RecognitionTask.SPEECH: lambda: speech_messages_of(operation).speech_answer(found),
     }  # fmt: skip
     if operation.task not in written:
         return messages.listed_answer(operation, found)
@@ -174,16 +182,16 @@ def _shares(operation: Operation, numbers: Sequence[float]) -> list[float]:
     return [n / most_of(operation) for n in numbers if 0 <= n <= most_of(operation)]
 
 
-def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[Answered]:
+def _faces(operation: Operation, numbers: Sequence[float]) -> Iterator[StubResponse]:
     """Yield faces that show one thing each, surely; the plainest shows nothing."""
     messages, most = face_messages_of(operation), most_of(operation)
 
-    def answered(title: str, *faces: Face, shown: str = "") -> Answered:
-        return Answered(operation, title, messages.face_answer(faces, _SIZE), (shown,))
+    def answered(title: str, *faces: Face, shown: str = "") -> StubResponse:
+        return StubResponse(operation, title, messages.face_answer(faces, _SIZE), (shown,))
 
     around = [share + step for share in _shares(operation, numbers) for step in (-_STEP, _STEP)]
     scores = sorted({_UNSURE, *(one for one in around if 0 <= one <= 1)})
-    yield Answered(operation, "nothing recognised", messages.face_answer((), _SIZE))
+    yield StubResponse(operation, "nothing recognised", messages.face_answer((), _SIZE))
     for shown in ("", *messages.SHOWN_BY_FACES):
         title = f"a face that shows {shown}" if shown else "a face"
         yield answered(title, _face(operation, shown), shown=shown)
@@ -220,22 +228,22 @@ def _face(
     return Face(_PLACE, confidence, likelihoods, age, sureness)
 
 
-def _of_kind(operation: Operation, kind: str, score: float) -> Answered:
+def _of_kind(operation: Operation, kind: str, score: float) -> StubResponse:
     """Return an entity of a kind, which inputs are made for if people have a name for it."""
     messages, usual = messages_of(operation), _USUAL[operation.task]
     content = messages.entity_answer([Entity(usual, kind, score, 0)])
     title = f"{usual!r}, type {kind}, score {score:g}"
-    return Answered(operation, title, content, (usual,), kind=messages.KINDS[kind])
+    return StubResponse(operation, title, content, (usual,), kind=messages.KINDS[kind])
 
 
 def _listed(
     operation: Operation, texts: Sequence[str], numbers: Sequence[float]
-) -> Iterator[Answered]:
+) -> Iterator[StubResponse]:
     usual = usual_for(operation)
-    if operation.task is not Task.LANGUAGE:  # a text is in some language always
-        yield Answered(operation, "nothing recognised", content_of(operation, []))
+    if operation.task is not RecognitionTask.LANGUAGE:  # a text is in some language always
+        yield StubResponse(operation, "nothing recognised", content_of(operation, []))
     spelled = list(dict.fromkeys(form for text in texts for form in _forms(text)))
-    if operation.task is Task.CATEGORIES:
+    if operation.task is RecognitionTask.CATEGORIES:
         topic = messages_of(operation).topic
         usual, texts = topic(usual), [topic(text) for text in texts]
         spelled = texts
@@ -266,12 +274,14 @@ def _forms(text: str) -> Iterator[str]:
     yield from filter(None, forms)
 
 
-def _answer(operation: Operation, texts: Sequence[str], score: float) -> Answered:
+def _answer(operation: Operation, texts: Sequence[str], score: float) -> StubResponse:
     shown = ", ".join(repr(text) for text in texts[:_SHOWN])
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    sure = "" if operation.task is Task.TEXT else f", score {most_of(operation) * score:g}"
+    sure = (
+        "" if operation.task is RecognitionTask.TEXT else f", score {most_of(operation) * score:g}"
+    )
     content = content_of(operation, [(text, score) for text in texts])
-    return Answered(operation, f"{shown}{more}{sure}", content, tuple(texts))
+    return StubResponse(operation, f"{shown}{more}{sure}", content, tuple(texts))
 
 
 _SHOWN = 3

@@ -14,7 +14,7 @@ from ciguard.applications.exploring.requests import Sent, events, web_requests
 from ciguard.applications.finding.application import MAIN
 from ciguard.applications.finding.requested import EVENT, PASSED
 from ciguard.applications.finding.values import EACH
-from ciguard.applications.providers.description import Kind, kind_of
+from ciguard.applications.providers.description import MediaKind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ciguard.applications.exploring.contents import Contents
     from ciguard.applications.finding.application import Routine
-    from ciguard.applications.finding.findings import Found, Given
+    from ciguard.applications.finding.findings import ServiceCallInputs, ServiceFunction
     from ciguard.applications.providers.description import Operation
     from ciguard.domain.values import Json
 
@@ -55,7 +55,7 @@ class CannotCallError(Exception):
 
 
 def arguments_for(
-    found: Found, routine: Routine, contents: Contents, folder: Path
+    found: ServiceFunction, routine: Routine, contents: Contents, folder: Path
 ) -> list[dict[str, Json]]:
     """Return an argument for each parameter that has no default, in all forms that it may take.
 
@@ -106,7 +106,7 @@ def arguments_for(
     return _side_by_side(forms)
 
 
-def _argv(found: Found, contents: Contents, folder: Path) -> Json:
+def _argv(found: ServiceFunction, contents: Contents, folder: Path) -> Json:
     """Return the form of what a program is started with: a path."""
     kind = kind_of(found.calls[0].answer.operation.task)
     return {"argv": str(_file(kind, contents[kind], folder))}
@@ -145,7 +145,7 @@ def _side_by_side(forms: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
 class _Use:
     """What services are asked with the parameters of one function."""
 
-    calls: tuple[tuple[Operation, Given], ...]
+    calls: tuple[tuple[Operation, ServiceCallInputs], ...]
 
     def about(self) -> frozenset[str]:
         """Return the parameters that services are asked about."""
@@ -164,7 +164,7 @@ class _Use:
         """Return an operation that a parameter is the client of."""
         return next((one for one, given in self.calls if name in given.clients), None)
 
-    def kind(self) -> Kind:
+    def kind(self) -> MediaKind:
         """Return what services are asked about first."""
         return kind_of(self.calls[0][0].task)
 
@@ -180,21 +180,21 @@ class _Use:
     def setting(self, name: str, annotation: str) -> Json:
         """Return a value for a parameter that says how services are asked; None for any other."""
         highest = next((one.between[1] for one, _ in self.calls if one.between), 1.0)
-        return setting(name, annotation, highest=highest, is_heard=self.kind() is Kind.SOUND)
+        return setting(name, annotation, highest=highest, is_heard=self.kind() is MediaKind.SOUND)
 
 
-def _uses(found: Found) -> tuple[_Use, _Use]:
+def _uses(found: ServiceFunction) -> tuple[_Use, _Use]:
     """Return the uses of a function's own parameters, and of those that make its object."""
     own = tuple((one.answer.operation, one.called_with) for one in found.calls)
     return _Use(own), _Use(tuple((one.answer.operation, one.made_with) for one in found.calls))
 
 
-def asked_about(found: Found) -> frozenset[str]:
+def asked_about(found: ServiceFunction) -> frozenset[str]:
     """Return the parameters that services are asked about, of a function and of its object."""
     return frozenset(name for use in _uses(found) for name in use.about())
 
 
-def takes_contents(found: Found, routine: Routine) -> bool:
+def takes_contents(found: ServiceFunction, routine: Routine) -> bool:
     """Return whether a parameter of a function may be what services are asked about."""
     own, _ = _uses(found)
     is_given = bool(asked_about(found)) or any(map(_is_file, _given(routine, own)))
@@ -311,7 +311,7 @@ def _forms_of_one(
         yield {"value": str(file)}
         yield from _kept(use.calls[0][0], file)
     elif written == "bytes":
-        yield _bytes(contents[Kind.IMAGE])
+        yield _bytes(contents[MediaKind.IMAGE])
     else:
         yield _plain_form(name, written, use, folder)
 
@@ -339,7 +339,7 @@ def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
         yield {"made_up": "bucket"}
     elif _FOLDER.search(name) and written != "bytes":
         file = _file(kind, contents[kind], folder / "files")
-        if kind is Kind.IMAGE:  # an application may look for the one or the other
+        if kind is MediaKind.IMAGE:  # an application may look for the one or the other
             file.with_suffix(_OTHER[file.suffix]).write_bytes(contents[kind])
         yield {"path" if is_path else "value": str(folder / "files")}
     else:
@@ -358,7 +358,7 @@ def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
 
 def _kept(operation: Operation, file: Path) -> list[Json]:
     """Return the name that a file has in a storage of the provider."""
-    if operation.provider != "aws" or kind_of(operation.task) is Kind.TEXT:
+    if operation.provider != "aws" or kind_of(operation.task) is MediaKind.TEXT:
         return []
     return [{"stored": {**_bytes(file.read_bytes()), "name": file.name}}]
 
@@ -369,16 +369,16 @@ def _uploads(file: Path) -> list[Json]:
     return [{"upload": {**one, "is_awaited": is_awaited}} for is_awaited in (False, True)]
 
 
-def _file(kind: Kind, content: bytes, folder: Path) -> Path:
+def _file(kind: MediaKind, content: bytes, folder: Path) -> Path:
     folder.mkdir(exist_ok=True, parents=True)
     file = folder / f"{kind}{_suffix(kind, content)}"
     file.write_bytes(content)
     return file
 
 
-def _contents(operation: Operation, kind: Kind, content: bytes) -> list[Json]:
+def _contents(operation: Operation, kind: MediaKind, content: bytes) -> list[Json]:
     """Return what becomes what a service is asked about: contents, a message of the client."""
-    if kind is Kind.TEXT:
+    if kind is MediaKind.TEXT:
         text = content.decode("utf-8", "replace")
         document = {"value": {"content": text, "type": "PLAIN_TEXT"}}
         return [{"value": text}, *([document] if operation.provider == "google" else [])]
@@ -386,10 +386,10 @@ def _contents(operation: Operation, kind: Kind, content: bytes) -> list[Json]:
     return [_bytes(content), {"fields": {field: _bytes(content)}}]
 
 
-def _suffix(kind: Kind, content: bytes) -> str:
-    if kind is Kind.IMAGE:
+def _suffix(kind: MediaKind, content: bytes) -> str:
+    if kind is MediaKind.IMAGE:
         return ".jpg" if content.startswith(b"\xff\xd8\xff") else ".png"
-    return ".txt" if kind is Kind.TEXT else ".wav"
+    return ".txt" if kind is MediaKind.TEXT else ".wav"
 
 
 def _bytes(content: bytes) -> Json:

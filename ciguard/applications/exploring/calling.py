@@ -12,15 +12,14 @@ from ciguard.applications.exploring.by_name import made_up
 from ciguard.applications.exploring.surroundings import Surroundings
 from ciguard.applications.finding.summaries import Placed
 from ciguard.applications.providers.registered import hook_of, known_providers
-from ciguard.execution import Answered as Replied
-from ciguard.execution import Died, Host, HostSettings, Overdue
+from ciguard.execution import Answered, Host, HostSettings, ProcessEnded, TimedOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ciguard.applications.finding.application import Application, Module, Routine
+    from ciguard.applications.finding.application import Application, ApplicationModule, Routine
     from ciguard.applications.finding.conditions import Branch, Goal
-    from ciguard.applications.finding.findings import Found
+    from ciguard.applications.finding.findings import ServiceFunction
     from ciguard.domain.values import Json
 
 _ENTRY = "ciguard.applications.in_target.explorer"
@@ -30,7 +29,7 @@ CALL_LIMIT_S = 20.0
 """Of one call of an application's function."""
 _FIRST_LIMIT_S = 120.0
 """The first call in a process imports what the application needs."""
-_WITHOUT_REPLY: dict[type, str] = {Died: "ends its process", Overdue: "does not end"}
+_WITHOUT_REPLY: dict[type, str] = {ProcessEnded: "ends its process", TimedOut: "does not end"}
 
 Answering: TypeAlias = "Callable[[str, bytes, Json], Json]"
 """Takes an operation, what it is asked about, and what the service has said: `{"answer": …}` or
@@ -38,7 +37,7 @@ Answering: TypeAlias = "Callable[[str, bytes, Json], Json]"
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CallEnded:
     """The call has returned or raised."""
 
     seen: tuple[tuple[Goal, bool], ...]
@@ -66,12 +65,12 @@ class Endless:
     """What it did, in words."""
 
 
-Call: TypeAlias = Ended | Impossible | Endless
+Call: TypeAlias = CallEnded | Impossible | Endless
 
 
 def host_of(  # noqa: PLR0913 - whose process, and how it is
     application: Application,
-    found: Sequence[Found],
+    found: Sequence[ServiceFunction],
     python: str,
     *,
     is_real: bool = False,
@@ -145,7 +144,7 @@ def providers_of(application: Application) -> list[str]:
     ]
 
 
-def conditions(found: Found) -> list[Goal]:
+def conditions(found: ServiceFunction) -> list[Goal]:
     """Return the sub-conditions that report."""
     return [one.goal for one in found.goals if one.goal.is_condition]
 
@@ -158,7 +157,7 @@ def _whole(branch: Branch) -> tuple[str, int, int, int, int]:
     return (branch.file, *branch.place)
 
 
-def routines_of(application: Application) -> dict[str, tuple[Module, Routine]]:
+def routines_of(application: Application) -> dict[str, tuple[ApplicationModule, Routine]]:
     """Return the module and definition of each function by its qualified name."""
     return {
         Placed(module, routine).qualified: (module, routine)
@@ -167,10 +166,12 @@ def routines_of(application: Application) -> dict[str, tuple[Module, Routine]]:
     }
 
 
-class Caller:
+class FunctionCaller:
     """Calls one function."""
 
-    def __init__(self, host: Host, found: Found, module: Module, routine: Routine) -> None:
+    def __init__(
+        self, host: Host, found: ServiceFunction, module: ApplicationModule, routine: Routine
+    ) -> None:
         """Prepare it.
 
         Args:
@@ -213,7 +214,7 @@ class Caller:
             "answers": answers,
         }
         reply = self._host.ask(message, limit_s=limit_s, answering=_asked(answering))
-        if not isinstance(reply, Replied):
+        if not isinstance(reply, Answered):
             return Endless(_WITHOUT_REPLY[type(reply)])
         if "problem" in reply.content:
             return Impossible(reply.content["problem"])
@@ -222,7 +223,7 @@ class Caller:
         taken = frozenset(
             self._branches[at] for at, value in places if value and at in self._branches
         )
-        return Ended(seen, taken, tuple(reply.content["asked"]), reply.content["raised"])
+        return CallEnded(seen, taken, tuple(reply.content["asked"]), reply.content["raised"])
 
 
 def _asked(answering: Answering | None) -> Callable[[Json], Json] | None:

@@ -9,9 +9,9 @@ import zlib
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ciguard.applications.providers.description import Kind
+from ciguard.applications.providers.description import MediaKind
 
-Contents: TypeAlias = Mapping[Kind, bytes]
+Contents: TypeAlias = Mapping[MediaKind, bytes]
 """An image, a text and a sound, whichever of them are needed."""
 PLAIN_TEXT = (
     "This is a text. It is long enough for a service that tells what texts are about, as it goes "
@@ -25,7 +25,11 @@ def plain_contents(text: bytes = b"") -> Contents:
     Args:
         text: in the place of a plain one; empty for that.
     """
-    return {Kind.IMAGE: _image(), Kind.TEXT: text or PLAIN_TEXT.encode(), Kind.SOUND: _sound()}
+    return {
+        MediaKind.IMAGE: _image(),
+        MediaKind.TEXT: text or PLAIN_TEXT.encode(),
+        MediaKind.SOUND: _sound(),
+    }
 
 
 def _image() -> bytes:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.exploring.answers import Answered, answers_to, refusals_of
+from ciguard.applications.exploring.answers import StubResponse, answers_to, refusals_of
 from ciguard.applications.exploring.arguments import CannotCallError, arguments_for
 from ciguard.applications.exploring.calling import (
-    Caller,
-    Ended,
+    CallEnded,
     Endless,
+    FunctionCaller,
     Impossible,
     conditions,
     host_of,
@@ -25,7 +25,7 @@ from ciguard.applications.exploring.contents import plain_contents
 from ciguard.applications.exploring.hints import hints_of
 from ciguard.applications.exploring.searched import answer_of
 from ciguard.applications.exploring.searching import Search
-from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.description import Field, RecognitionTask
 from ciguard.applications.providers.registered import are_written
 from ciguard.errors import ConfigurationError
 from ciguard.sources import UnreadableSourceError, parse_file
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     from ciguard.applications.exploring.calling import Call
     from ciguard.applications.exploring.surroundings import Surroundings
-    from ciguard.applications.finding.application import Application, Module, Routine
+    from ciguard.applications.finding.application import Application, ApplicationModule, Routine
     from ciguard.applications.finding.conditions import Goal
-    from ciguard.applications.finding.findings import Found
+    from ciguard.applications.finding.findings import ServiceFunction
     from ciguard.applications.providers.description import Operation
     from ciguard.domain.values import Json
 
@@ -50,7 +50,7 @@ _MAX_AFTER = 150
 _LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
 """What an application ends itself with."""
 
-Answers: TypeAlias = tuple[Answered, ...]
+Answers: TypeAlias = tuple[StubResponse, ...]
 """One for each operation that a function asks."""
 
 
@@ -99,11 +99,11 @@ def titles_of(answers: Answers) -> tuple[str, ...]:
     return tuple(f"{one.operation.name}: {one.title}" for one in answers)
 
 
-def crash_of(raised: Json, answers: Answers, found: Found, root: Path) -> Crash | None:
+def crash_of(raised: Json, answers: Answers, found: ServiceFunction, root: Path) -> Crash | None:
     """Return an exception as a failure; None where the application means to leave so.
 
     Args:
-        raised: of `Ended`.
+        raised: of `CallEnded`.
         answers: what was answered.
         found: the function that was called.
         root: folder of the application.
@@ -120,10 +120,10 @@ def crash_of(raised: Json, answers: Answers, found: Found, root: Path) -> Crash 
 
 
 @dataclass(slots=True)
-class Explored:
+class ExploredFunction:
     """What came of one function."""
 
-    found: Found
+    found: ServiceFunction
     problem: str = ""
     """Why it could not be explored; empty if it could."""
     runs: int = 0
@@ -152,12 +152,12 @@ class Explored:
 
 def explore(
     application: Application,
-    found: Sequence[Found],
+    found: Sequence[ServiceFunction],
     *,
     python: str,
     budget_s: float,
     surroundings: Surroundings | None = None,
-) -> Iterator[Explored]:
+) -> Iterator[ExploredFunction]:
     """Call functions with answers that may turn their conditions.
 
     Args:
@@ -181,7 +181,7 @@ def explore(
     ):
         for one in found:
             module, routine = routines[one.name]
-            caller = Caller(host, one, module, routine)
+            caller = FunctionCaller(host, one, module, routine)
             exploring = _Exploring(one, module, routine, caller, application)
             yield exploring.explored(Path(folder), budget_s)
 
@@ -202,7 +202,7 @@ def _raises(file: Path, line: int) -> bool:
 
 
 def _is_felt(operation: Operation) -> bool:
-    return operation.task is Task.SENTIMENT
+    return operation.task is RecognitionTask.SENTIMENT
 
 
 class _Exploring:
@@ -210,10 +210,10 @@ class _Exploring:
 
     def __init__(
         self,
-        found: Found,
-        module: Module,
+        found: ServiceFunction,
+        module: ApplicationModule,
         routine: Routine,
-        caller: Caller,
+        caller: FunctionCaller,
         application: Application,
     ) -> None:
         self._found = found
@@ -222,7 +222,7 @@ class _Exploring:
         self._caller = caller
         self._application = application
         self._root = application.root
-        self._result = Explored(found, met={goal: {} for goal in conditions(found)})
+        self._result = ExploredFunction(found, met={goal: {} for goal in conditions(found)})
         self._raised: dict[tuple[str, str, int], tuple[int, Crash]] = {}
         self._let_through: set[tuple[str, str, int]] = set()
         """What came through refusals."""
@@ -239,7 +239,7 @@ class _Exploring:
         self._folder = Path()
         """For files that are its arguments."""
 
-    def explored(self, folder: Path, budget_s: float) -> Explored:
+    def explored(self, folder: Path, budget_s: float) -> ExploredFunction:
         result = self._result
         try:
             self._refuse_unmade()
@@ -285,7 +285,7 @@ class _Exploring:
         """Refuse a function that asks what no answers are made for."""
         for operation in self._operations():
             has_keys = Field.KEY in (operation.fields or {})
-            has_records = bool(operation.records) and operation.task is not Task.OTHER
+            has_records = bool(operation.records) and operation.task is not RecognitionTask.OTHER
             if not are_written(operation) or not (has_keys or has_records or _is_felt(operation)):
                 msg = f"no answers are made for {operation.title}"
                 raise CannotCallError(msg)
@@ -293,7 +293,7 @@ class _Exploring:
     def _operations(self) -> list[Operation]:
         return list(dict.fromkeys(call.answer.operation for call in self._found.calls))
 
-    def _combinations(self) -> Iterator[tuple[Answered, ...]]:
+    def _combinations(self) -> Iterator[tuple[StubResponse, ...]]:
         """Yield an answer for each operation: all alike first, then one after the other."""
         several = [answers_to(one, self._found.goals, self._texts) for one in self._operations()]
         longest = max(map(len, several))
@@ -310,7 +310,7 @@ class _Exploring:
     def _called(self, arguments: Json, answers: Answers) -> Call:
         told = {one.operation.name: one.to_json() for one in answers}
         call = self._caller.call(arguments, answers=told)
-        self._asked += isinstance(call, Ended) and bool(call.asked)
+        self._asked += isinstance(call, CallEnded) and bool(call.asked)
         return call
 
     def _run(self, answers: Answers) -> frozenset[tuple[Goal, bool]]:
@@ -325,7 +325,7 @@ class _Exploring:
                     result.problem = "given up after two answers with which it does not return"
             case Impossible(reason):
                 result.problem = reason
-            case Ended(seen, _, _, raised):
+            case CallEnded(seen, _, _, raised):
                 for goal, value in seen:
                     result.met[goal].setdefault(value, answers)
                 self._left += raised is not None and raised["type"] in _LEAVING
@@ -408,7 +408,7 @@ class _Exploring:
 
     def _fails(self, answers: Answers) -> bool:
         call = self._called(self._arguments_for(answers), answers)
-        return isinstance(call, Ended) and call.raised is not None
+        return isinstance(call, CallEnded) and call.raised is not None
 
     def _refuse(self) -> None:
         """Have services refuse, one after the other: what comes through is told."""
@@ -436,7 +436,7 @@ class _Exploring:
         contents, folder = plain_contents(text), self._folder / "refused"
         return arguments_for(self._found, self._routine, contents, folder)[self._result.form]
 
-    def _note_unguarded(self, raised: Json, answers: Answers, refusal: Answered) -> None:
+    def _note_unguarded(self, raised: Json, answers: Answers, refusal: StubResponse) -> None:
         crash = crash_of(raised, answers, self._found, self._root)
         if crash is None:
             return

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ciguard.applications.finding.application import Application
-    from ciguard.applications.finding.findings import Found
+    from ciguard.applications.finding.findings import ServiceFunction
 
 _MAX_TEXT_LENGTH = 60
 _OF_PATTERNS = re.compile(r"\\[dwsbDWS]|\[[^]]+\]|\(\?|\.[*+]")
@@ -27,7 +27,7 @@ class Hints:
     patterns: tuple[str, ...]
 
 
-def hints_of(application: Application, found: Found) -> Hints:
+def hints_of(application: Application, found: ServiceFunction) -> Hints:
     """Return what stands in a function, in those with its conditions, and outside of functions.
 
     Args:
@@ -47,7 +47,7 @@ def hints_of(application: Application, found: Found) -> Hints:
     )
 
 
-def _nodes_of(application: Application, found: Found) -> Iterator[ast.AST]:
+def _nodes_of(application: Application, found: ServiceFunction) -> Iterator[ast.AST]:
     places: dict[str, list[int]] = {found.file: [found.line]}
     for one in found.goals:
         places.setdefault(one.goal.branch.file, []).append(one.goal.branch.line)

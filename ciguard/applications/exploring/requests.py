@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.requested import ARGUMENTS, BODY, EVENT, JSON, PASSED, RAW
-from ciguard.applications.providers.description import Kind
+from ciguard.applications.providers.description import MediaKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +52,7 @@ _ONLY_OF_WEB = frozenset({BODY, _QUERY, "httpMethod", "isBase64Encoded", "pathPa
 class Sent:
     """What somebody sends."""
 
-    kind: Kind
+    kind: MediaKind
     content: bytes
     file: str
     """That holds it."""
@@ -68,7 +68,7 @@ class Sent:
 
     def texts(self) -> list[str]:
         """Return it as people put it into a text."""
-        if self.kind is Kind.TEXT:
+        if self.kind is MediaKind.TEXT:
             return [self.content.decode("utf-8", "replace")]
         encoded = base64.b64encode(self.content).decode()
         kind = mimetypes.guess_type(self.file)[0]

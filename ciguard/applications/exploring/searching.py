@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.applications.exploring.answers import most_of, usual_for
-from ciguard.applications.exploring.searched import UNLIKELY, Result
-from ciguard.applications.providers.description import Task
+from ciguard.applications.exploring.searched import UNLIKELY, RecognisedItem
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.providers.registered import face_messages_of, messages_of
 from ciguard.domain.values import LiteralValue
-from ciguard.values import Scope, String, compile_sampler
+from ciguard.values import SamplingScope, String, compile_sampler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +38,10 @@ _AGES = range(1, 100)
 _WIDTHS = (8, 18, 60, 200, 600)
 _JOINED_BY = ("", "", "", " ", " ", " ", "\n", "-", ": ")
 _LIKELIHOODS = (UNLIKELY, "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
-_WRITTEN = frozenset({Task.TEXT, Task.SPEECH})
+_WRITTEN = frozenset({RecognitionTask.TEXT, RecognitionTask.SPEECH})
 _NUMBER = re.compile(r"\d+")
 
-Guess = dict["Operation", tuple[Result, ...]]
+Guess = dict["Operation", tuple[RecognisedItem, ...]]
 """What each operation recognises."""
 
 
@@ -83,7 +83,7 @@ class Search:
             self._seen.add(seen)
             self._good.append(guess)
 
-    def _several(self, operation: Operation) -> tuple[Result, ...]:
+    def _several(self, operation: Operation) -> tuple[RecognisedItem, ...]:
         rng = self._rng
         counts = [int(one) + more for one in self._numbers for more in (0, 1)]
         few = [one for one in counts if 0 < one <= _MAX_RESULTS]
@@ -98,13 +98,15 @@ class Search:
             return tuple(drawn)
         return tuple(replace(one, score=self._score(operation)) for one in drawn)
 
-    def _varied(self, operation: Operation, results: tuple[Result, ...]) -> tuple[Result, ...]:
+    def _varied(
+        self, operation: Operation, results: tuple[RecognisedItem, ...]
+    ) -> tuple[RecognisedItem, ...]:
         rng = self._rng
         if not results:
             return self._several(operation)
         at = rng.randrange(len(results))
         one, other = results[at], self._one(operation)
-        changes: list[list[Result]] = [
+        changes: list[list[RecognisedItem]] = [
             [replace(one, score=other.score)],
             [replace(one, kind=other.kind, likelihoods=other.likelihoods)],
             [one, other],
@@ -117,15 +119,15 @@ class Search:
             changed = [replace(one, key=self._texts.like(one.key))]
         return (*results[:at], *changed, *results[at + 1 :])[:_MAX_RESULTS]
 
-    def _one(self, operation: Operation) -> Result:
+    def _one(self, operation: Operation) -> RecognisedItem:
         rng = self._rng
         messages = messages_of(operation)
-        kinds = list(messages.KINDS) if operation.task is Task.ENTITIES else [""]
-        of_faces = operation.task is Task.FACES
+        kinds = list(messages.KINDS) if operation.task is RecognitionTask.ENTITIES else [""]
+        of_faces = operation.task is RecognitionTask.FACES
         shown = face_messages_of(operation).SHOWN_BY_FACES if of_faces else ()
         likely = rng.sample(shown, rng.randint(0, min(3, len(shown))))
         ages = [int(one) + step for one in self._numbers for step in (-10, 0, 1)]
-        return Result(
+        return RecognisedItem(
             key=self._texts.draw(usual_for(operation)),
             score=self._score(operation),
             kind=rng.choice(kinds),
@@ -138,7 +140,7 @@ class Search:
 
     def _score(self, operation: Operation) -> float:
         rng = self._rng
-        least = -1.0 if operation.task is Task.SENTIMENT else 0.0
+        least = -1.0 if operation.task is RecognitionTask.SENTIMENT else 0.0
         ways = (1 / most_of(operation), *_SHARES)
         near = [n * way + step for n in self._numbers for way in ways for step in _NEAR]
         fitting = [one for one in near if least <= one <= 1.0]
@@ -202,7 +204,7 @@ class Texts:
         return self._rng.choice(ways)
 
     def _matched(self) -> str:
-        value = self._rng.choice(self._matching)(self._rng, Scope())
+        value = self._rng.choice(self._matching)(self._rng, SamplingScope())
         return str(value.value) if isinstance(value, LiteralValue) else ""
 
     def _number(self) -> str:

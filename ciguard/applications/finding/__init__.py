@@ -8,17 +8,23 @@ an expression, `summaries` what is known of each function, `scope` what is known
 
 from ciguard.applications.finding.application import Application, read_application
 from ciguard.applications.finding.conditions import Branch
-from ciguard.applications.finding.findings import Decided, Found, Given, Reach, find
+from ciguard.applications.finding.findings import (
+    ServiceCallInputs,
+    ServiceCallSite,
+    ServiceCondition,
+    ServiceFunction,
+    find,
+)
 from ciguard.applications.finding.values import Answer
 
 __all__ = [
     "Answer",
     "Application",
     "Branch",
-    "Decided",
-    "Found",
-    "Given",
-    "Reach",
+    "ServiceCallInputs",
+    "ServiceCallSite",
+    "ServiceCondition",
+    "ServiceFunction",
     "find",
     "read_application",
 ]

@@ -109,7 +109,7 @@ class Routine:
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class ApplicationModule:
     """One file."""
 
     name: str
@@ -138,7 +138,7 @@ class Application:
     """All files that could be read."""
 
     root: Path
-    modules: tuple[Module, ...]
+    modules: tuple[ApplicationModule, ...]
     unread: tuple[Unread, ...]
 
 
@@ -156,7 +156,7 @@ def read_application(path: Path) -> Application:
         raise ConfigurationError(msg)
     path = path.resolve()
     root = import_root(path if path.is_dir() else path.parent)
-    modules: list[Module] = []
+    modules: list[ApplicationModule] = []
     unread: list[Unread] = []
     seen: set[Path] = set()
     for file in _files(path):
@@ -165,7 +165,7 @@ def read_application(path: Path) -> Application:
         seen.add(file.resolve())
         name = file.relative_to(root).as_posix()
         read = _module(file, name)
-        if isinstance(read, Module):
+        if isinstance(read, ApplicationModule):
             modules.append(read)
         else:
             unread.append(read)
@@ -192,7 +192,7 @@ def _files(path: Path) -> Iterator[Path]:
             yield file
 
 
-def _module(file: Path, name: str) -> Module | Unread:
+def _module(file: Path, name: str) -> ApplicationModule | Unread:
     try:
         tree = parse_file(file)
     except UnreadableSourceError as error:
@@ -207,7 +207,7 @@ def _module(file: Path, name: str) -> Module | Unread:
     package = name.rpartition("/")[0].replace("/", ".")
     names = imports_of(tree, package, _beside(file.parent) if package else ())
     definitions = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
-    return Module(
+    return ApplicationModule(
         name=module_name(name),
         file=name,
         names=names,

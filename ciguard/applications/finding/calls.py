@@ -11,14 +11,14 @@ from ciguard.sources import dotted_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ciguard.applications.finding.scope import Scope
-    from ciguard.applications.providers.description import Client, Operation
+    from ciguard.applications.finding.scope import FunctionScope
+    from ciguard.applications.providers.description import Operation, ServiceClient
 
 
 class Callees:
     """What the calls of one function are of."""
 
-    def __init__(self, scope: Scope, of: Callable[[ast.expr], Value]) -> None:
+    def __init__(self, scope: FunctionScope, of: Callable[[ast.expr], Value]) -> None:
         """Begin.
 
         Args:
@@ -78,7 +78,7 @@ class Callees:
         methods = (world.method(one, node.func.attr) for one in sorted(held.instances))
         return [(method, True) for method in methods if method]
 
-    def _makers(self, node: ast.Call, name: str) -> Iterable[Client]:
+    def _makers(self, node: ast.Call, name: str) -> Iterable[ServiceClient]:
         """Return the clients that a call may make; `Session().client` is written as a chain."""
         match node.func:
             case ast.Attribute(value=ast.Call(func=inner), attr=method) if not name:

@@ -15,15 +15,15 @@ from ciguard.applications.finding.values import (
     LISTED,
     NOTHING,
     Answer,
-    Flow,
     Value,
+    ValueFlow,
     together,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.applications.finding.scope import Scope
+    from ciguard.applications.finding.scope import FunctionScope
     from ciguard.applications.providers.description import Operation
 
     Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
@@ -43,7 +43,7 @@ _MAX_LENGTH = 60
 class Expressions:
     """The expressions of one function."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: FunctionScope) -> None:
         self._scope = scope
         self._callees = Callees(scope, self.of)
         self._known: dict[ast.expr, Value] = {}
@@ -214,7 +214,7 @@ class Expressions:
             self._scope.summary.own.update(answers)
             self._scope.ask(answers)
             self._scope.ask_by({one: self._coming(node, one.operation) for one in answers})
-            return Value(frozenset(map(Flow, answers)))
+            return Value(frozenset(map(ValueFlow, answers)))
         found = self._callees.made(node)
         found |= _about(found, given, named).then(f"{_short(node.func)}()")
         called = self._callees.functions(node)
@@ -226,14 +226,14 @@ class Expressions:
         is_known = called or found.clients or found.instances
         return found if is_known else self._unknown(node, everything)
 
-    def _coming(self, node: ast.Call, operation: Operation) -> frozenset[Flow]:
+    def _coming(self, node: ast.Call, operation: Operation) -> frozenset[ValueFlow]:
         """Return where the client of a call comes from, if that is handed on as it is."""
         if not isinstance(node.func, ast.Attribute):
             return frozenset()
         flows = self.of(node.func.value).flows
         # A client may have its methods in a part of that name: `client.face.detect_with_url`.
         whole = {(), (f".{operation.client}",)}
-        return frozenset(Flow(one.source) for one in flows if one.steps in whole)
+        return frozenset(ValueFlow(one.source) for one in flows if one.steps in whole)
 
     def _given_before(self, node: ast.Call) -> Value:
         """Return what a client asks about that was given to it when it was made."""

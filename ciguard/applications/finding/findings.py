@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ciguard.applications.finding.application import Application
     from ciguard.applications.finding.conditions import Branch, Goal
     from ciguard.applications.finding.summaries import Placed
-    from ciguard.applications.finding.values import Flow
+    from ciguard.applications.finding.values import ValueFlow
     from ciguard.applications.providers.description import ProviderDescription
 
 _ROUNDS = 12
@@ -26,7 +26,7 @@ _ROUNDS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ServiceCallInputs:
     """What a call of a service gets from the parameters of one function."""
 
     inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -36,24 +36,24 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ServiceCallSite:
     """One call of a service, and how it gets what it is asked about."""
 
     answer: Answer
     through: tuple[str, ...] = ()
     """Functions on the way to it; none where it stands in the function itself."""
-    called_with: Given = Given()
+    called_with: ServiceCallInputs = ServiceCallInputs()
     """What it gets from the parameters of the function."""
-    made_with: Given = Given()
+    made_with: ServiceCallInputs = ServiceCallInputs()
     """What it gets from those of the constructor, where the function is a method."""
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class ServiceCondition:
     """A sub-condition that answers decide, and all that it depends on."""
 
     goal: Goal
-    flows: frozenset[Flow]
+    flows: frozenset[ValueFlow]
 
     @property
     def answers(self) -> tuple[tuple[Answer, tuple[str, ...]], ...]:
@@ -66,26 +66,28 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ServiceFunction:
     """A function that calls services, itself or through others."""
 
     name: str
     """Qualified within the application."""
     file: str
     line: int
-    calls: tuple[Reach, ...]
-    goals: tuple[Decided, ...]
+    calls: tuple[ServiceCallSite, ...]
+    goals: tuple[ServiceCondition, ...]
     """Of the function and of what it calls, those of one branch side by side."""
 
-    def branches(self) -> dict[Branch, list[Decided]]:
+    def branches(self) -> dict[Branch, list[ServiceCondition]]:
         """Return the goals of each branch, in the order of the text."""
-        found: dict[Branch, list[Decided]] = {}
+        found: dict[Branch, list[ServiceCondition]] = {}
         for decided in self.goals:
             found.setdefault(decided.goal.branch, []).append(decided)
         return found
 
 
-def find(application: Application, providers: Sequence[ProviderDescription]) -> tuple[Found, ...]:
+def find(
+    application: Application, providers: Sequence[ProviderDescription]
+) -> tuple[ServiceFunction, ...]:
     """Return the functions that call services, in the order of the text.
 
     Args:
@@ -108,12 +110,12 @@ def find(application: Application, providers: Sequence[ProviderDescription]) -> 
     answers = {answer for one in asked.values() for answer in one}
     way = {answer: ways(world, answer) for answer in answers}
     return tuple(
-        Found(
+        ServiceFunction(
             name=name,
             file=placed.module.file,
             line=placed.routine.line,
             calls=tuple(
-                Reach(
+                ServiceCallSite(
                     answer,
                     way[answer][name],
                     *(
@@ -124,7 +126,7 @@ def find(application: Application, providers: Sequence[ProviderDescription]) -> 
                 for answer in sorted(asked[name], key=_position)
             ),
             goals=tuple(
-                Decided(goal, flows)
+                ServiceCondition(goal, flows)
                 for goal, flows in sorted(goals[name].items(), key=lambda one: place[one[0]])
                 if is_decided(flows)
             ),
@@ -165,7 +167,9 @@ def _constructors(world: World, placed: Placed) -> list[str]:
     return [written] if written else [constructor_name(one) for one in world.lineage(owner)]
 
 
-def _given(several: Sequence[str], asked: Iterable[Flow], clients: Iterable[Flow]) -> Given:
+def _given(
+    several: Sequence[str], asked: Iterable[ValueFlow], clients: Iterable[ValueFlow]
+) -> ServiceCallInputs:
     """Return what parameters of functions go into what is asked, and who asks it."""
     asked, clients = list(asked), list(clients)
     inputs = {
@@ -174,8 +178,8 @@ def _given(several: Sequence[str], asked: Iterable[Flow], clients: Iterable[Flow
         for flow, source in open_in(name, asked).items()
     }
     asking = {source.name for name in several for source in open_in(name, clients).values()}
-    return Given(tuple(sorted(inputs)), tuple(sorted(asking)))
+    return ServiceCallInputs(tuple(sorted(inputs)), tuple(sorted(asking)))
 
 
-def _is_decided(flows: frozenset[Flow]) -> bool:
+def _is_decided(flows: frozenset[ValueFlow]) -> bool:
     return any(isinstance(flow.source, Answer) for flow in flows)

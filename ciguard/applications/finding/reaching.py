@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ciguard.applications.finding.summaries import World
-    from ciguard.applications.finding.values import Answer, Flow
+    from ciguard.applications.finding.values import Answer, ValueFlow
 
     _Key = TypeVar("_Key")
 
@@ -49,15 +49,15 @@ def once_through(world: World, stale: set[str], grows: Callable[[str], bool]) ->
 
 
 def reached(
-    world: World, known: Mapping[str, Mapping[_Key, frozenset[Flow]]]
-) -> dict[str, dict[_Key, frozenset[Flow]]]:
+    world: World, known: Mapping[str, Mapping[_Key, frozenset[ValueFlow]]]
+) -> dict[str, dict[_Key, frozenset[ValueFlow]]]:
     """Add to what is known of each function what those that it calls reach without its part.
 
     Args:
         world: where they are.
         known: goals or services that each has a part in, and what they depend on or are given.
     """
-    found: dict[str, dict[_Key, frozenset[Flow]]] = {name: {} for name in known}
+    found: dict[str, dict[_Key, frozenset[ValueFlow]]] = {name: {} for name in known}
 
     def grows(name: str) -> bool:
         before = found[name]
@@ -72,7 +72,9 @@ def reached(
     return {name: _union([found[name], known[name]]) for name in known}
 
 
-def _union(several: Iterable[Mapping[_Key, frozenset[Flow]]]) -> dict[_Key, frozenset[Flow]]:
+def _union(
+    several: Iterable[Mapping[_Key, frozenset[ValueFlow]]],
+) -> dict[_Key, frozenset[ValueFlow]]:
     largest, *others = sorted(several, key=len, reverse=True)
     found = dict(largest)
     for other in others:
@@ -85,7 +87,7 @@ def _union(several: Iterable[Mapping[_Key, frozenset[Flow]]]) -> dict[_Key, froz
     return found
 
 
-def _size(known: Mapping[_Key, frozenset[Flow]]) -> tuple[int, int]:
+def _size(known: Mapping[_Key, frozenset[ValueFlow]]) -> tuple[int, int]:
     return len(known), sum(map(len, known.values()))
 
 

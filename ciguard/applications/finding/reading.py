@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.constructing import constructor_name, has_generated_constructor
 from ciguard.applications.finding.expressions import Expressions, names_in
-from ciguard.applications.finding.scope import Scope
-from ciguard.applications.finding.values import EACH, Flow, Parameter, Value
+from ciguard.applications.finding.scope import FunctionScope
+from ciguard.applications.finding.values import EACH, FunctionParameter, Value, ValueFlow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def read(world: World, placed: Placed) -> Summary:
     """Return what a function does, as far as is known now of what it calls."""
-    scope = Scope(world, placed)
+    scope = FunctionScope(world, placed)
     scope.enter()
     reading = _Reading(scope)
     for statement in placed.routine.body:
@@ -29,7 +29,7 @@ def read(world: World, placed: Placed) -> Summary:
 class _Reading:
     """The statements of one function."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: FunctionScope) -> None:
         self._scope = scope
         self._expressions = Expressions(scope)
         self._of, self._bind = self._expressions.of, self._expressions.bind
@@ -81,8 +81,8 @@ class _Reading:
                     case ast.AnnAssign(target=ast.Name(id=field), value=value, annotation=written):
                         found = self._assigned(value) | self._scope.annotated(written)
                         if has_generated_constructor(node):
-                            given = Parameter(constructor_name(name), field)
-                            found |= Value(frozenset({Flow(given)}))
+                            given = FunctionParameter(constructor_name(name), field)
+                            found |= Value(frozenset({ValueFlow(given)}))
                         self._scope.world.set_field(name, field, found)
                     case _:
                         pass

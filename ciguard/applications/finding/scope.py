@@ -16,14 +16,14 @@ from ciguard.applications.finding.conditions import (
     written,
 )
 from ciguard.applications.finding.summaries import Summary
-from ciguard.applications.finding.values import NOTHING, Flow, Parameter, Value
+from ciguard.applications.finding.values import NOTHING, FunctionParameter, Value, ValueFlow
 from ciguard.sources import dotted_name, parse_expression, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import TypeVar
 
-    from ciguard.applications.finding.application import Module
+    from ciguard.applications.finding.application import ApplicationModule
     from ciguard.applications.finding.summaries import Placed, World
     from ciguard.applications.finding.values import Answer
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Scope:
+class FunctionScope:
     """Of one function while it is read."""
 
     world: World
@@ -40,7 +40,7 @@ class Scope:
     summary: Summary = field(default_factory=Summary)
 
     @property
-    def module(self) -> Module:
+    def module(self) -> ApplicationModule:
         """The module that the function is in."""
         return self.placed.module
 
@@ -53,7 +53,7 @@ class Scope:
         """Bind the parameters."""
         routine = self.placed.routine
         for name in (*routine.parameters(), *routine.rest()):
-            flows = frozenset({Flow(Parameter(self.own, name))})
+            flows = frozenset({ValueFlow(FunctionParameter(self.own, name))})
             self.local[name] = Value(flows, self.world.passed.get((self.own, name), frozenset()))
         for name, annotation in routine.annotations():
             self.local[name] |= self.annotated(annotation)
@@ -130,20 +130,22 @@ class Scope:
         place = place_of(node)
         return Branch(self.module.file, *place[:2], text, constant, place)
 
-    def reach(self, goals: Mapping[Goal, frozenset[Flow]]) -> None:
+    def reach(self, goals: Mapping[Goal, frozenset[ValueFlow]]) -> None:
         """Note goals and what they depend on, if that is anything."""
         _add(self.summary.goals, {goal: flows for goal, flows in goals.items() if flows})
 
-    def ask(self, asked: Mapping[Answer, frozenset[Flow]]) -> None:
+    def ask(self, asked: Mapping[Answer, frozenset[ValueFlow]]) -> None:
         """Note calls of services and what they are given."""
         _add(self.summary.asked, asked)
 
-    def ask_by(self, clients: Mapping[Answer, frozenset[Flow]]) -> None:
+    def ask_by(self, clients: Mapping[Answer, frozenset[ValueFlow]]) -> None:
         """Note where clients come from that services are called by, if from outside."""
         _add(self.summary.clients, {answer: flows for answer, flows in clients.items() if flows})
 
 
-def _add(known: dict[_Key, frozenset[Flow]], more: Mapping[_Key, frozenset[Flow]]) -> None:
+def _add(
+    known: dict[_Key, frozenset[ValueFlow]], more: Mapping[_Key, frozenset[ValueFlow]]
+) -> None:
     for key, flows in more.items():
         known[key] = (Value(known.get(key, frozenset())) | Value(flows)).flows
 

@@ -6,15 +6,26 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.application import MAIN
-from ciguard.applications.finding.values import ELSEWHERE, NOTHING, Answer, Flow, Parameter, Value
+from ciguard.applications.finding.values import (
+    ELSEWHERE,
+    NOTHING,
+    Answer,
+    FunctionParameter,
+    Value,
+    ValueFlow,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from ciguard.applications.finding.application import Application, Module, Routine
+    from ciguard.applications.finding.application import Application, ApplicationModule, Routine
     from ciguard.applications.finding.conditions import Goal
-    from ciguard.applications.providers.description import Client, Operation, ProviderDescription
+    from ciguard.applications.providers.description import (
+        Operation,
+        ProviderDescription,
+        ServiceClient,
+    )
 
     _Key = TypeVar("_Key", Goal, Answer)
 
@@ -24,12 +35,12 @@ class Summary:
     """Of one function, in terms of its parameters."""
 
     returned: Value = NOTHING
-    goals: dict[Goal, frozenset[Flow]] = field(default_factory=dict)
+    goals: dict[Goal, frozenset[ValueFlow]] = field(default_factory=dict)
     """Its own and those of what it calls that depend on what it gives, with what they depend on."""
-    asked: dict[Answer, frozenset[Flow]] = field(default_factory=dict)
+    asked: dict[Answer, frozenset[ValueFlow]] = field(default_factory=dict)
     """Calls of services, its own and those that are given what it gives, with what they are given.
     """
-    clients: dict[Answer, frozenset[Flow]] = field(default_factory=dict)
+    clients: dict[Answer, frozenset[ValueFlow]] = field(default_factory=dict)
     """Calls of services, by clients that come from outside, and where those come from."""
     own: set[Answer] = field(default_factory=set)
     """Calls of services in its own text."""
@@ -47,7 +58,7 @@ class Summary:
 class Placed:
     """A function and where it is."""
 
-    module: Module
+    module: ApplicationModule
     routine: Routine
 
     @property
@@ -75,7 +86,7 @@ class World:
         """Of modules, and of functions that others stand in: (qualified owner, name)."""
         self.fields: dict[str, dict[str, Value]] = {}
         """Of objects: attribute → qualified class → what it may be."""
-        self.passed: dict[tuple[str, str], frozenset[Client]] = {}
+        self.passed: dict[tuple[str, str], frozenset[ServiceClient]] = {}
         """Clients that parameters of functions may be: (qualified function, name)."""
         self._lineages: dict[str, list[str]] = {}
         self._bases = {
@@ -88,7 +99,7 @@ class World:
             for module in application.modules
             for name, fields in module.fields.items()
         }
-        self._makers: dict[str, list[Client]] = {}
+        self._makers: dict[str, list[ServiceClient]] = {}
         for provider in providers:
             for client in provider.clients:
                 for maker in client.made_by:
@@ -124,11 +135,11 @@ class World:
         several = (self._given.get(one, ()) for one in reversed(self.lineage(of)))
         return list(dict.fromkeys(name for fields in several for name in fields))
 
-    def makers(self, name: str) -> Sequence[Client]:
+    def makers(self, name: str) -> Sequence[ServiceClient]:
         """Return the clients that something of this qualified name makes."""
         return self._makers.get(name, ())
 
-    def likely(self, module: Module, method: str) -> Operation | None:
+    def likely(self, module: ApplicationModule, method: str) -> Operation | None:
         """Return the operation that a method of an unknown object is, where it can be told.
 
         Only in a module that imports the provider's client, and if no other operation of the
@@ -155,7 +166,7 @@ class World:
         if owner in self._seen_from_inside:
             self.variables[owner, name] = self.variables.get((owner, name), NOTHING) | value
 
-    def set_clients(self, of: str, name: str, clients: frozenset[Client]) -> None:
+    def set_clients(self, of: str, name: str, clients: frozenset[ServiceClient]) -> None:
         """Note which clients a parameter of a function may be, as a caller hands them on."""
         known = self.passed.get((of, name), frozenset())
         self.passed[of, name] = known | clients
@@ -190,7 +201,7 @@ ANY = "*"
 """Stands for the class of an object of which nobody knows the class."""
 
 
-def _absolute(bases: Iterable[str], module: Module) -> list[str]:
+def _absolute(bases: Iterable[str], module: ApplicationModule) -> list[str]:
     return [base if "." in base else f"{module.name}.{base}" for base in bases]
 
 
@@ -204,7 +215,7 @@ def applied(summary: Summary, placed: Placed, given: Mapping[str, Value], step: 
         step: what the call is called in the way of a value.
     """
 
-    def through(flows: Iterable[Flow]) -> frozenset[Flow]:
+    def through(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
         begun = open_in(placed.qualified, flows)
         found = set(flows).difference(begun)
         for flow, source in begun.items():
@@ -215,7 +226,7 @@ def applied(summary: Summary, placed: Placed, given: Mapping[str, Value], step: 
                 found.add(after)
         return frozenset(found)
 
-    def given_to(known: Mapping[_Key, frozenset[Flow]]) -> dict[_Key, frozenset[Flow]]:
+    def given_to(known: Mapping[_Key, frozenset[ValueFlow]]) -> dict[_Key, frozenset[ValueFlow]]:
         several = ((one, open_in(placed.qualified, flows)) for one, flows in known.items())
         return {one: through(flows) for one, flows in several if flows}
 
@@ -235,11 +246,11 @@ def applied(summary: Summary, placed: Placed, given: Mapping[str, Value], step: 
     )
 
 
-def open_in(name: str, flows: Iterable[Flow]) -> dict[Flow, Parameter]:
+def open_in(name: str, flows: Iterable[ValueFlow]) -> dict[ValueFlow, FunctionParameter]:
     """Return the ways that begin at a parameter of a function: its callers decide what they are."""
     sources = ((flow, flow.source) for flow in flows)
     return {
         flow: source
         for flow, source in sources
-        if isinstance(source, Parameter) and source.routine == name
+        if isinstance(source, FunctionParameter) and source.routine == name
     }

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.applications.providers.description import Client, Operation
+    from ciguard.applications.providers.description import Operation, ServiceClient
 
 _MAX_STEPS = 16
 _MAX_FLOWS = 3
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Parameter:
+class FunctionParameter:
     """A function's parameter."""
 
     routine: str
@@ -36,7 +36,7 @@ class Elsewhere:
     """Anything else: a literal, what another function returns."""
 
 
-Source: TypeAlias = Parameter | Answer | Elsewhere
+Source: TypeAlias = FunctionParameter | Answer | Elsewhere
 EACH = "each"
 """Step from a list to what is in it."""
 LISTED = "in a list"
@@ -46,27 +46,27 @@ MORE = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class ValueFlow:
     """A source, and what was done to what came from it."""
 
     source: Source
     steps: tuple[str, ...] = ()
 
-    def then(self, step: str) -> Flow:
+    def then(self, step: str) -> ValueFlow:
         """Return it after one more step; the same twice in a row counts once."""
         is_taken_out = step.startswith("[") or step == EACH
         is_repeated = self.steps[-1:] == (step,) and not is_taken_out
         if not step or is_repeated or self.steps[-1:] == (MORE,):
             return self
-        return Flow(self.source, (*self.steps, step if len(self.steps) < _MAX_STEPS else MORE))
+        return ValueFlow(self.source, (*self.steps, step if len(self.steps) < _MAX_STEPS else MORE))
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
     """All that an expression may come from, and what it may be."""
 
-    flows: frozenset[Flow] = frozenset()
-    clients: frozenset[Client] = frozenset()
+    flows: frozenset[ValueFlow] = frozenset()
+    clients: frozenset[ServiceClient] = frozenset()
     instances: frozenset[str] = frozenset()
     """Classes of the application, qualified, that it may be an object of."""
     operations: frozenset[Operation] = frozenset()
@@ -105,7 +105,7 @@ class Value:
 
 
 NOTHING = Value()
-ELSEWHERE = Value(frozenset({Flow(Elsewhere())}))
+ELSEWHERE = Value(frozenset({ValueFlow(Elsewhere())}))
 
 
 def together(values: Iterable[Value]) -> Value:
@@ -116,16 +116,16 @@ def together(values: Iterable[Value]) -> Value:
     return found
 
 
-def _few(flows: Iterable[Flow]) -> frozenset[Flow]:
+def _few(flows: Iterable[ValueFlow]) -> frozenset[ValueFlow]:
     """Return the shortest ways from each source, and a note where there are more."""
     flows = frozenset(flows)
     if len(flows) <= 1:
         return flows
-    kept: dict[Source, list[Flow]] = {}
+    kept: dict[Source, list[ValueFlow]] = {}
     for flow in sorted(flows, key=lambda flow: (len(flow.steps), flow.steps)):
         known = kept.setdefault(flow.source, [])
         if len(known) < _MAX_FLOWS:
             known.append(flow)
         elif len(known) == _MAX_FLOWS:
-            known.append(Flow(flow.source, (MORE,)))
+            known.append(ValueFlow(flow.source, (MORE,)))
     return frozenset(flow for known in kept.values() for flow in known)

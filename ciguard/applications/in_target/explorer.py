@@ -29,7 +29,7 @@ from ciguard.applications.in_target.asking import UnknownOperationError
 from ciguard.applications.in_target.given import (
     EVENT,
     ITS_CALLERS,
-    Arguments,
+    ProgramArguments,
     answering,
     argument,
     event,
@@ -188,7 +188,7 @@ class _Explorer:
         given = request["arguments"]
         stored.forget()
         self._guesses = set(guesses(list(given.values())))
-        sys.argv = Arguments([request["file"]])
+        sys.argv = ProgramArguments([request["file"]])
         function = self._function(request)
         arguments = {
             name: self._argument(one)

@@ -153,7 +153,7 @@ class NotAll(Dict[str, Any]):
         raise NotGivenError(name)
 
 
-class Arguments(List[str]):
+class ProgramArguments(List[str]):
     """Those that a program is started with."""
 
     def __getitem__(self, at: Any) -> Any:

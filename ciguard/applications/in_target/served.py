@@ -42,7 +42,7 @@ def _listener() -> socket.socket:
     return socket.socket(fileno=os.dup(descriptor))
 
 
-class Documents:
+class DocumentServer:
     """Serves them on the loopback, from when there is the first."""
 
     def __init__(self) -> None:

@@ -5,8 +5,8 @@ and `choosing` tries those that are installed and configured. None asks the serv
 is, and the same seed makes the same inputs.
 """
 
-from ciguard.applications.inverting.inputs import Wanted
+from ciguard.applications.inverting.inputs import InputSpec
 
 __all__ = [
-    "Wanted",
+    "InputSpec",
 ]

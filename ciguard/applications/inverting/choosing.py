@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ciguard.applications.inverting.documents import Documents
+from ciguard.applications.inverting.documents import DocumentWriter
 from ciguard.applications.inverting.felt import own_texts, read_texts
 from ciguard.applications.inverting.folder import LabelledFolder
 from ciguard.applications.inverting.naming import NamedEntities
@@ -14,21 +14,21 @@ from ciguard.applications.inverting.printing import PrintedText, draws
 from ciguard.applications.inverting.speaking import SpokenText
 from ciguard.applications.inverting.variants import different, rng_for
 from ciguard.applications.inverting.web import Web
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ciguard.applications.inverting.inputs import Input, Inverse, Wanted
+    from ciguard.applications.inverting.inputs import InputSpec, Inverse, ServiceInput
     from ciguard.applications.inverting.searches import ImageSearch
 
-_SHOWN = frozenset({Task.LABELS, Task.OBJECTS})
+_SHOWN = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class InputSources:
     """What a user has of inputs."""
 
     images: Path | None = None
@@ -44,23 +44,23 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnInputs:
     """Draws faces, and pictures of nothing; placeholders for labels if a service is simulated."""
 
     is_simulated: bool
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether it draws that, and Pillow is installed."""
         if not draws():
             return False
-        if wanted.task is Task.FACES and wanted.key:
+        if wanted.task is RecognitionTask.FACES and wanted.key:
             from ciguard.applications.inverting.drawing import shown_by
 
             return bool(shown_by(wanted.key))
         is_shown = wanted.task in _SHOWN and self.is_simulated
-        return is_shown or (not wanted.key and wanted.task in {Task.FACES, *_SHOWN})
+        return is_shown or (not wanted.key and wanted.task in {RecognitionTask.FACES, *_SHOWN})
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many images.
 
         Args:
@@ -75,7 +75,7 @@ class Drawn:
         rng = rng_for(wanted, seed)
         if not wanted.key:
             return different(pictures.nothing(wanted, rng), count)
-        make = drawing.faces if wanted.task is Task.FACES else drawing.placeholders
+        make = drawing.faces if wanted.task is RecognitionTask.FACES else drawing.placeholders
         return different(make(wanted, rng), count)
 
 
@@ -85,11 +85,11 @@ class InOrder:
 
     ways: tuple[Inverse, ...]
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether one of them has inputs for that."""
         return any(one.serves(wanted) for one in self.ways)
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many inputs.
 
         Args:
@@ -97,7 +97,7 @@ class InOrder:
             count: how many at most.
             seed: of all of them.
         """
-        found: dict[str, Input] = {}
+        found: dict[str, ServiceInput] = {}
         for one in self.ways:
             if len(found) < count and one.serves(wanted):
                 made = one.inputs(wanted, count - len(found), seed=seed)
@@ -105,7 +105,7 @@ class InOrder:
         return tuple(islice(found.values(), count))
 
 
-def inverse_of(sources: Sources) -> InOrder:
+def inverse_of(sources: InputSources) -> InOrder:
     """Return all ways to make inputs, a user's own ones first.
 
     Raises:
@@ -116,8 +116,8 @@ def inverse_of(sources: Sources) -> InOrder:
     if sources.search is not None and sources.kept is not None:
         own.append(_searched(sources.search, sources.kept))
     felt = read_texts(sources.texts) if sources.texts else own_texts()
-    made = (PrintedText(), SpokenText(), felt, NamedEntities(), Documents())
-    return InOrder((*own, *made, Drawn(sources.is_simulated)))
+    made = (PrintedText(), SpokenText(), felt, NamedEntities(), DocumentWriter())
+    return InOrder((*own, *made, DrawnInputs(sources.is_simulated)))
 
 
 def _searched(search: ImageSearch, folder: Path) -> Inverse:

@@ -6,9 +6,9 @@ import re
 from itertools import count as counted
 from typing import TYPE_CHECKING
 
-from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
 from ciguard.applications.inverting.variants import different, rng_for
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
     import random
@@ -102,14 +102,16 @@ _PLAIN = (
 )
 
 
-class Documents:
+class DocumentWriter:
     """Writes documents with the words of a topic, or without any."""
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether it knows words of that topic."""
-        return wanted.task is Task.CATEGORIES and (not wanted.key or bool(_words_of(wanted.key)))
+        return wanted.task is RecognitionTask.CATEGORIES and (
+            not wanted.key or bool(_words_of(wanted.key))
+        )
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many documents.
 
         Args:
@@ -121,7 +123,7 @@ class Documents:
             return ()
         rng = rng_for(wanted, seed)
         written = (
-            Input(wanted, text.encode(), "sentences of ciguard's own")
+            ServiceInput(wanted, text.encode(), "sentences of ciguard's own")
             for text in _written(_words_of(wanted.key), rng)
         )
         return different(written, count)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PIL import ImageDraw, ImageFilter
 
-from ciguard.applications.inverting.inputs import Input
+from ciguard.applications.inverting.inputs import ServiceInput
 from ciguard.applications.inverting.pictures import gradient, png
 from ciguard.applications.inverting.variants import alike
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-    from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.inverting.inputs import InputSpec
 
 _SIZE = (320, 320)
 _LIGHTEST = 160
@@ -36,7 +36,7 @@ def shown_by(key: str) -> str:
     return name if name in _MOUTHS else ""
 
 
-def faces(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
+def faces(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
     """Yield drawn faces; the mouth shows joy, sorrow or surprise. None of what is not drawn.
 
     Args:
@@ -47,7 +47,7 @@ def faces(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
     while shown:
         picture = gradient(rng, _SIZE, _LIGHTEST)
         _draw_face(picture, rng, shown)
-        yield Input(wanted, png(picture), f"a drawn face, {shown}")
+        yield ServiceInput(wanted, png(picture), f"a drawn face, {shown}")
 
 
 def _draw_face(picture: Image.Image, rng: random.Random, shown: str) -> None:
@@ -82,7 +82,7 @@ def _draw_face(picture: Image.Image, rng: random.Random, shown: str) -> None:
     picture.paste(picture.filter(ImageFilter.GaussianBlur(1.5)))
 
 
-def placeholders(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
+def placeholders(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
     """Yield images of coloured shapes: nobody recognises anything in them.
 
     Args:
@@ -98,4 +98,6 @@ def placeholders(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
             colour = tuple(rng.randint(0, 255) for _ in range(3))
             shape = rng.choice([draw.ellipse, draw.rectangle])
             shape((x, y, x + size, y + size), fill=colour)
-        yield Input(wanted, png(picture), "a placeholder: only a simulated service recognises it")
+        yield ServiceInput(
+            wanted, png(picture), "a placeholder: only a simulated service recognises it"
+        )

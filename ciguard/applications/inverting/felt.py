@@ -9,9 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ciguard.applications.inverting.inputs import Feeling, Input, Wanted
+from ciguard.applications.inverting.inputs import Feeling, InputSpec, ServiceInput
 from ciguard.applications.inverting.variants import different, rng_for
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ class FeltTexts:
     origin: str
     """Where they are from."""
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether there are texts of that feeling."""
-        if wanted.task is not Task.SENTIMENT:
+        if wanted.task is not RecognitionTask.SENTIMENT:
             return False
         return bool(self.texts.get(wanted.feeling or Feeling.NEUTRAL))
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many texts of that feeling.
 
         Args:
@@ -47,7 +47,9 @@ class FeltTexts:
             return ()
         known = self.texts[wanted.feeling or Feeling.NEUTRAL]
         drawn = rng_for(wanted, seed).sample(known, len(known))
-        return different((Input(wanted, text.encode(), self.origin) for text in drawn), count)
+        return different(
+            (ServiceInput(wanted, text.encode(), self.origin) for text in drawn), count
+        )
 
 
 @cache

@@ -7,18 +7,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ciguard.applications.inverting.inputs import Input, Wanted
-from ciguard.applications.inverting.sources import Source, read_sources
+from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
+from ciguard.applications.inverting.sources import FileCredit, read_sources
 from ciguard.applications.inverting.variants import alike, different, rng_for
-from ciguard.applications.providers.description import Kind, Task, kind_of
+from ciguard.applications.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-_TASKS = frozenset({Task.LABELS, Task.OBJECTS, Task.FACES, Task.CATEGORIES})
-_SUFFIXES = {Kind.IMAGE: {".png", ".jpg", ".jpeg"}, Kind.TEXT: {".txt"}}
+_TASKS = frozenset(
+    {
+        RecognitionTask.LABELS,
+        RecognitionTask.OBJECTS,
+        RecognitionTask.FACES,
+        RecognitionTask.CATEGORIES,
+    }
+)
+_SUFFIXES = {MediaKind.IMAGE: {".png", ".jpg", ".jpeg"}, MediaKind.TEXT: {".txt"}}
 _MAX_BYTES = 20 * 2**20
 """Of one file, as Vision takes at most."""
 
@@ -35,7 +42,7 @@ class LabelledFolder:
 
     root: Path
     _by_label: dict[str, list[Path]] = field(init=False, repr=False, compare=False)
-    _sources: dict[str, Source] = field(init=False, repr=False, compare=False)
+    _sources: dict[str, FileCredit] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.root.is_dir():
@@ -61,18 +68,18 @@ class LabelledFolder:
             if file.suffix.lower() in suffixes and _is_ours(file, inside):
                 yield file
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether there are files of that label."""
         return bool(self._of(wanted))
 
-    def _of(self, wanted: Wanted) -> list[Path]:
+    def _of(self, wanted: InputSpec) -> list[Path]:
         if wanted.task not in _TASKS or not wanted.key:
             return []
         suffixes = _SUFFIXES[kind_of(wanted.task)]
         known = self._by_label.get(alike(wanted.key.strip("/")), [])
         return [file for file in known if file.suffix.lower() in suffixes]
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many files of that label.
 
         Args:
@@ -85,17 +92,17 @@ class LabelledFolder:
         made = (self._input(wanted, file) for file in drawn)
         return different((one for one in made if _is_as_named(one)), count)
 
-    def every(self, task: Task) -> Iterator[Input]:
+    def every(self, task: RecognitionTask) -> Iterator[ServiceInput]:
         """Yield each file, as made for a task and the label that its folder is named like."""
         for label in self._by_label:
-            wanted = Wanted(task, label)
+            wanted = InputSpec(task, label)
             made = (self._input(wanted, file) for file in self._of(wanted))
             yield from filter(_is_as_named, made)
 
-    def _input(self, wanted: Wanted, file: Path) -> Input:
+    def _input(self, wanted: InputSpec, file: Path) -> ServiceInput:
         name = file.relative_to(self.root).as_posix()
         source = self._sources.get(name)
-        return Input(wanted, file.read_bytes(), name, source.credit if source else "")
+        return ServiceInput(wanted, file.read_bytes(), name, source.credit if source else "")
 
 
 def _is_readable(folder: Path) -> bool:
@@ -115,6 +122,8 @@ def _is_ours(file: Path, inside: Path) -> bool:
         return False
 
 
-def _is_as_named(made: Input) -> bool:
+def _is_as_named(made: ServiceInput) -> bool:
     """Return whether a file holds what its name says: an image, or anything that is no image."""
-    return made.kind is not Kind.IMAGE or made.content.startswith((b"\x89PNG", b"\xff\xd8\xff"))
+    return made.kind is not MediaKind.IMAGE or made.content.startswith(
+        (b"\x89PNG", b"\xff\xd8\xff")
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from ciguard.applications.providers.description import Kind, Task, kind_of
+from ciguard.applications.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.domain.events import TriedInput
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MEDIA = {
     ".png": "image/png", ".jpg": "image/jpeg", ".wav": "audio/wav", ".txt": "text/plain",
 }  # fmt: skip
-_SUFFIXES = {Kind.IMAGE: ".png", Kind.TEXT: ".txt", Kind.SOUND: ".wav"}
+_SUFFIXES = {MediaKind.IMAGE: ".png", MediaKind.TEXT: ".txt", MediaKind.SOUND: ".wav"}
 
 
 class Feeling(StrEnum):
@@ -29,23 +29,23 @@ class Feeling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class InputSpec:
     """What people should recognise in an input."""
 
-    task: Task
+    task: RecognitionTask
     key: str = ""
     """Label, text, category, entity or transcript; empty: nothing in particular."""
     kind: str = ""
     """Of an entity, such as `PERSON`."""
     feeling: Feeling | None = None
-    """Of a text, for `Task.SENTIMENT`."""
+    """Of a text, for `RecognitionTask.SENTIMENT`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class ServiceInput:
     """One image, text or sound, made or chosen so that people recognise what is wanted."""
 
-    wanted: Wanted
+    wanted: InputSpec
     content: bytes
     origin: str
     """How it was made, or the file that it is from."""
@@ -53,7 +53,7 @@ class Input:
     """Of what it was taken from, with its maker and address; empty where ciguard has made it."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MediaKind:
         """What it is."""
         return kind_of(self.wanted.task)
 
@@ -89,8 +89,8 @@ def digest_of(content: bytes) -> str:
 class Inverse(Protocol):
     """Pseudo-inverse of a service: from what it should recognise to inputs (Keeper, 3.2)."""
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether it has inputs for that, with what is installed and configured here."""
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many inputs, all different; the same ones for the same seed."""

@@ -21,7 +21,7 @@ from filelock import FileLock
 from ciguard.applications.inverting.inputs import digest_of
 from ciguard.applications.inverting.sources import (
     NAME,
-    Source,
+    FileCredit,
     is_own,
     read_sources,
     write_sources,
@@ -67,7 +67,7 @@ class KeptImages:
             raise ConfigurationError(msg)
         return FileLock(self.root / ".lock")
 
-    def of(self, label: str) -> dict[str, Source]:
+    def of(self, label: str) -> dict[str, FileCredit]:
         """Return the images of a label that are there, by their names."""
         inside = f"{folder_name(label)}/"
         return {
@@ -76,7 +76,7 @@ class KeptImages:
             if name.startswith(inside) and (self.root / name).is_file()
         }
 
-    def keep(self, label: str, content: bytes, source: Source) -> None:
+    def keep(self, label: str, content: bytes, source: FileCredit) -> None:
         """Add an image, a JPEG file."""
         name = f"{folder_name(label)}/{digest_of(content)[:16]}.jpg"
         file = self.root / name

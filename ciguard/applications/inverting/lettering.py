@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageDraw
 
 from ciguard.applications.inverting.fonts import Font, installed_fonts
-from ciguard.applications.inverting.inputs import Input
+from ciguard.applications.inverting.inputs import ServiceInput
 from ciguard.applications.inverting.pictures import WHITE, gradient, noise, png
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ciguard.applications.inverting.fonts import Sized
-    from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.inverting.inputs import InputSpec
 
 _MAX_LENGTH = 2_000
 """Characters of a text that a picture is made of."""
@@ -53,7 +53,7 @@ def fonts_for(text: str) -> Iterator[Font]:
         yield from (font for font in installed_fonts() if font.shows("\n".join(lines)))
 
 
-def pictures_of(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
+def pictures_of(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
     """Yield pictures of the text `wanted.key` without an end; nothing where no font shows it.
 
     Args:
@@ -69,7 +69,7 @@ def pictures_of(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
             lines_of(wanted.key), font.of_size(size), angle, partial(ground, rng), _ink(rng)
         )
         origin = f"printed with {font.name}, {size} pixels, turned by {angle}°, on {on}"
-        yield Input(wanted, png(picture), origin)
+        yield ServiceInput(wanted, png(picture), origin)
 
 
 _GROUNDS: tuple[tuple[str, Callable[[random.Random, tuple[int, int]], Image.Image]], ...] = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import count as counted
 from typing import TYPE_CHECKING
 
-from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
 from ciguard.applications.inverting.variants import different, rng_for
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
     import random
@@ -66,11 +66,13 @@ _NOTHING = (
 class NamedEntities:
     """Writes sentences with a name, or with names of a kind."""
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether it knows that kind."""
-        return wanted.task is Task.ENTITIES and (not wanted.kind or wanted.kind in _SENTENCES)
+        return wanted.task is RecognitionTask.ENTITIES and (
+            not wanted.kind or wanted.kind in _SENTENCES
+        )
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many sentences.
 
         Args:
@@ -81,13 +83,13 @@ class NamedEntities:
         if not self.serves(wanted):
             return ()
         written = (
-            Input(wanted, text.encode(), "a sentence of ciguard's own")
+            ServiceInput(wanted, text.encode(), "a sentence of ciguard's own")
             for text in _written(wanted, rng_for(wanted, seed))
         )
         return different(written, count)
 
 
-def _written(wanted: Wanted, rng: random.Random) -> Iterator[str]:
+def _written(wanted: InputSpec, rng: random.Random) -> Iterator[str]:
     for _ in counted():
         if not wanted.key and not wanted.kind:
             yield " ".join(rng.sample(_NOTHING, rng.randint(1, 2)))

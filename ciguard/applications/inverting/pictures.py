@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from PIL import Image, ImageOps
 
-from ciguard.applications.inverting.inputs import Input
+from ciguard.applications.inverting.inputs import ServiceInput
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
 
-    from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.inverting.inputs import InputSpec
 
 WHITE = (255, 255, 255)
 _SIZE = (320, 240)
@@ -100,15 +100,15 @@ def gradient(rng: random.Random, size: tuple[int, int], darkest: int) -> Image.I
     )
 
 
-def nothing(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
+def nothing(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
     """Yield pictures in which nothing is to be recognised: a blank one, then noise (Keeper, 3.2.1).
 
     Args:
         wanted: what they are made for.
         rng: where the noise is from.
     """
-    yield Input(wanted, png(Image.new("RGB", _SIZE, WHITE)), "a blank image")
+    yield ServiceInput(wanted, png(Image.new("RGB", _SIZE, WHITE)), "a blank image")
     while True:
         grain = rng.choice(_GRAINS)
         origin = f"an image of random colours, grain {grain} pixels"
-        yield Input(wanted, png(noise(rng, _SIZE, grain)), origin)
+        yield ServiceInput(wanted, png(noise(rng, _SIZE, grain)), origin)

@@ -6,12 +6,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ciguard.applications.inverting.variants import different, rng_for
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.applications.inverting.inputs import Input, Wanted
+    from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
 
 
 def draws() -> bool:
@@ -26,18 +26,18 @@ class PrintedText:
     on blank, noisy and shaded backgrounds. An empty text makes a blank image and noise.
     """
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether a font shows that, and Pillow is installed.
 
         No font shows control characters; what is written from right to left is left out.
         """
-        if wanted.task is not Task.TEXT or not draws():
+        if wanted.task is not RecognitionTask.TEXT or not draws():
             return False
         from ciguard.applications.inverting.lettering import fonts_for
 
         return not wanted.key or any(True for _ in fonts_for(wanted.key))
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many images of that text.
 
         Args:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from ciguard.applications.inverting.folder import LabelledFolder
 from ciguard.applications.inverting.kept import KeptImages, folder_name
 from ciguard.applications.inverting.pictures import photograph
-from ciguard.applications.inverting.sources import Source
+from ciguard.applications.inverting.sources import FileCredit
 from ciguard.applications.inverting.variants import alike
-from ciguard.applications.inverting.web import BusyError, FetchError, Web
-from ciguard.applications.providers.description import Task
+from ciguard.applications.inverting.web import FetchError, RateLimitedError, Web
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ciguard.applications.inverting.inputs import Input, Wanted
+    from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
     from ciguard.applications.inverting.searches import ImageSearch, Offered
 
 _log = logging.getLogger(__name__)
 
-_TASKS = frozenset({Task.LABELS, Task.OBJECTS, Task.FACES})
+_TASKS = frozenset({RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.FACES})
 _OF_FACES = frozenset({"human", "face", "likelihood"})
 """Words that say no more of a face."""
 _MOST = 50
@@ -55,11 +55,11 @@ class SearchedImages:
     web: Web
     _is_down: bool = field(default=False, init=False)
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether that is something which images show, and words to look for are in it."""
         return wanted.task in _TASKS and bool(_words(wanted)) and bool(folder_name(wanted.key))
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many images, and never more than 50.
 
         Args:
@@ -83,7 +83,7 @@ class SearchedImages:
             raise ConfigurationError(msg) from error
         return LabelledFolder(self.folder).inputs(wanted, min(count, _MOST), seed=seed)
 
-    def _fill(self, kept: KeptImages, wanted: Wanted, count: int) -> None:
+    def _fill(self, kept: KeptImages, wanted: InputSpec, count: int) -> None:
         """Look for images until there are so many of a label, or no more are found."""
         label, endpoint = wanted.key, self.search.endpoint
         known = {source.url for source in kept.of(label).values()}
@@ -100,12 +100,14 @@ class SearchedImages:
             self._is_down = True
             _log.warning("no more images are looked for: %s", visible(str(error)))
 
-    def _fetched(self, offered: Iterator[Offered], tries: int) -> Iterator[tuple[bytes, Source]]:
+    def _fetched(
+        self, offered: Iterator[Offered], tries: int
+    ) -> Iterator[tuple[bytes, FileCredit]]:
         """Yield the images among the first that are offered, written anew."""
         for one in islice(offered, tries):
             try:
                 content = self.web.fetch(one.image, accept=_ACCEPT, most_bytes=_MAX_BYTES)
-            except BusyError:
+            except RateLimitedError:
                 raise
             except FetchError as error:
                 _log.info("an image is left out: %s", visible(str(error)))
@@ -115,13 +117,13 @@ class SearchedImages:
                 _log.info("an image is left out: %s: it shows none", visible(one.image))
                 continue
             told = (one.licence, one.page, one.creator)
-            yield image, Source(*(visible(text, limit=_MAX_TEXT_LENGTH) for text in told))
+            yield image, FileCredit(*(visible(text, limit=_MAX_TEXT_LENGTH) for text in told))
 
 
-def _words(wanted: Wanted) -> str:
+def _words(wanted: InputSpec) -> str:
     """Return what to look for; nothing of it has a meaning of its own to search engines."""
     words = re.findall(r"\w+(?:'\w+)*", alike(wanted.key))
-    if words and wanted.task is Task.FACES:
+    if words and wanted.task is RecognitionTask.FACES:
         words = [*(one for one in words if one not in _OF_FACES), "human", "face"]
     about = " ".join(words)
     return about if len(about) <= _MAX_LENGTH else ""

@@ -18,7 +18,7 @@ NAME = "SOURCES.csv"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FileCredit:
     """Of one file."""
 
     licence: str
@@ -32,11 +32,11 @@ class Source:
         return ", ".join(filter(None, (self.licence, self.creator, self.url)))
 
 
-_COLUMNS = tuple(field.name for field in fields(Source))
+_COLUMNS = tuple(field.name for field in fields(FileCredit))
 _HEADER = ",".join(("file", *_COLUMNS))
 
 
-def read_sources(folder: Path) -> dict[str, Source]:
+def read_sources(folder: Path) -> dict[str, FileCredit]:
     """Return the sources of files by their names, which are relative to a folder.
 
     Raises:
@@ -52,7 +52,7 @@ def read_sources(folder: Path) -> dict[str, Source]:
                 msg = f"{file}: no columns file and licence. Write `file,licence,url` first."
                 raise ConfigurationError(msg)
             return {
-                row["file"] or "": Source(*(row.get(name) or "" for name in _COLUMNS))
+                row["file"] or "": FileCredit(*(row.get(name) or "" for name in _COLUMNS))
                 for row in rows
             }
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -66,7 +66,7 @@ def is_own(folder: Path) -> bool:
     return not file.is_file() or file.read_bytes().startswith(f"{_HEADER}\n".encode())
 
 
-def write_sources(folder: Path, sources: Mapping[str, Source]) -> None:
+def write_sources(folder: Path, sources: Mapping[str, FileCredit]) -> None:
     """Write them.
 
     Raises:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ciguard.applications.inverting.inputs import Input
+from ciguard.applications.inverting.inputs import ServiceInput
 from ciguard.applications.inverting.variants import different, rng_for
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.programs import run_program
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ciguard.applications.inverting.inputs import Wanted
+    from ciguard.applications.inverting.inputs import InputSpec
 
     _Samples: TypeAlias = NDArray[np.int16]
 
@@ -84,13 +84,13 @@ class SpokenText:
             return ""
         return "No speech synthesiser is installed: install flite, or else espeak-ng."
 
-    def serves(self, wanted: Wanted) -> bool:
+    def serves(self, wanted: InputSpec) -> bool:
         """Return whether that is an English text that something here can speak."""
-        if wanted.task is not Task.SPEECH:
+        if wanted.task is not RecognitionTask.SPEECH:
             return False
         return not wanted.key or (not self.reason and bool(_sayable(wanted.key)))
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
         """Return at most so many sounds of that text.
 
         Args:
@@ -117,7 +117,7 @@ def _sayable(text: str) -> str:
     return plain if is_sayable and len(plain) <= _MAX_LENGTH else ""
 
 
-def _spoken(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
+def _spoken(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
     """Yield sounds of a text without an end, until all voices fail."""
     speaker, text = _installed(), _sayable(wanted.key)
     voices = list(speaker.voices) if speaker else []
@@ -130,7 +130,7 @@ def _spoken(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
             voices.remove(voice)
             continue
         origin = f"spoken by {speaker.program}, voice {voice}, {speed:.0%} of its speed"
-        yield Input(wanted, _wav(samples), origin)
+        yield ServiceInput(wanted, _wav(samples), origin)
         at += 1
 
 
@@ -184,14 +184,14 @@ def _resampled(samples: _Samples, rate_hz: int) -> _Samples:
     return np.clip(np.rint(heard), -32_768, 32_767).astype(np.int16)
 
 
-def _unspoken(wanted: Wanted, rng: random.Random) -> Iterator[Input]:
+def _unspoken(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
     """Yield sounds in which nobody speaks: silence, then noise."""
-    yield Input(wanted, _wav(np.zeros(2 * RATE_HZ, np.int16)), "silence")
+    yield ServiceInput(wanted, _wav(np.zeros(2 * RATE_HZ, np.int16)), "silence")
     while True:
         loudest = rng.randint(_LOUDEST // 10, _LOUDEST)
         generator = np.random.default_rng(rng.getrandbits(64))
         samples = generator.integers(-loudest, loudest, 2 * RATE_HZ, np.int16, endpoint=True)
-        yield Input(wanted, _wav(samples), f"noise, at most {loudest} of 32767 loud")
+        yield ServiceInput(wanted, _wav(samples), f"noise, at most {loudest} of 32767 loud")
 
 
 def _wav(samples: _Samples) -> bytes:

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.applications.inverting.inputs import Input, Wanted
+    from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
 
 _TRIES = 8
 """How many are made for each that is asked for: some may be the same as others."""
 
 
-def rng_for(wanted: Wanted, seed: int) -> random.Random:
+def rng_for(wanted: InputSpec, seed: int) -> random.Random:
     """Return the randomness that inputs for that are made with."""
     of = (seed, wanted.task, wanted.key, wanted.kind, wanted.feeling)
     return random.Random(ascii(of))  # noqa: S311 - reproducible, guards nothing
 
 
-def different(made: Iterable[Input], count: int) -> tuple[Input, ...]:
+def different(made: Iterable[ServiceInput], count: int) -> tuple[ServiceInput, ...]:
     """Return the first inputs of which no two have the same content.
 
     Args:
         made: inputs in their order, also without an end.
         count: how many at most; fewer are returned where too many are the same.
     """
-    found: dict[str, Input] = {}
+    found: dict[str, ServiceInput] = {}
     tried = 0
     if count > 0:
         for one in made:

@@ -35,7 +35,7 @@ class FetchError(Exception):
     """An address gives nothing, or may not be asked."""
 
 
-class BusyError(FetchError):
+class RateLimitedError(FetchError):
     """A server does not want to be asked again for longer than anybody would wait."""
 
 
@@ -122,7 +122,7 @@ class Web:
 
         Raises:
             FetchError: if there is nothing, it is too large, or may not be asked for.
-            BusyError: if the server asks to wait for longer than `patience_s`.
+            RateLimitedError: if the server asks to wait for longer than `patience_s`.
         """
         try:
             for _ in range(_MAX_REDIRECTS + 1):
@@ -158,7 +158,7 @@ class Web:
         """Return the answer of a server; while it is too busy, wait and ask again.
 
         Raises:
-            BusyError: if that takes too long.
+            RateLimitedError: if that takes too long.
             OSError: if there is no answer.
         """
         headers = {"User-Agent": _AGENT, "Accept": accept}
@@ -174,7 +174,7 @@ class Web:
             wait_s = max(_asked_wait_s(response.headers.get("Retry-After", "")), least_s)
             if wait_s > left_s:
                 msg = f"{url}: answered with {response.status}, asks to wait for {wait_s:.0f} s"
-                raise BusyError(msg)
+                raise RateLimitedError(msg)
             left_s, least_s = left_s - wait_s, 2 * least_s
             time.sleep(wait_s)
 

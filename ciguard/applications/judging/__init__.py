@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ciguard.applications.judging.dead_code import Cause, Dead, dead_conditions
+from ciguard.applications.judging.dead_code import Dead, DeadConditionCause, dead_conditions
 from ciguard.applications.judging.vocabulary import Vocabulary, read_vocabulary
 
 __all__ = [
-    "Cause",
     "Dead",
+    "DeadConditionCause",
     "Vocabulary",
     "can_prove",
     "contradictory_conditions",
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.applications.finding.application import Application
-    from ciguard.applications.finding.findings import Found
+    from ciguard.applications.finding.findings import ServiceFunction
 
 
 def can_prove() -> bool:
@@ -30,7 +30,7 @@ def can_prove() -> bool:
     return find_spec("z3") is not None
 
 
-def contradictory_conditions(application: Application, found: Found) -> Iterator[Dead]:
+def contradictory_conditions(application: Application, found: ServiceFunction) -> Iterator[Dead]:
     """Yield sub-conditions that nothing can turn, together with others; none without z3.
 
     Args:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import z3
 
 from ciguard.applications.finding.conditions import literals_of, written
-from ciguard.applications.finding.values import Flow
-from ciguard.applications.judging.dead_code import Cause, Dead, range_of
+from ciguard.applications.finding.values import ValueFlow
+from ciguard.applications.judging.dead_code import Dead, DeadConditionCause, range_of
 from ciguard.sources import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ciguard.applications.finding.application import Application
-    from ciguard.applications.finding.findings import Decided, Found
+    from ciguard.applications.finding.findings import ServiceCondition, ServiceFunction
     from ciguard.sources import Place
 
 Term: TypeAlias = Any
@@ -50,14 +50,14 @@ class _Held:
     outcome: bool
 
 
-def contradictions(application: Application, found: Found) -> Iterator[Dead]:
+def contradictions(application: Application, found: ServiceFunction) -> Iterator[Dead]:
     """Yield sub-conditions of a function and what it calls that are always the same.
 
     Args:
         application: as read.
         found: of the function.
     """
-    by_file: dict[str, dict[Place, Decided]] = {}
+    by_file: dict[str, dict[Place, ServiceCondition]] = {}
     for one in found.goals:
         if one.goal.is_condition:
             by_file.setdefault(one.goal.branch.file, {})[one.goal.place] = one
@@ -94,7 +94,7 @@ def _chains(every: Sequence[ast.AST]) -> Iterator[list[ast.expr]]:
 class _Chain:
     """Conditions, one after the other."""
 
-    def __init__(self, goals: Mapping[Place, Decided]) -> None:
+    def __init__(self, goals: Mapping[Place, ServiceCondition]) -> None:
         self._goals = goals
         self._sorts: dict[str, Term] = {}
         self._ranges: dict[str, tuple[float, float]] = {}
@@ -135,7 +135,7 @@ class _Chain:
                     yield from self._verdict(decided, term, held, is_whole=is_whole)
 
     def _verdict(
-        self, decided: Decided, term: Term, held: Sequence[_Held], *, is_whole: bool
+        self, decided: ServiceCondition, term: Term, held: Sequence[_Held], *, is_whole: bool
     ) -> Iterator[Dead]:
         for verdict, sought in (("never", term), ("always", z3.Not(term))):
             if verdict == "always" and not is_whole:
@@ -152,7 +152,13 @@ class _Chain:
                 core = {str(one).strip("|") for one in solver.unsat_core()}
                 those = [one for at, one in enumerate(held) if f"held {at}" in core]
                 goal, reason = decided.goal, self._reason(verdict, those)
-                yield Dead(goal.branch, goal.text, Cause.CONTRADICTION, reason, place=goal.place)
+                yield Dead(
+                    goal.branch,
+                    goal.text,
+                    DeadConditionCause.CONTRADICTION,
+                    reason,
+                    place=goal.place,
+                )
                 return
 
     def _reason(self, verdict: str, held: Sequence[_Held]) -> str:
@@ -279,12 +285,12 @@ def _literal(value: float | str) -> Term:
     return z3.RealVal(str(Fraction(repr(float(value)))))
 
 
-def _range_before(flow: Flow, steps: tuple[str, ...]) -> tuple[float, float] | None:
+def _range_before(flow: ValueFlow, steps: tuple[str, ...]) -> tuple[float, float] | None:
     """Return what a score is between before it is computed with, in these steps only."""
     before = flow.steps[: len(flow.steps) - 1 - len(steps)]
     if flow.steps[len(before) : -1] != steps:
         return None
-    return range_of(Flow(flow.source, (*before, flow.steps[-1])))
+    return range_of(ValueFlow(flow.source, (*before, flow.steps[-1])))
 
 
 def _leaves(node: ast.expr) -> Iterator[ast.expr]:

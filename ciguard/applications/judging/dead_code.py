@@ -10,15 +10,15 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from ciguard.applications.finding.values import Answer
-from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.description import Field, RecognitionTask
 from ciguard.applications.providers.registered import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ciguard.applications.finding.conditions import Branch, Goal, Literal
-    from ciguard.applications.finding.findings import Decided, Found
-    from ciguard.applications.finding.values import Flow
+    from ciguard.applications.finding.findings import ServiceCondition, ServiceFunction
+    from ciguard.applications.finding.values import ValueFlow
     from ciguard.applications.judging.vocabulary import Vocabulary
     from ciguard.sources import Place
 
@@ -35,7 +35,7 @@ _SAME = frozenset({"list()", "set()", "sorted()", "tuple()"})
 """Steps after which a list holds the same labels still."""
 
 
-class Cause(Enum):
+class DeadConditionCause(Enum):
     """Why a sub-condition is always the same."""
 
     COMPARED_WITH_NOTHING = auto()
@@ -54,7 +54,7 @@ class Dead:
     branch: Branch
     text: str
     """Of the sub-condition."""
-    cause: Cause
+    cause: DeadConditionCause
     reason: str
     """In words."""
     proposals: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Dead:
 
 
 def dead_conditions(
-    found: Found,
+    found: ServiceFunction,
     vocabulary: Vocabulary | None,
     nearest: Callable[[str], tuple[str, ...]] | None = None,
 ) -> Iterator[Dead]:
@@ -80,7 +80,7 @@ def dead_conditions(
     for branch, goals in found.branches().items():
         for text in branch.constant:
             proposals = _compared(text, goals)
-            yield Dead(branch, text, Cause.COMPARED_WITH_NOTHING, _CONSTANT, proposals)
+            yield Dead(branch, text, DeadConditionCause.COMPARED_WITH_NOTHING, _CONSTANT, proposals)
         for decided in goals:
             told = [*_out_of_range(decided), *_other_letters(decided), *_enumeration(decided)]
             yield from told
@@ -89,7 +89,11 @@ def dead_conditions(
 
 
 def _dead(
-    goal: Goal, cause: Cause, reason: str, proposals: tuple[str, ...], literal: Literal | None
+    goal: Goal,
+    cause: DeadConditionCause,
+    reason: str,
+    proposals: tuple[str, ...],
+    literal: Literal | None,
 ) -> Dead:
     return Dead(goal.branch, goal.text, cause, reason, proposals, goal.place, literal)
 
@@ -97,14 +101,14 @@ def _dead(
 _CONSTANT = "always the same: it is compared with nothing"
 
 
-def _compared(text: str, goals: list[Decided]) -> tuple[str, ...]:
+def _compared(text: str, goals: list[ServiceCondition]) -> tuple[str, ...]:
     """Return the comparison that a text stands for in `name == "dog" or "animal"`."""
     tests = [one.goal for one in goals if one.goal.test and one.goal.test.operator == "=="]
     left = tests[0].text.rpartition(" == ")[0] if len(tests) == 1 else ""
     return (f"{left} == {text}",) if left else ()
 
 
-def _other_letters(decided: Decided) -> Iterator[Dead]:
+def _other_letters(decided: ServiceCondition) -> Iterator[Dead]:
     """Yield texts with letters that what they are compared with cannot have any more."""
     goal = decided.goal
     changes = {_last_change(flow) for flow in decided.flows}
@@ -117,10 +121,10 @@ def _other_letters(decided: Decided) -> Iterator[Dead]:
             reason = f"{text!r} cannot be in what comes out of `{change}`"
             if len(goal.texts) == 1:
                 reason = f"never: {reason}"
-            yield _dead(goal, Cause.OTHER_LETTERS, reason, (repr(changed),), text)
+            yield _dead(goal, DeadConditionCause.OTHER_LETTERS, reason, (repr(changed),), text)
 
 
-def _is_sought(decided: Decided) -> bool:
+def _is_sought(decided: ServiceCondition) -> bool:
     """Return whether texts are looked for in what services answer."""
     if decided.goal.test is not None:
         return decided.goal.test.operator in {"==", "in", "holds"}
@@ -128,7 +132,7 @@ def _is_sought(decided: Decided) -> bool:
     return ends <= {".startswith", ".endswith"}
 
 
-def _enumeration(decided: Decided) -> Iterator[Dead]:
+def _enumeration(decided: ServiceCondition) -> Iterator[Dead]:
     """Yield comparisons of a text with what is a number with a name in a service's messages."""
     goal, test = decided.goal, decided.goal.test
     if test is None or test.operator not in {"==", "in"} or len(goal.texts) != len(test.literals):
@@ -137,7 +141,7 @@ def _enumeration(decided: Decided) -> Iterator[Dead]:
         left = goal.text.partition(f" {test.operator} ")[0]
         reason = "never: a text is compared with a member of an enumeration"
         meant = goal.text.replace(left, f"{left}.name", 1)
-        yield _dead(goal, Cause.ENUMERATION, reason, (meant,), None)
+        yield _dead(goal, DeadConditionCause.ENUMERATION, reason, (meant,), None)
 
 
 def _records(answer: Answer) -> str:
@@ -149,7 +153,7 @@ def _has_enumerations(answer: Answer) -> bool:
     return provider is not None and provider.has_enumerations
 
 
-def _is_enumerated(flow: Flow) -> bool:
+def _is_enumerated(flow: ValueFlow) -> bool:
     if not isinstance(flow.source, Answer) or not _has_enumerations(flow.source):
         return False
     kind = (flow.source.operation.fields or {}).get(Field.KIND, "")
@@ -157,11 +161,11 @@ def _is_enumerated(flow: Flow) -> bool:
     if not _is_way([one for one in flow.steps[:-2] if one not in _SAME], _records(flow.source)):
         return False
     is_kind = bool(kind) and field in spellings(kind)
-    is_face = flow.source.operation.task is Task.FACES and field.endswith("_likelihood")
+    is_face = flow.source.operation.task is RecognitionTask.FACES and field.endswith("_likelihood")
     return is_kind or is_face
 
 
-def _last_change(flow: Flow) -> str | None:
+def _last_change(flow: ValueFlow) -> str | None:
     """Return what gives all letters one case, right before a text is compared; else None."""
     if not isinstance(flow.source, Answer):
         return None
@@ -174,7 +178,7 @@ def _last_change(flow: Flow) -> str | None:
 
 
 def _no_label(
-    decided: Decided, vocabulary: Vocabulary, nearest: Callable[[str], tuple[str, ...]]
+    decided: ServiceCondition, vocabulary: Vocabulary, nearest: Callable[[str], tuple[str, ...]]
 ) -> Iterator[Dead]:
     goal, test = decided.goal, decided.goal.test
     if test is None or test.operator not in {"==", "in", "holds"}:
@@ -196,7 +200,9 @@ def _no_label(
         if len(test.literals) == 1:
             reason = f"never: {reason}"
         proposals = tuple(min(read).changed(label) for label in nearest(literal))
-        yield _dead(goal, Cause.NO_LABEL, reason, tuple(dict.fromkeys(proposals)), literal)
+        yield _dead(
+            goal, DeadConditionCause.NO_LABEL, reason, tuple(dict.fromkeys(proposals)), literal
+        )
 
 
 def _can_be(literal: str, labels: Iterable[str], *, is_part: bool) -> bool:
@@ -220,9 +226,12 @@ class _Read:
         return label
 
 
-def _changes(flow: Flow) -> _Read | None:
+def _changes(flow: ValueFlow) -> _Read | None:
     """Return what is done to each label before it is compared; None if that is not understood."""
-    if not isinstance(flow.source, Answer) or flow.source.operation.task is not Task.LABELS:
+    if (
+        not isinstance(flow.source, Answer)
+        or flow.source.operation.task is not RecognitionTask.LABELS
+    ):
         return None
     key = (flow.source.operation.fields or {}).get(Field.KEY, "")
     at = next((at for at, step in enumerate(flow.steps) if step in spellings(key)), None)
@@ -267,7 +276,7 @@ def is_place(step: str) -> bool:
 # --- scores ---------------------------------------------------------------------------------------
 
 
-def _out_of_range(decided: Decided) -> Iterator[Dead]:
+def _out_of_range(decided: ServiceCondition) -> Iterator[Dead]:
     goal, test = decided.goal, decided.goal.test
     ranges = {range_of(flow) for flow in decided.flows}
     between = ranges.pop() if len(ranges) == 1 else None
@@ -283,10 +292,10 @@ def _out_of_range(decided: Decided) -> Iterator[Dead]:
         is_percentage = (least, most) == (0, 1) and 1 < literal <= _PERCENT
         meant = literal / _PERCENT if is_percentage else literal
         proposals = (f"{meant:g}",) if not _verdict(test.operator, meant, least, most) else ()
-        yield _dead(goal, Cause.OUT_OF_RANGE, reason, proposals, literal)
+        yield _dead(goal, DeadConditionCause.OUT_OF_RANGE, reason, proposals, literal)
 
 
-def range_of(flow: Flow) -> tuple[float, float] | None:
+def range_of(flow: ValueFlow) -> tuple[float, float] | None:
     """Return what a score is between that is compared as it is; None for anything else.
 
     Args:

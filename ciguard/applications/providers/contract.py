@@ -11,9 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ciguard.applications.providers.codes import Refusal
-    from ciguard.applications.providers.description import Operation, ProviderDescription, Task
+    from ciguard.applications.providers.description import (
+        Operation,
+        ProviderDescription,
+        RecognitionTask,
+    )
     from ciguard.applications.providers.recognised import (
-        Box,
+        BoundingBox,
         Entity,
         Face,
         Felt,
@@ -30,7 +34,7 @@ class Messages(Protocol):
 
     CLIENTS: frozenset[str]
     """That are answered, by the names that descriptions give them."""
-    TASKS: frozenset[Task]
+    TASKS: frozenset[RecognitionTask]
     """That engines can answer."""
     KINDS: Mapping[str, str]
     """What its services call a kind of entities → one of `ENTITY_KINDS`; empty if it is none."""
@@ -41,7 +45,7 @@ class Messages(Protocol):
     def label_answer(self, found: Scored) -> Json:
         """Return labels, the likeliest first."""
 
-    def object_answer(self, found: Scored, boxes: Sequence[Box]) -> Json:
+    def object_answer(self, found: Scored, boxes: Sequence[BoundingBox]) -> Json:
         """Return objects, the likeliest first, each in a box of shares."""
 
     def category_answer(self, found: Scored) -> Json:
@@ -106,7 +110,7 @@ class Grpc:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ServiceLimits:
     """What services refuse before they look at it, and how they put that."""
 
     no_image: str
@@ -134,7 +138,7 @@ class Provider:
     """None where no client for speech is answered."""
     answered: tuple[str, ...]
     """Operations that engines answer, or make answers up to."""
-    limits: Limits
+    limits: ServiceLimits
     services: Callable[[], Services]
     """Makes what answers its requests by HTTP."""
     grpc: Grpc | None = None

@@ -5,14 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.applications.providers.codes import Code, Refusal
-from ciguard.applications.providers.description import NOT_MADE, Field, Kind, Task, kind_of
+from ciguard.applications.providers.description import (
+    NOT_MADE,
+    Field,
+    MediaKind,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.applications.providers.recognised import DIGITS, ENTITY_KINDS, NEUTRAL, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.applications.providers.description import Operation, ProviderDescription
-    from ciguard.applications.providers.recognised import Box, Entity, Felt, Scored, Size, Word
+    from ciguard.applications.providers.recognised import (
+        BoundingBox,
+        Entity,
+        Felt,
+        Scored,
+        Size,
+        Word,
+    )
     from ciguard.domain.values import Json
 
 _STEP = 0.05
@@ -70,21 +83,21 @@ class DescribedMessages:
 
     def label_answer(self, found: Scored) -> Json:
         """Return labels, the likeliest first."""
-        return self.listed_answer(self._operations[Task.LABELS], found)
+        return self.listed_answer(self._operations[RecognitionTask.LABELS], found)
 
-    def object_answer(self, found: Scored, boxes: Sequence[Box]) -> Json:
+    def object_answer(self, found: Scored, boxes: Sequence[BoundingBox]) -> Json:
         """Return objects, the likeliest first; where they are is not told."""
         del boxes
-        return self.listed_answer(self._operations[Task.OBJECTS], found)
+        return self.listed_answer(self._operations[RecognitionTask.OBJECTS], found)
 
     def category_answer(self, found: Scored) -> Json:
         """Return topics, the likeliest first."""
-        return self.listed_answer(self._operations[Task.CATEGORIES], found)
+        return self.listed_answer(self._operations[RecognitionTask.CATEGORIES], found)
 
     def text_answer(self, lines: Sequence[Sequence[Word]], size: Size) -> Json:
         """Return the lines that are written."""
         del size
-        operation = self._operations[Task.TEXT]
+        operation = self._operations[RecognitionTask.TEXT]
         return _answer(
             operation,
             [
@@ -100,7 +113,7 @@ class DescribedMessages:
     def sentiment_answer(self, score: float, felt: Sequence[Felt]) -> Json:
         """Return the feeling of a text, and how much of it there is."""
         del felt
-        operation = self._operations[Task.SENTIMENT]
+        operation = self._operations[RecognitionTask.SENTIMENT]
         feeling = "positive" if score > NEUTRAL else "negative" if score < -NEUTRAL else "neutral"
         return _answer(operation, [described(operation, feeling, round(score, DIGITS))])
 
@@ -112,7 +125,7 @@ class DescribedMessages:
 
     def entity_answer(self, entities: Sequence[Entity]) -> Json:
         """Return what a text speaks of, what is most of it first."""
-        operation = self._operations[Task.ENTITIES]
+        operation = self._operations[RecognitionTask.ENTITIES]
         kind = (operation.fields or {}).get(Field.KIND, "")
         results = []
         for one in sorted(entities, key=lambda entity: -entity.salience):
@@ -129,7 +142,7 @@ class DescribedMessages:
     def refusals(self, operation: Operation) -> Sequence[Refusal]:
         """Return its own: asked too often, an image that is none."""
         often = Refusal("Too many requests.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
-        if kind_of(operation.task) is Kind.IMAGE:
+        if kind_of(operation.task) is MediaKind.IMAGE:
             return often, Refusal("This is no image.", Code.INVALID_ARGUMENT)
         return (often,)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FILE = "services.toml"
 
 
-class Kind(StrEnum):
+class MediaKind(StrEnum):
     """What a service is asked about."""
 
     IMAGE = "image"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
     """WAV, 16 kHz, one channel, 16 bits."""
 
 
-class Task(StrEnum):
+class RecognitionTask(StrEnum):
     """What a service is asked to recognise (Keeper, Table 1)."""
 
     LABELS = "labels"
@@ -54,18 +54,24 @@ class Task(StrEnum):
     """Something else in an image."""
 
 
-NOT_MADE = frozenset({Task.PHRASES, Task.LANGUAGE, Task.OTHER})
+NOT_MADE = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER})
 """Tasks that no inputs are made for."""
-_OF_TEXT = frozenset({
-    Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES, Task.PHRASES, Task.LANGUAGE,
-})  # fmt: skip
+_OF_TEXT = frozenset(
+    {
+        RecognitionTask.CATEGORIES,
+        RecognitionTask.SENTIMENT,
+        RecognitionTask.ENTITIES,
+        RecognitionTask.PHRASES,
+        RecognitionTask.LANGUAGE,
+    }
+)
 
 
-def kind_of(task: Task) -> Kind:
+def kind_of(task: RecognitionTask) -> MediaKind:
     """Return what a service for a task is asked about."""
-    if task is Task.SPEECH:
-        return Kind.SOUND
-    return Kind.TEXT if task in _OF_TEXT else Kind.IMAGE
+    if task is RecognitionTask.SPEECH:
+        return MediaKind.SOUND
+    return MediaKind.TEXT if task in _OF_TEXT else MediaKind.IMAGE
 
 
 class Field(StrEnum):
@@ -89,7 +95,7 @@ class Operation:
     client: str
     name: str
     """Of the method."""
-    task: Task
+    task: RecognitionTask
     records: str = ""
     """Path of the list of results in the answer; empty where the answer is one result, a dot where
     it is that list itself."""
@@ -119,7 +125,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Client:
+class ServiceClient:
     """What an application makes to ask a service."""
 
     name: str
@@ -141,7 +147,7 @@ class ProviderDescription:
     name: str
     packages: tuple[str, ...]
     """What an application imports of it."""
-    clients: tuple[Client, ...]
+    clients: tuple[ServiceClient, ...]
 
     def operations(self, name: str) -> Iterator[Operation]:
         """Yield what any of its clients can be asked by that name."""
@@ -174,7 +180,7 @@ def read_provider(file: Path) -> ProviderDescription:
 
 
 def _provider(raw: dict[str, Any], file: str) -> ProviderDescription:
-    reader = _Reader(file)
+    reader = _DescriptionReader(file)
     name = reader.text(raw, "name")
     reader.only(raw, {"name", "packages", "clients"}, "")
     clients = tuple(
@@ -184,26 +190,30 @@ def _provider(raw: dict[str, Any], file: str) -> ProviderDescription:
     return ProviderDescription(name, reader.texts(raw, "packages", ""), clients)
 
 
-def _client(reader: _Reader, raw: dict[str, Any], provider: str, where: str) -> Client:
+def _client(
+    reader: _DescriptionReader, raw: dict[str, Any], provider: str, where: str
+) -> ServiceClient:
     reader.only(raw, {"name", "made_by", "service", "about", "operations"}, where)
     name = reader.text(raw, "name", where)
     operations = raw.get("operations")
     if not isinstance(operations, dict) or not operations:
         key = f"{where}.operations"
         raise reader.wrong(key, operations, "a table of operations by name")
-    return Client(
+    return ServiceClient(
         name=name,
         made_by=reader.texts(raw, "made_by", where),
         service=reader.text(raw, "service", where, default=""),
         operations={
-            method: _operation(reader, one, Operation(provider, name, method, Task.OTHER), where)
+            method: _operation(
+                reader, one, Operation(provider, name, method, RecognitionTask.OTHER), where
+            )
             for method, one in operations.items()
         },
         about=reader.argument(raw, "about", where),
     )
 
 
-def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Operation:
+def _operation(reader: _DescriptionReader, raw: object, blank: Operation, where: str) -> Operation:
     where = f"{where}.operations.{blank.name}"
     if not isinstance(raw, dict):
         raise reader.wrong(where, raw, "a table")
@@ -213,15 +223,15 @@ def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Op
         where,
     )
     task = reader.text(raw, "task", where)
-    if task not in set(Task):
-        key, wanted = f"{where}.task", f"one of {', '.join(Task)}"
+    if task not in set(RecognitionTask):
+        key, wanted = f"{where}.task", f"one of {', '.join(RecognitionTask)}"
         raise reader.wrong(key, task, wanted)
     fields = {field: reader.text(raw, field, where) for field in Field if field in raw}
     return Operation(
         blank.provider,
         blank.client,
         blank.name,
-        Task(task),
+        RecognitionTask(task),
         reader.text(raw, "records", where, default=""),
         fields,
         reader.range(raw, "between", where),
@@ -232,7 +242,7 @@ def _operation(reader: _Reader, raw: object, blank: Operation, where: str) -> Op
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _DescriptionReader:
     """Reads values of a file, and says where one is not as it should be."""
 
     file: str

@@ -22,7 +22,7 @@ def invalid(message: str) -> ServiceError:
     return ServiceError(Code.INVALID_ARGUMENT, message)
 
 
-def read_json(body: bytes) -> Message:
+def read_json(body: bytes) -> RequestPart:
     """Return a request as the message that it is.
 
     Raises:
@@ -33,11 +33,11 @@ def read_json(body: bytes) -> Message:
     except (ValueError, RecursionError) as error:
         msg = "Invalid JSON payload received. It cannot be parsed."
         raise invalid(msg) from error
-    return Message(content, "")
+    return RequestPart(content, "")
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class RequestPart:
     """A part of a request. Every method raises ServiceError, and names the place."""
 
     content: Json
@@ -47,19 +47,19 @@ class Message:
         if not isinstance(self.content, dict):
             raise self._invalid(self.place or "the request", "is no object")
 
-    def part(self, name: str) -> Message:
+    def part(self, name: str) -> RequestPart:
         """Return a message; an empty one where there is none."""
         value = self._of(name)
-        return Message({} if value is None else value, self._at(name))
+        return RequestPart({} if value is None else value, self._at(name))
 
-    def parts(self, name: str) -> list[Message]:
+    def parts(self, name: str) -> list[RequestPart]:
         """Return several messages; none where there are none."""
         several = self._of(name)
         if several is None:
             return []
         if not isinstance(several, list):
             raise self._invalid(self._at(name), "is no list")
-        return [Message(one, f"{self._at(name)}[{at}]") for at, one in enumerate(several)]
+        return [RequestPart(one, f"{self._at(name)}[{at}]") for at, one in enumerate(several)]
 
     def text(self, name: str) -> str:
         """Return a text, of whole letters; an empty one where there is none."""
@@ -78,7 +78,7 @@ class Message:
         if not isinstance(several, list):
             raise self._invalid(self._at(name), "is no list")
         named = {f"{at}": one for at, one in enumerate(several)}
-        inside = Message(named, self._at(name))
+        inside = RequestPart(named, self._at(name))
         return [inside.text(at) for at in named]
 
     def number(self, name: str) -> float | None:

@@ -34,7 +34,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class BoundingBox:
     """A rectangle in an image, in pixels, or in shares of its size."""
 
     left: float
@@ -47,21 +47,21 @@ class Box:
         right, bottom = self.left + self.width, self.top + self.height
         return [(self.left, self.top), (right, self.top), (right, bottom), (self.left, bottom)]
 
-    def of(self, size: Size) -> Box:
+    def of(self, size: Size) -> BoundingBox:
         """Return a box in pixels in shares of an image's size, no more than the whole of it."""
         width, height = size
         left, top = (min(max(one, 0.0), 1.0) for one in (self.left / width, self.top / height))
-        return Box(
+        return BoundingBox(
             left, top, min(self.width / width, 1.0 - left), min(self.height / height, 1.0 - top)
         )
 
 
-def around(boxes: list[Box]) -> Box:
+def around(boxes: list[BoundingBox]) -> BoundingBox:
     """Return the rectangle around others."""
     left, top = min(one.left for one in boxes), min(one.top for one in boxes)
     right = max(one.left + one.width for one in boxes)
     bottom = max(one.top + one.height for one in boxes)
-    return Box(left, top, right - left, bottom - top)
+    return BoundingBox(left, top, right - left, bottom - top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Word:
     """A word that is written in an image."""
 
     text: str
-    box: Box
+    box: BoundingBox
     confidence: float
 
 
@@ -77,7 +77,7 @@ class Word:
 class Face:
     """A face in an image."""
 
-    box: Box
+    box: BoundingBox
     confidence: float
     likelihoods: Mapping[str, str]
     """Of what it shows, such as an emotion; `UNKNOWN` for what nobody judged."""

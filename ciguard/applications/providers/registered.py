@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.applications.providers.contract import Provider
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
@@ -122,14 +122,14 @@ def empty_answer(operation: Operation) -> Json:
         UnknownNameError: if nobody writes answers of its provider, see `are_written`.
     """
     messages = messages_of(operation)
-    writers: Mapping[Task, Callable[[], Json]] = {
-        Task.LABELS: lambda: messages.label_answer([]),
-        Task.OBJECTS: lambda: messages.object_answer([], []),
-        Task.CATEGORIES: lambda: messages.category_answer([]),
-        Task.FACES: lambda: face_messages_of(operation).face_answer([], _SIZE),
-        Task.TEXT: lambda: messages.text_answer([], _SIZE),
-        Task.SPEECH: lambda: speech_messages_of(operation).speech_answer([]),
-        Task.SENTIMENT: lambda: messages.sentiment_answer(0.0, []),
-        Task.ENTITIES: lambda: messages.entity_answer([]),
+    writers: Mapping[RecognitionTask, Callable[[], Json]] = {
+        RecognitionTask.LABELS: lambda: messages.label_answer([]),
+        RecognitionTask.OBJECTS: lambda: messages.object_answer([], []),
+        RecognitionTask.CATEGORIES: lambda: messages.category_answer([]),
+        RecognitionTask.FACES: lambda: face_messages_of(operation).face_answer([], _SIZE),
+        RecognitionTask.TEXT: lambda: messages.text_answer([], _SIZE),
+        RecognitionTask.SPEECH: lambda: speech_messages_of(operation).speech_answer([]),
+        RecognitionTask.SENTIMENT: lambda: messages.sentiment_answer(0.0, []),
+        RecognitionTask.ENTITIES: lambda: messages.entity_answer([]),
     }
     return writers.get(operation.task, lambda: messages.listed_answer(operation, []))()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ServiceRequest:
     """One request. Anybody may have sent it."""
 
     method: str
@@ -51,16 +51,16 @@ class Services(Protocol):
 
     provider: str
 
-    def are_asked(self, request: Request) -> bool:
+    def are_asked(self, request: ServiceRequest) -> bool:
         """Return whether a request is for them.
 
         The first provider that is registered is asked last, and refuses what is nobody's.
         """
 
-    def title(self, request: Request) -> str:
+    def title(self, request: ServiceRequest) -> str:
         """Return how a log calls a request that is for them: what it asks, without a key."""
 
-    def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
         """Answer a request, or refuse it.
 
         Args:
@@ -72,5 +72,5 @@ class Services(Protocol):
             UnknownOperationError: if nobody answers that.
         """
 
-    def refusal(self, request: Request, error: ServiceError) -> Reply:
+    def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
         """Return how they refuse a request."""

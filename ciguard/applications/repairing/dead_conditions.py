@@ -6,7 +6,7 @@ import ast
 from functools import cache
 from typing import TYPE_CHECKING, assert_never
 
-from ciguard.applications.judging.dead_code import Cause
+from ciguard.applications.judging.dead_code import DeadConditionCause
 from ciguard.applications.repairing.non_existing import meant
 from ciguard.applications.repairing.patches import (
     compare_constant,
@@ -63,23 +63,26 @@ def _repaired(source: Source, dead: Dead) -> Suggestion | None:
     line, literal = dead.place[0], dead.literal
     first = dead.proposals[0] if dead.proposals else ""
     match dead.cause:
-        case Cause.COMPARED_WITH_NOTHING:
+        case DeadConditionCause.COMPARED_WITH_NOTHING:
             patch = compare_constant(source, dead.branch, dead.text)
             return a_comparison(dead.text, dead.branch.line, patch)
-        case Cause.OUT_OF_RANGE if first and isinstance(literal, int | float):
+        case DeadConditionCause.OUT_OF_RANGE if first and isinstance(literal, int | float):
             patch = replace_number(source, dead.place, literal, first)
             return other_scale(str(literal), first, line, patch)
-        case Cause.OTHER_LETTERS if isinstance(literal, str):
+        case DeadConditionCause.OTHER_LETTERS if isinstance(literal, str):
             changed = ast.literal_eval(first)
             patch = replace_label(source, dead.place, literal, changed)
             return other_letters(literal, changed, line, patch)
-        case Cause.ENUMERATION:
+        case DeadConditionCause.ENUMERATION:
             return a_member(dead.text, line, compare_name(source, dead.place))
-        case Cause.NO_LABEL if first and isinstance(literal, str):
+        case DeadConditionCause.NO_LABEL if first and isinstance(literal, str):
             patch = replace_label(source, dead.place, literal, first)
             return other_label(literal, dead.proposals, line, patch)
         case (
-            Cause.OUT_OF_RANGE | Cause.OTHER_LETTERS | Cause.NO_LABEL | Cause.CONTRADICTION
+            DeadConditionCause.OUT_OF_RANGE
+            | DeadConditionCause.OTHER_LETTERS
+            | DeadConditionCause.NO_LABEL
+            | DeadConditionCause.CONTRADICTION
         ):  # nobody knows what is meant
             return None
         case _:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.repairing.measures import ALPHA, Change, Measured, kept_back, measured
+from ciguard.applications.repairing.measures import ALPHA, BranchCounts, Change, kept_back, measured
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -37,9 +37,9 @@ class Extension:
 
     added: tuple[str, ...]
     """In the order in which they were chosen."""
-    before: Measured
+    before: BranchCounts
     """Of all inputs."""
-    after: Measured
+    after: BranchCounts
     held_out: Change | None = None
     """Of the inputs that the labels were not fitted to; None if there are too few inputs."""
 
@@ -86,7 +86,7 @@ def extended(
     """
     held = kept_back([one.is_expected for one in observations])
     fitted = [one for at, one in enumerate(observations) if at not in held]
-    fit = _Fit(frozenset(labels), fitted, matches)
+    fit = _LabelFit(frozenset(labels), fitted, matches)
     added = fit.greedily(set(fit.candidates(related)), alpha)
     if not added:
         return None
@@ -109,7 +109,7 @@ def extended(
 
 
 @dataclass(frozen=True, slots=True)
-class _Fit:
+class _LabelFit:
     """The inputs that labels are fitted to; sets of them are numbers, a bit for each."""
 
     labels: frozenset[str]
@@ -157,5 +157,5 @@ class _Fit:
         )
 
 
-def _measured(expected: int, taken: int) -> Measured:
-    return Measured(expected.bit_count(), taken.bit_count(), (expected & taken).bit_count())
+def _measured(expected: int, taken: int) -> BranchCounts:
+    return BranchCounts(expected.bit_count(), taken.bit_count(), (expected & taken).bit_count())

@@ -19,7 +19,7 @@ _Z = 1.645
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class BranchCounts:
     """The inputs of a branch, counted."""
 
     expected: int
@@ -57,7 +57,7 @@ class Measured:
         return 2 * self.right / counted if counted else 1.0
 
 
-def is_below(found: Measured, alpha: float) -> bool:
+def is_below(found: BranchCounts, alpha: float) -> bool:
     """Return whether the recall is below `alpha`, and not by chance alone.
 
     The upper end of its one-sided 95 % interval (Wilson) is below: with few inputs, a recall of
@@ -75,18 +75,18 @@ def is_below(found: Measured, alpha: float) -> bool:
 class Change(NamedTuple):
     """A branch as it is, and as it would be."""
 
-    before: Measured
-    after: Measured
+    before: BranchCounts
+    after: BranchCounts
 
 
-def measured(exercised: Iterable[tuple[bool, bool]]) -> Measured:
+def measured(exercised: Iterable[tuple[bool, bool]]) -> BranchCounts:
     """Count the inputs of a branch.
 
     Args:
         exercised: of each input, whether it is made for the branch and whether it takes it.
     """
     several = list(exercised)
-    return Measured(
+    return BranchCounts(
         expected=sum(expected for expected, _ in several),
         took=sum(took for _, took in several),
         right=sum(expected and took for expected, took in several),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from ciguard.applications.finding.conditions import Branch
-    from ciguard.applications.repairing.thresholds import Line
+    from ciguard.applications.repairing.thresholds import DecisionLine
     from ciguard.sources import Place, Source
 
 _Several: TypeAlias = ast.List | ast.Tuple | ast.Set
@@ -144,7 +144,7 @@ def compare_constant(source: Source, branch: Branch, text: str) -> str | None:
 def replace_threshold(
     source: Source,
     place: Place,
-    line: Line,
+    line: DecisionLine,
     *,
     names: tuple[str, str] = ("score", "magnitude"),
 ) -> str | None:

@@ -42,7 +42,7 @@ class Relatedness(Protocol):
         """Return whether two labels mean something alike; the same in both directions."""
 
 
-class AnyOf:
+class CombinedRelatedness:
     """What any of several says is related."""
 
     def __init__(self, *several: Relatedness) -> None:

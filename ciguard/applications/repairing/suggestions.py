@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.applications.repairing.labels import Extension
-    from ciguard.applications.repairing.measures import Change, Measured
+    from ciguard.applications.repairing.measures import BranchCounts, Change
     from ciguard.applications.repairing.thresholds import Shares, Threshold
 
 _LABEL_LIMIT = 80
@@ -170,11 +170,11 @@ def _quoted(label: str) -> str:
     return f'"{visible(label, limit=_LABEL_LIMIT)}"'
 
 
-def _recall(found: Measured) -> str:
+def _recall(found: BranchCounts) -> str:
     return _share(found.recall)
 
 
-def _precision(found: Measured) -> str:
+def _precision(found: BranchCounts) -> str:
     return _share(found.precision)
 
 

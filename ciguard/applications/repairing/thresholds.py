@@ -25,7 +25,7 @@ _COARSER = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ScoredText:
     """One text, as a service answered and people read it; neutral ones are none."""
 
     score: float
@@ -49,7 +49,7 @@ class ShareChange(NamedTuple):
     after: Shares
 
 
-class Line(NamedTuple):
+class DecisionLine(NamedTuple):
     """Holds where `score * s + magnitude * m + constant > 0`."""
 
     score: float
@@ -58,7 +58,7 @@ class Line(NamedTuple):
     """Factor of the magnitude m; 0 where it adds nothing."""
     constant: float
 
-    def holds(self, sample: Sample) -> bool:
+    def holds(self, sample: ScoredText) -> bool:
         """Return whether a text would take a branch with this condition."""
         return self.score * sample.score + self.magnitude * sample.magnitude + self.constant > 0
 
@@ -90,7 +90,7 @@ def _term(factor: float, of: str) -> str:
 class Threshold:
     """A condition that a branch should have instead."""
 
-    line: Line
+    line: DecisionLine
     before: Shares
     """Of all texts."""
     after: Shares
@@ -98,12 +98,12 @@ class Threshold:
     """Of the texts that it was not fitted to; None if there are too few."""
 
 
-def shares(samples: Sequence[Sample]) -> Shares:
+def shares(samples: Sequence[ScoredText]) -> Shares:
     """Return how much of each feeling takes the branch (Keeper, section 4.1.1)."""
     return _shares(samples, lambda one: one.took)
 
 
-def _shares(samples: Sequence[Sample], takes: Callable[[Sample], bool]) -> Shares:
+def _shares(samples: Sequence[ScoredText], takes: Callable[[ScoredText], bool]) -> Shares:
     return Shares(*(
         sum(taken) / max(len(taken), 1)
         for kind in (True, False)
@@ -123,7 +123,7 @@ def is_mixed(found: Shares, *, share: float = MIXED) -> bool:
     return min(found) > share
 
 
-def fitted(samples: Sequence[Sample], *, for_positive: bool) -> Threshold | None:
+def fitted(samples: Sequence[ScoredText], *, for_positive: bool) -> Threshold | None:
     """Return a threshold that tells the feelings apart better; None if there is none.
 
     It is the line of a logistic regression on score and magnitude. The magnitude is left out where
@@ -144,7 +144,7 @@ def fitted(samples: Sequence[Sample], *, for_positive: bool) -> Threshold | None
     if len(set(kinds)) == 1 or not samples:
         return None
     places = kept_back(kinds)
-    fit = _Fit([one for at, one in enumerate(samples) if at not in places], for_positive)
+    fit = _LineFit([one for at, one in enumerate(samples) if at not in places], for_positive)
     held = [samples[at] for at in sorted(places)]
     line = _better(fit.line(uses_magnitude=False), fit.line(uses_magnitude=True), fit, held)
     if line is None:
@@ -159,8 +159,11 @@ def fitted(samples: Sequence[Sample], *, for_positive: bool) -> Threshold | None
 
 
 def _better(
-    simple: Line | None, linear: Line | None, fit: _Fit, held: Sequence[Sample]
-) -> Line | None:
+    simple: DecisionLine | None,
+    linear: DecisionLine | None,
+    fit: _LineFit,
+    held: Sequence[ScoredText],
+) -> DecisionLine | None:
     """Return the line to suggest: the simple one unless the other is more than a little better."""
     if simple is None or linear is None:
         return linear or simple
@@ -170,10 +173,10 @@ def _better(
 
 
 @dataclass(frozen=True, slots=True)
-class _Fit:
+class _LineFit:
     """Samples that a line is fitted to."""
 
-    samples: Sequence[Sample]
+    samples: Sequence[ScoredText]
     for_positive: bool
 
     def accuracy(self, found: Shares) -> float:
@@ -181,7 +184,7 @@ class _Fit:
         wanted, other = found if self.for_positive else reversed(found)
         return (wanted + 1 - other) / 2
 
-    def line(self, *, uses_magnitude: bool) -> Line | None:
+    def line(self, *, uses_magnitude: bool) -> DecisionLine | None:
         """Return the rounded line of a logistic regression; None if nothing depends on anything."""
         columns = 2 if uses_magnitude else 1
         model = _regression().fit(
@@ -193,14 +196,14 @@ class _Fit:
         if not largest:
             return None
         return self._rounded(
-            Line(score / largest, magnitude / largest, float(model.intercept_[0]) / largest)
+            DecisionLine(score / largest, magnitude / largest, float(model.intercept_[0]) / largest)
         )
 
-    def _rounded(self, line: Line) -> Line:
+    def _rounded(self, line: DecisionLine) -> DecisionLine:
         """Return a line with as few digits as a person would write."""
         least = self.accuracy(_shares(self.samples, line.holds)) - _COARSER
         for digits in _DIGITS:
-            rounded = Line(*(round(factor, digits) for factor in line))
+            rounded = DecisionLine(*(round(factor, digits) for factor in line))
             if self.accuracy(_shares(self.samples, rounded.holds)) >= least:
                 return rounded
         return line

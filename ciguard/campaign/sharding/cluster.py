@@ -24,7 +24,7 @@ from ciguard.campaign.sharding.shard_process import (
     BROUGHT_BACK,
     TOKEN,
     Done,
-    Job,
+    ShardJob,
     run_shard,
     stop_shards,
     worker_version,
@@ -64,7 +64,7 @@ def is_done(out: Path, shard: Shard) -> bool:
     return not found.broken and all(part.is_whole for part in found.parts)
 
 
-def jobs_of(settings: Effective, shards: int) -> list[Job]:
+def jobs_of(settings: Effective, shards: int) -> list[ShardJob]:
     """Return the shards that are to be run; with `resume`, those that are not done.
 
     Raises:
@@ -87,7 +87,7 @@ def jobs_of(settings: Effective, shards: int) -> list[Job]:
             _forget(folder_of(config.out, shard))
     variables, toml = _settings(settings)
     return [
-        Job(
+        ShardJob(
             shard=shard,
             out=str(folder_of(config.out.absolute(), shard)),
             token=token,
@@ -121,7 +121,7 @@ def _settings(settings: Effective) -> tuple[dict[str, str], str]:
     return variables, toml
 
 
-def launch(jobs: list[Job], *, address: str = "", workers: int = 0) -> Iterator[Done | str]:
+def launch(jobs: list[ShardJob], *, address: str = "", workers: int = 0) -> Iterator[Done | str]:
     """Run shards on a cluster; yield each as it ends, and what else a person should know.
 
     An interruption stops the shards that run, waits until they have summed up, and collects them.
@@ -223,7 +223,7 @@ def _kept_running(argv: list[str], folder: Path) -> Iterator[None]:
 
 
 def _collected(
-    futures: list[Any], jobs: list[Job], *, patience_s: float | None = None
+    futures: list[Any], jobs: list[ShardJob], *, patience_s: float | None = None
 ) -> Iterator[Done | str]:
     distributed: Any = import_module("distributed")  # an extra, without types
     by_key = {f"{job.token}-{job.shard}": job for job in jobs}

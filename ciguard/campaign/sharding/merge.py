@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.conclude import Intends, Memory
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.history import Publishing
-    from ciguard.campaign.sharding.unite import Whole
+    from ciguard.campaign.sharding.unite import MergedRun
     from ciguard.config import Config
     from ciguard.domain.findings import Bucket
     from ciguard.domain.parts import Gap
@@ -54,7 +54,7 @@ class Merged:
 
     config: Config
     """Of the command, with what the parts have settled."""
-    whole: Whole
+    whole: MergedRun
     folders: tuple[Folder, ...]
     plan: Plan | None = None
 

@@ -34,7 +34,7 @@ _MAX_BYTES = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class ShardJob:
     """One shard, as it is sent to a worker."""
 
     shard: Shard
@@ -68,7 +68,7 @@ _stopped: set[str] = set()
 """Tokens of campaigns of which no shard is started any more."""
 
 
-def run_shard(job: Job) -> Done:
+def run_shard(job: ShardJob) -> Done:
     """Run one shard to its end.
 
     Raises:
@@ -109,7 +109,7 @@ def _can_resume(folder: Path) -> bool:
     return True
 
 
-def _run(job: Job, folder: Path, *, resumes: bool) -> int:
+def _run(job: ShardJob, folder: Path, *, resumes: bool) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "ciguard.toml").write_text(job.toml, "utf-8")
     kept = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}

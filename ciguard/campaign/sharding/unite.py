@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.sharding.parts_file import Folder
     from ciguard.domain.documentation import DocumentationFinding
     from ciguard.domain.findings import Bucket
-    from ciguard.domain.parts import Explored, Part, PartKey
+    from ciguard.domain.parts import Part, PartKey, StreamProgress
     from ciguard.domain.plan import Plan
 
 
@@ -31,7 +31,7 @@ _STRANGE = "of another campaign: its seed, its selection or its ciguard differ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class MergedRun:
     """The parts that belong together, and what is missing of them."""
 
     parts: tuple[Part, ...]
@@ -40,7 +40,7 @@ class Whole:
     warnings: tuple[str, ...]
 
 
-def whole_of(folders: Sequence[Folder], plan: Plan | None = None) -> Whole:
+def whole_of(folders: Sequence[Folder], plan: Plan | None = None) -> MergedRun:
     """Return the parts of the campaign that most of them belong to, and what is missing.
 
     Args:
@@ -75,7 +75,7 @@ def whole_of(folders: Sequence[Folder], plan: Plan | None = None) -> Whole:
             missing[name] = reason
     if not parts and not missing:
         missing["any shard"] = "no result was given"
-    return Whole(
+    return MergedRun(
         parts=tuple(parts[key] for key in sorted(parts)),
         missing=tuple(Gap(name, reason) for name, reason in sorted(missing.items())),
         warnings=tuple(sorted(set(warnings))),
@@ -207,7 +207,7 @@ def shown_on(parts: Iterable[Part]) -> dict[str, frozenset[tuple[str, ...]]]:
     return found
 
 
-def explored_by(parts: Sequence[Part]) -> dict[str, tuple[Explored, float]]:
+def explored_by(parts: Sequence[Part]) -> dict[str, tuple[StreamProgress, float]]:
     """Return how far every stream got on all shards, and the total budget that it takes.
 
     A stream of which a shard knows nothing is left out.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
-    from ciguard.execution import Result
+    from ciguard.execution import JobResult
 
 
 class Attribute(CampaignStage):
@@ -45,7 +45,7 @@ class Attribute(CampaignStage):
             yield from turns.take_quietly()
         self._abandon()
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take a result, and note which sides show the buckets that it decides."""
         for attributed in self._attributor.take(result):
             yield from self._state.intake.attribute(attributed)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.findings import Bucket, Finding
     from ciguard.domain.outcomes import Outcome
-    from ciguard.execution import Dispatcher, Job, Result
+    from ciguard.execution import Dispatcher, Job, JobResult
 
 _MAX_UNDER_WAY = 3
 
 
 @dataclass(slots=True)
-class _UnderWay:
+class _PendingTrial:
     """A trial, and what its last step waits for."""
 
     suspects: list[Suspect]
@@ -52,7 +52,7 @@ class Attributor:
         self._dispatcher = dispatcher
         self._groups = groups
         self._queue: deque[Suspect] = deque()
-        self._under_way: dict[int, _UnderWay] = {}
+        self._under_way: dict[int, _PendingTrial] = {}
         self._number = 0
         self._not_shown: set[tuple[str, tuple[str, ...]]] = set()
         """Causes, and targets on which calls near a case of theirs have shown nothing."""
@@ -116,7 +116,7 @@ class Attributor:
             for suspect in suspects:
                 suspect.is_of_tried_cause = (suspect.cause, suspect.others) in self._not_shown
             self._number += 1
-            self._under_way[self._number] = _UnderWay(suspects, trial(suspects))
+            self._under_way[self._number] = _PendingTrial(suspects, trial(suspects))
             self._go_on(self._number, None)
 
     def _together(self, first: Suspect) -> Iterator[Suspect]:
@@ -146,7 +146,7 @@ class Attributor:
             self._dispatcher.add(replace(job, key=(self.KEY, number, place)), urgent=True)
         return True
 
-    def take(self, result: Result) -> list[Attributed]:
+    def take(self, result: JobResult) -> list[Attributed]:
         """Take the result of one of this attributor's jobs; return what it settles."""
         number, place = _numbers(result.job)
         going = self._under_way.get(number)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
-    from ciguard.execution import Result
+    from ciguard.execution import JobResult
 
 
 class Confirm(CampaignStage):
@@ -50,7 +50,7 @@ class Confirm(CampaignStage):
         self._confirmer.pump(is_patient=is_patient)
         yield from self._investigations.pump()
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take a result, and what it settles."""
         match result.job.key:
             case (Confirmer.KEY, _):

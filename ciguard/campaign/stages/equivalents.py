@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.group import Group
     from ciguard.domain.findings import Finding
     from ciguard.domain.outcomes import Outcome
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
 
 _MAX_PER_API = 24
 _TOGETHER = 16
@@ -129,7 +129,7 @@ class Equivalents:
                 key = (self.KEY, self._number)
                 self._dispatcher.add(Job(target, key, tuple(cases), most_hangs=1))
 
-    def take(self, result: Result) -> Iterator[tuple[Group, Executed]]:
+    def take(self, result: JobResult) -> Iterator[tuple[Group, Executed]]:
         """Take a result; return what ran, by the API of the target's own library."""
         number: int = result.job.key[1]  # type: ignore[index]
         target = result.job.target

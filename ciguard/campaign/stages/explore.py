@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
-    from ciguard.execution import Result
+    from ciguard.execution import JobResult
 
 
 class Explore(CampaignStage):
@@ -58,7 +58,7 @@ class Explore(CampaignStage):
                 break
             yield from turns.take(is_patient=True)
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take a result, also after exploring has ended; judge the batches that are complete."""
         match result.job.key:
             case (Stream.KEY, str(name), _):

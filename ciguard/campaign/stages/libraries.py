@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.state import CampaignState
     from ciguard.campaign.stream import Executed
     from ciguard.domain.events import Event
-    from ciguard.execution import Job, Result
+    from ciguard.execution import Job, JobResult
 
 
 class CrossLibraries(CampaignStage):
@@ -52,7 +52,7 @@ class CrossLibraries(CampaignStage):
             equivalents.pump()
             yield from turns.take()
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take a result; judge it by itself, and what is complete across libraries."""
         state = self._state
         for group, executed in self._equivalents.take(result):

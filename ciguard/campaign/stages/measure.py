@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.state import CampaignState
     from ciguard.campaign.stream import Executed
     from ciguard.domain.events import Event
-    from ciguard.execution import Result
+    from ciguard.execution import JobResult
 
 _MAX_WAITING = 0.3
 """Of the time for measuring: until everything else has ended."""
@@ -59,7 +59,7 @@ class Measure(CampaignStage):
             yield from turns.take_quietly()
         yield from state.intake.settle(measurer.abandon())
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take a result, and what it settles."""
         return self._state.intake.settle(self._measurer.take(result))
 

@@ -20,13 +20,13 @@ from ciguard.campaign.stages.enlarging import climb
 from ciguard.campaign.stages.screening import (
     Screened,
     Suspicion,
-    Trial,
+    SuspicionTrial,
     best,
     glance,
     grouped,
     request,
 )
-from ciguard.campaign.stages.suspects import Candidate, comparable
+from ciguard.campaign.stages.suspects import SuspectCall, comparable
 from ciguard.domain.api_calls import as_call
 from ciguard.domain.findings import Confirmation, Finding
 from ciguard.domain.outcomes import Outcome, Passed
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
     from ciguard.domain.api_calls import ApiCall
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Measurer:
         self._groups = groups
         self._known = known
         self._oracle = PerformanceOracle()
-        self._queue: deque[Candidate] = deque()
+        self._queue: deque[SuspectCall] = deque()
         self._records: deque[BaselineRecord] = deque()
         self._steps: Steps | None = None
         self._job: Job | None = None
@@ -98,7 +98,7 @@ class Measurer:
         self.measured: dict[str, frozenset[str]] = {}
         """Fingerprint of the baseline → targets on which its case was measured again."""
 
-    def propose(self, records: Iterable[BaselineRecord], candidates: Iterable[Candidate]) -> None:
+    def propose(self, records: Iterable[BaselineRecord], candidates: Iterable[SuspectCall]) -> None:
         """Queue what is known to be slow or greedy, and then what may be. Called once."""
         self._records.extend(r for r in records if traits_of(r.exhibit.oracle).is_measured)
         self._queue.extend(candidates)
@@ -116,7 +116,7 @@ class Measurer:
         if self._steps is not None and self._job is None:
             self._go_on(None)
 
-    def take(self, result: Result) -> list[Settled]:
+    def take(self, result: JobResult) -> list[Settled]:
         """Take the result of one of this measurer's jobs; return what it settles."""
         if self._job is not None and result.job.key == self._job.key:
             self._job = None
@@ -166,14 +166,14 @@ class Measurer:
             for together in grouped(suspicions):
                 yield from self._examine(together)
 
-    def _next_candidates(self, targets: tuple[str, ...]) -> list[Candidate]:
-        together: list[Candidate] = []
+    def _next_candidates(self, targets: tuple[str, ...]) -> list[SuspectCall]:
+        together: list[SuspectCall] = []
         while self._queue and len(together) < _TOGETHER and self._queue[0].targets == targets:
             together.append(self._queue.popleft())
         return together
 
     def _screen(
-        self, candidates: list[Candidate], targets: tuple[str, ...]
+        self, candidates: list[SuspectCall], targets: tuple[str, ...]
     ) -> Generator[Job, Answers, list[Suspicion]]:
         """Measure each candidate a few times; return what is worth a closer look."""
         session = self._new_session()
@@ -189,7 +189,7 @@ class Measurer:
         return [found for one in screened for found in one.suspicions(targets[0], targets[1:])]
 
     def _enlarged(
-        self, candidates: list[Candidate], target: str, session: int
+        self, candidates: list[SuspectCall], target: str, session: int
     ) -> Generator[Job, Answers, list[Screened]]:
         """Return what passes on a target, with inputs as large as it is measured with."""
         found: dict[int, Screened] = {}
@@ -245,7 +245,7 @@ class Measurer:
         if once is None:
             return
         costs = (best(once) / 1e9,) * len(targets)
-        candidate = Candidate(record.exhibit.library, case, targets, costs)
+        candidate = SuspectCall(record.exhibit.library, case, targets, costs)
         is_measured = True
         for other in targets[1:]:
             came_to_one = yield from self._examine([Suspicion(candidate, quantity, other)])
@@ -263,7 +263,10 @@ class Measurer:
         tests = 1 if is_second else self._tests
         rounds = 1 if first.quantity is Quantity.GROWTH else rounds_for(tests)
         more = _MORE if is_second else 1
-        trials = [Trial(one, request(one.candidate, one.quantity, more=more)) for one in suspicions]
+        trials = [
+            SuspicionTrial(one, request(one.candidate, one.quantity, more=more))
+            for one in suspicions
+        ]
         session = self._new_session()
         renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(first.candidate) else rounds
         for number in range(rounds):
@@ -282,7 +285,7 @@ class Measurer:
                     trial.look(*names)
         return [(trial.is_measured, self._judged(trial, tests)) for trial in trials]
 
-    def _judged(self, trial: Trial, tests: int) -> Finding | None:
+    def _judged(self, trial: SuspicionTrial, tests: int) -> Finding | None:
         if trial.is_over:
             return None
         candidate = trial.suspicion.candidate
@@ -291,7 +294,7 @@ class Measurer:
         found = self._oracle.judge(candidate.case, outcomes, subject)
         return found[0] if found else None
 
-    def _forks_cheaply(self, candidate: Candidate) -> bool:
+    def _forks_cheaply(self, candidate: SuspectCall) -> bool:
         """Return whether a fresh worker is ready at once."""
         group = self._groups[candidate.library]
         library = group.members[candidate.targets[0]].environment.library
@@ -323,6 +326,6 @@ def _outcome(rounds: list[Measured], tests: int) -> Outcome:
     return Passed(whole.encoded(), cost_s)
 
 
-def _screened(candidate: Candidate, case: ApiCall, cost_s: float) -> Screened:
+def _screened(candidate: SuspectCall, case: ApiCall, cost_s: float) -> Screened:
     costs = (cost_s,) * len(candidate.targets)
     return Screened(candidate, replace(candidate, case=case, costs=costs))

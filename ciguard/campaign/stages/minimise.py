@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ciguard.campaign.stages.stage import Turns
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
-    from ciguard.execution import Result
+    from ciguard.execution import JobResult
 
 
 class Minimise(CampaignStage):
@@ -53,7 +53,7 @@ class Minimise(CampaignStage):
             yield from turns.take()
         minimiser.abandon()
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take a result; a simpler case stands for its bucket from now on."""
         for finding in self._minimiser.take(result):
             self._state.intake.simplify(finding)

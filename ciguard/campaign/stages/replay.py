@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.domain.outcomes import Outcome
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
 
 
 @dataclass(slots=True)
-class _UnderWay:
+class _PendingReplay:
     records: list[BaselineRecord]
     """Buckets that are shown by the same case, which is run once for all of them."""
     targets: list[str]
@@ -62,8 +62,8 @@ class Replays:
     def __init__(self, dispatcher: Dispatcher, groups: Mapping[str, Group]) -> None:
         self._dispatcher = dispatcher
         self._groups = groups
-        self._under_way: dict[str, _UnderWay] = {}
-        self._started: dict[str, _UnderWay] = {}
+        self._under_way: dict[str, _PendingReplay] = {}
+        self._started: dict[str, _PendingReplay] = {}
         self.doubted: set[str] = set()
         """Fingerprints of buckets that a void result of their case says nothing about."""
         self.shown: set[str] = set()
@@ -78,7 +78,7 @@ class Replays:
 
     def start(self, records: Iterable[BaselineRecord]) -> None:
         """Queue the case of every record on all targets that have its API."""
-        alike: dict[tuple[str, bytes], _UnderWay] = {}
+        alike: dict[tuple[str, bytes], _PendingReplay] = {}
         for record in records:
             group = self._groups.get(record.exhibit.library)
             targets = [] if group is None else group.targets_for(record.exhibit.case)
@@ -91,12 +91,12 @@ class Replays:
             if entry is not None:
                 entry.records.append(record)
                 continue
-            entry = alike[record.exhibit.api, case] = _UnderWay([record], targets)
+            entry = alike[record.exhibit.api, case] = _PendingReplay([record], targets)
             self._under_way[record.fingerprint] = self._started[record.fingerprint] = entry
             for target in targets:
                 self._dispatcher.add(Job(target, (self.KEY, record.fingerprint), (case,)))
 
-    def take(self, result: Result) -> Replayed | None:
+    def take(self, result: JobResult) -> Replayed | None:
         """Take a result; return the case with all its outcomes when it is the last of them."""
         fingerprint: str = result.job.key[1]  # type: ignore[index]
         entry = self._under_way.get(fingerprint)
@@ -173,7 +173,7 @@ class Replay(CampaignStage):
         while not self._replays.is_done and time.monotonic() < until:
             yield from turns.take()
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take a result; judge a case that has run on all of its targets."""
         complete = self._replays.take(result)
         if complete is None:

@@ -14,7 +14,7 @@ from ciguard.oracles.relations import encode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ciguard.campaign.stages.suspects import Candidate
+    from ciguard.campaign.stages.suspects import SuspectCall
     from ciguard.domain.case import Case
 
 _REPETITIONS = 2
@@ -38,7 +38,7 @@ _HINTS = {
 class Suspicion:
     """What is to be measured thoroughly."""
 
-    candidate: Candidate
+    candidate: SuspectCall
     quantity: Quantity
     other: str
     """The target that looks worse than the reference."""
@@ -64,9 +64,9 @@ def grouped(suspicions: Iterable[Suspicion]) -> Iterator[list[Suspicion]]:
 class Screened:
     """One call under screening, and what was measured of it, by quantity and target."""
 
-    small: Candidate
+    small: SuspectCall
     """As it was explored. What is lost with every call does not grow with the inputs."""
-    large: Candidate
+    large: SuspectCall
     """With the inputs that it is timed with."""
     _measured: dict[tuple[Quantity, str], list[Measured]] = field(default_factory=dict)
 
@@ -94,7 +94,7 @@ class Screened:
                     ratio = _amount(quantity, theirs) / max(_amount(quantity, mine), 1.0)
                     yield Suspicion(measured, quantity, other, ratio)
 
-    def _timed(self) -> Candidate:
+    def _timed(self) -> SuspectCall:
         """Return the large call with what it costs on each target: one may take far longer."""
         rows = [self._measured.get((Quantity.TIME, name)) for name in self.large.targets]
         costs = tuple(_amount(Quantity.TIME, row) / 1e9 for row in rows if row)
@@ -102,7 +102,7 @@ class Screened:
 
 
 @dataclass(slots=True)
-class Trial:
+class SuspicionTrial:
     """A suspicion, and what was measured of it."""
 
     suspicion: Suspicion
@@ -143,7 +143,7 @@ def best(measured: Measured) -> float:
     return min(measured.values)
 
 
-def request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes:
+def request(candidate: SuspectCall, quantity: Quantity, *, more: int = 1) -> bytes:
     """Return what a worker is asked in one round of a measurement; for a leak, in the only one.
 
     Args:
@@ -162,7 +162,7 @@ def request(candidate: Candidate, quantity: Quantity, *, more: int = 1) -> bytes
             return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
 
 
-def _time_request(candidate: Candidate, repetitions: int) -> bytes:
+def _time_request(candidate: SuspectCall, repetitions: int) -> bytes:
     calls = _calls(candidate, _REPETITION_S, _MAX_CALLS)
     return time_request(encode(candidate.case), calls=calls, repetitions=repetitions)
 
@@ -172,5 +172,5 @@ def glance(case: Case) -> bytes:
     return time_request(encode(case), calls=1, repetitions=2)
 
 
-def _calls(candidate: Candidate, seconds: float, most: int) -> int:
+def _calls(candidate: SuspectCall, seconds: float, most: int) -> int:
     return max(1, min(most, math.ceil(seconds / max(*candidate.costs, 1e-9))))

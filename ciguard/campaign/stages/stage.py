@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from ciguard.domain.events import Event
-    from ciguard.execution import Job, Result
+    from ciguard.execution import Job, JobResult
 
 
 class Turns(Protocol):
@@ -80,7 +80,7 @@ class CampaignStage(ABC):
         del is_patient
         return iter(())
 
-    def take(self, result: Result) -> Iterator[Event]:
+    def take(self, result: JobResult) -> Iterator[Event]:
         """Take the result of one of its jobs."""
         raise AssertionError(result.job.key)
 

@@ -29,7 +29,7 @@ _MAX_COST_S = 0.1
 
 
 @dataclass(slots=True)
-class Candidate:
+class SuspectCall:
     """One call of an API that passed on several targets."""
 
     library: str
@@ -55,7 +55,7 @@ class Suspects:
     """Keeps one call per API: the costliest that passed everywhere, of those that can grow."""
 
     def __init__(self) -> None:
-        self._by_api: dict[tuple[str, str, tuple[str, ...]], Candidate] = {}
+        self._by_api: dict[tuple[str, str, tuple[str, ...]], SuspectCall] = {}
         self._comparable: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def note(self, executed: Executed, group: Group) -> None:
@@ -83,14 +83,14 @@ class Suspects:
         key = library, case.api, names
         found = self._by_api.get(key)
         if found is None:
-            found = self._by_api[key] = Candidate(library, case, names, costs, [0.0] * len(names))
+            found = self._by_api[key] = SuspectCall(library, case, names, costs, [0.0] * len(names))
         elif _worth(case, costs) > _worth(found.case, found.costs):
             found.case, found.costs = case, costs
         found.calls += 1
         for place, cost in enumerate(costs):
             found.logs[place] += math.log(max(cost, _MIN_COST_S))
 
-    def ranked(self) -> list[Candidate]:
+    def ranked(self) -> list[SuspectCall]:
         """Return what can be measured, the most suspicious first."""
         candidates = list(self._by_api.values())
         for candidate in candidates:
@@ -121,7 +121,7 @@ def _worth(case: ApiCall, costs: tuple[float, ...]) -> tuple[bool, float]:
     return cost_s >= ENOUGH_S or can_grow(case), cost_s
 
 
-def _hint(candidate: Candidate) -> float:
+def _hint(candidate: SuspectCall) -> float:
     """Return the greatest ratio to the reference, of the call itself or of all of the API's."""
     ratios = [0.0]
     reference, *others = candidate.costs

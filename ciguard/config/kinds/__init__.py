@@ -1,6 +1,6 @@
 """Kinds of settings: how a value is read from text and from TOML, checked, and shown again."""
 
-from ciguard.config.kinds.contract import Kind
+from ciguard.config.kinds.contract import SettingKind
 from ciguard.config.kinds.own import disclosure, label, location, place, policy, severity, shard
 from ciguard.config.kinds.plain import (
     choice,
@@ -16,7 +16,7 @@ from ciguard.config.kinds.plain import (
 )
 
 __all__ = [
-    "Kind",
+    "SettingKind",
     "choice",
     "disclosure",
     "duration",

@@ -21,7 +21,7 @@ _TYPE_NAMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class SettingKind:
     """One type of value. Its functions raise ValueError with the reason; callers add the place."""
 
     metavar: str

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ciguard.config.kinds.contract import Kind, closest
+from ciguard.config.kinds.contract import SettingKind, closest
 from ciguard.config.kinds.plain import CONTROL, split_list
 from ciguard.config.locations import location_text, parse_location
 from ciguard.domain.findings import Severity
-from ciguard.domain.policy import Action, FindingClass, Rule
+from ciguard.domain.policy import Action, FindingClass, PolicyRule
 from ciguard.domain.shards import MAX_SHARDS, parse_shard
 
 _MAX_LABEL = 50
 """Characters; GitHub takes no more."""
 
 
-def label() -> Kind:
+def label() -> SettingKind:
     """Return the kind of labels of issues, as trackers take them."""
-    return Kind(
+    return SettingKind(
         metavar="LABEL",
         remedy="a label of at most 50 characters without a comma",
         parse=_label,
@@ -27,9 +27,9 @@ def label() -> Kind:
     )
 
 
-def location() -> Kind:
+def location() -> SettingKind:
     """Return the kind of places of a baseline."""
-    return Kind(
+    return SettingKind(
         metavar="PLACE",
         remedy="the path of a folder, or git+REMOTE#BRANCH",
         parse=parse_location,
@@ -38,9 +38,9 @@ def location() -> Kind:
     )
 
 
-def place() -> Kind:
+def place() -> SettingKind:
     """Return the kind of trackers: a name, a colon and what the tracker takes for a location."""
-    return Kind(
+    return SettingKind(
         metavar="TRACKER",
         remedy="a tracker such as github:owner/name",
         parse=_tracker,
@@ -48,9 +48,9 @@ def place() -> Kind:
     )
 
 
-def disclosure() -> Kind:
+def disclosure() -> SettingKind:
     """Return the kind of places for what must not be published."""
-    return Kind(
+    return SettingKind(
         metavar="HOW",
         remedy="withhold, public, advisory, or a private repository such as github:owner/name",
         parse=_disclosure,
@@ -59,9 +59,9 @@ def disclosure() -> Kind:
     )
 
 
-def shard() -> Kind:
+def shard() -> SettingKind:
     """Return the kind of shards: which of how many."""
-    return Kind(
+    return SettingKind(
         metavar="I/N",
         remedy=f"I/N with 1 <= I <= N <= {MAX_SHARDS}, such as 2/8",
         parse=parse_shard,
@@ -69,9 +69,9 @@ def shard() -> Kind:
     )
 
 
-def severity() -> Kind:
+def severity() -> SettingKind:
     """Return the kind of severities, by name."""
-    return Kind(
+    return SettingKind(
         metavar="SEVERITY",
         remedy=f"one of {', '.join(item.label for item in Severity)}",
         parse=_severity,
@@ -80,9 +80,9 @@ def severity() -> Kind:
     )
 
 
-def policy() -> Kind:
+def policy() -> SettingKind:
     """Return the kind of policies: a table in files, `SELECTOR=ACTION` elsewhere."""
-    return Kind(
+    return SettingKind(
         metavar="RULE",
         remedy=f'a table such as [policy] with lines such as performance = "fail": left one of '
         f"{', '.join(FindingClass)}, or a glob such as 'metamorphic/*' or 'torch.nn.*'; "
@@ -128,7 +128,7 @@ def _severity(text: str) -> Severity:
     return by_label[text.strip().lower()]
 
 
-def _rules(given: Any) -> tuple[Rule, ...]:
+def _rules(given: Any) -> tuple[PolicyRule, ...]:
     if not isinstance(given, dict):
         parted = [text.partition("=") for text in given]
         for text, (_, sign, _) in zip(given, parted, strict=True):
@@ -139,7 +139,7 @@ def _rules(given: Any) -> tuple[Rule, ...]:
     return tuple(_rule(selector, action) for selector, action in given.items())
 
 
-def _rule(selector: str, wanted: object) -> Rule:
+def _rule(selector: str, wanted: object) -> PolicyRule:
     if not {"/", "."}.intersection(selector) and selector not in set(FindingClass):
         msg = f"{selector!r} is no class of findings{closest(selector, FindingClass)}"
         raise ValueError(msg)
@@ -152,4 +152,4 @@ def _rule(selector: str, wanted: object) -> Rule:
     if selector == FindingClass.DOCUMENTATION and action > Action.REPORT:
         msg = f"{selector} = {wanted!r}: what documentation says is only ever reported"
         raise ValueError(msg)
-    return Rule(selector, action)
+    return PolicyRule(selector, action)

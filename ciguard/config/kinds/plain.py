@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ciguard.config.kinds.contract import Kind, closest
+from ciguard.config.kinds.contract import SettingKind, closest
 from ciguard.config.quantities import duration_text, parse_duration, parse_size, size_text
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 CONTROL = re.compile(r"[\0-\x1f\x7f]")
 
 
-def whole(least: int, greatest: int) -> Kind:
+def whole(least: int, greatest: int) -> SettingKind:
     """Return the kind of whole numbers within bounds."""
-    return Kind(
+    return SettingKind(
         metavar="N",
         remedy=f"a whole number from {least} to {greatest}",
         parse=_whole_number,
@@ -27,11 +27,11 @@ def whole(least: int, greatest: int) -> Kind:
     )
 
 
-def duration(least_s: float, greatest_s: float, *, or_zero: bool = False) -> Kind:
+def duration(least_s: float, greatest_s: float, *, or_zero: bool = False) -> SettingKind:
     """Return the kind of spans of time, in seconds; 0 may mean something of its own."""
     within = _within(least_s, greatest_s)
     bounds = f"from {duration_text(least_s)} to {duration_text(greatest_s)}"
-    return Kind(
+    return SettingKind(
         metavar="DURATION",
         remedy=f"a duration {bounds}{', or 0' if or_zero else ''}, such as 90s, 3m, 1h30m or a "
         "number of seconds",
@@ -42,9 +42,9 @@ def duration(least_s: float, greatest_s: float, *, or_zero: bool = False) -> Kin
     )
 
 
-def size(least_mib: int, greatest_mib: int) -> Kind:
+def size(least_mib: int, greatest_mib: int) -> SettingKind:
     """Return the kind of amounts of memory, in MiB."""
-    return Kind(
+    return SettingKind(
         metavar="SIZE",
         remedy=f"a size from {size_text(least_mib)} to {size_text(greatest_mib)}, such as 4GiB, "
         "512MiB or a number of MiB",
@@ -55,7 +55,7 @@ def size(least_mib: int, greatest_mib: int) -> Kind:
     )
 
 
-def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> Kind:
+def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> SettingKind:
     """Return the kind of lists of texts.
 
     Args:
@@ -78,7 +78,7 @@ def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> 
         return tuple(text.strip() for text in items)
 
     among = f" among {', '.join(known)}" if known else ""
-    return Kind(
+    return SettingKind(
         metavar=item,
         remedy=f"a list of strings{among}",
         parse=split_list,
@@ -89,12 +89,12 @@ def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> 
     )
 
 
-def name() -> Kind:
+def name() -> SettingKind:
     """Return the kind of names; what names there are is known when it is looked up."""
-    return Kind(metavar="NAME", remedy="a name", parse=_name, toml_types=(str,), show=str)
+    return SettingKind(metavar="NAME", remedy="a name", parse=_name, toml_types=(str,), show=str)
 
 
-def choice(*known: str) -> Kind:
+def choice(*known: str) -> SettingKind:
     """Return the kind of words of which there are a few."""
 
     def chosen(text: str) -> str:
@@ -104,12 +104,12 @@ def choice(*known: str) -> Kind:
         return text.strip()
 
     remedy = f"one of {', '.join(known)}"
-    return Kind(metavar="WORD", remedy=remedy, parse=chosen, toml_types=(str,))
+    return SettingKind(metavar="WORD", remedy=remedy, parse=chosen, toml_types=(str,))
 
 
-def folder() -> Kind:
+def folder() -> SettingKind:
     """Return the kind of paths of folders."""
-    return Kind(
+    return SettingKind(
         metavar="DIR",
         remedy="the path of a folder",
         parse=_path,
@@ -118,19 +118,19 @@ def folder() -> Kind:
     )
 
 
-def file() -> Kind:
+def file() -> SettingKind:
     """Return the kind of paths of files."""
     return replace(folder(), metavar="FILE", remedy="the path of a file")
 
 
-def path_or_nothing() -> Kind:
+def path_or_nothing() -> SettingKind:
     """Return the kind of paths of files that need not be given; empty means none."""
     return replace(file(), parse=lambda text: str(_path(text)), show=str)
 
 
-def switch() -> Kind:
+def switch() -> SettingKind:
     """Return the kind of yes or no."""
-    return Kind(
+    return SettingKind(
         metavar="",
         remedy="true or false",
         parse=_truth,

@@ -49,7 +49,7 @@ class CorruptCellError(Exception):
     """The worker's memory was overwritten by the code under test."""
 
 
-class Writer:
+class CellWriter:
     """The worker's end."""
 
     def __init__(self, descriptor: int) -> None:
@@ -125,7 +125,7 @@ class Reader:
             most: how many more it can have.
 
         Raises:
-            CorruptCellError: if what is there cannot have been written by `Writer`.
+            CorruptCellError: if what is there cannot have been written by `CellWriter`.
         """
         memory = self._memory
         (written_by,) = _TOKEN.unpack_from(memory, _TOKEN_AT)

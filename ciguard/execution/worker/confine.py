@@ -15,16 +15,16 @@ from typing import Any
 
 from ciguard.execution.worker import landlock, seccomp
 from ciguard.execution.worker.privileges import drop_capabilities, forbid_new_privileges
-from ciguard.execution.worker.syscalls import Role
+from ciguard.execution.worker.syscalls import ProcessRole
 
 
-def prepare_restrictions(role: Role) -> None:
+def prepare_restrictions(role: ProcessRole) -> None:
     """Make the shared part of the filter of `restrict_calls` now, for all that is forked later."""
     if seccomp.is_supported():
         seccomp.shared_program(role, platform.machine())
 
 
-def restrict_calls(role: Role) -> bool:
+def restrict_calls(role: ProcessRole) -> bool:
     """Leave every thread of this process the system calls of its role, see `syscalls`.
 
     Returns:
@@ -40,9 +40,9 @@ RLIMITS, CAPABILITIES, LANDLOCK, SCOPES, SECCOMP = (
 """Names of what can hold a process; `scopes` are Landlock's, of signals and abstract sockets."""
 
 
-def role_of(settings: dict[str, Any], *, imports: bool = False) -> Role:
+def role_of(settings: dict[str, Any], *, imports: bool = False) -> ProcessRole:
     """Return the role of a target's worker, or with `imports` of the process that forks them."""
-    return Role(
+    return ProcessRole(
         imports=imports,
         processes=settings["processes"],
         devices=settings["device"] != "cpu",

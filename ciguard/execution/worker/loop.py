@@ -263,7 +263,7 @@ class Worker:
     """Runs batches of cases until the parent hangs up."""
 
     def __init__(
-        self, executor: Executor, connection: socket.socket, cell: cells.Writer, *, log: int
+        self, executor: Executor, connection: socket.socket, cell: cells.CellWriter, *, log: int
     ) -> None:
         self._execute = executor.execute
         self._connection = connection

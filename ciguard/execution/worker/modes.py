@@ -47,7 +47,7 @@ class ModeExecutor(Executor):
                 self._adapter.build_layer(function, fed)
             tensors = built
             if kind != "layer" or not all(map(self._is_input, built)):
-                call = Call(self._is_input)
+                call = TensorCall(self._is_input)
                 function, tensors = call.function(function, built, named), call.tensors
             return cells.PASSED, self._summariser.encode(self._run(function, tensors))
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
@@ -68,7 +68,7 @@ class ModeExecutor(Executor):
         return super()._raised(error, unbuilt=unbuilt, where=where)
 
 
-class Call:
+class TensorCall:
     """Writes one call as a function of its tensors."""
 
     def __init__(self, is_input: Callable[[Any], bool]) -> None:

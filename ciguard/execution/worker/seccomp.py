@@ -17,7 +17,7 @@ from ciguard.execution.worker.syscall_numbers import MACHINES, number_of
 from ciguard.execution.worker.syscalls import OWN_PROCESS, When, bound_calls, plain_calls
 
 if TYPE_CHECKING:
-    from ciguard.execution.worker.syscalls import Role
+    from ciguard.execution.worker.syscalls import ProcessRole
 
 Instruction = tuple[int, int, int, int]
 """Code, jump if true, jump if false, constant: struct sock_filter."""
@@ -40,7 +40,7 @@ def is_supported() -> bool:
     return platform.machine() in MACHINES
 
 
-def install(role: Role) -> bool:
+def install(role: ProcessRole) -> bool:
     """Take system calls away from every thread of this process, for good.
 
     The process must have given up new privileges (`PR_SET_NO_NEW_PRIVS`).
@@ -58,7 +58,7 @@ def install(role: Role) -> bool:
     return int(_LIBC.syscall(number, _SET_MODE_FILTER, _FLAG_TSYNC, description)) == 0
 
 
-def program(role: Role, machine: str, process: int) -> bytes:
+def program(role: ProcessRole, machine: str, process: int) -> bytes:
     """Return the filter of a process: its conditions on itself, then those that all share."""
     beginning = [
         _load(_ARCHITECTURE_AT),
@@ -73,7 +73,7 @@ def program(role: Role, machine: str, process: int) -> bytes:
 
 
 @functools.cache
-def shared_program(role: Role, machine: str) -> bytes:
+def shared_program(role: ProcessRole, machine: str) -> bytes:
     """Return the part of the filter that is the same in every process of a role."""
     _, others = _bound_by_process(role)
     instructions: list[Instruction] = []
@@ -89,7 +89,7 @@ def shared_program(role: Role, machine: str) -> bytes:
     return _packed(instructions)
 
 
-def _bound_by_process(role: Role) -> tuple[list[str], list[str]]:
+def _bound_by_process(role: ProcessRole) -> tuple[list[str], list[str]]:
     """Return the names of the calls bound to the process that makes them, and of the others."""
     bound = bound_calls(role)
     own = [name for name, whens in bound.items() if any(OWN_PROCESS in w.allowed for w in whens)]

@@ -33,7 +33,7 @@ class When(NamedTuple):
     """What the call answers otherwise."""
 
 
-class Role(NamedTuple):
+class ProcessRole(NamedTuple):
     """What a confined process is there for."""
 
     imports: bool = False
@@ -160,7 +160,7 @@ _DEVICE_SOCKETS = {
 }
 
 
-def plain_calls(role: Role) -> tuple[str, ...]:
+def plain_calls(role: ProcessRole) -> tuple[str, ...]:
     """Return the names of the calls that a role may make whatever their arguments are."""
     names = [name for group in EVERYWHERE.values() for name in group]
     if role.processes:
@@ -176,7 +176,7 @@ def plain_calls(role: Role) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def bound_calls(role: Role) -> dict[str, tuple[When, ...]]:
+def bound_calls(role: ProcessRole) -> dict[str, tuple[When, ...]]:
     """Return the conditions on calls that a role may make with some arguments only."""
     starts = role.imports or role.processes
     bound: dict[str, tuple[When, ...]] = {
@@ -210,7 +210,7 @@ def bound_calls(role: Role) -> dict[str, tuple[When, ...]]:
     return {name: whens for name, whens in bound.items() if name not in plain_calls(role)}
 
 
-def _ioctls(role: Role) -> When:
+def _ioctls(role: ProcessRole) -> When:
     if role.devices:
         return When(1, "all but input for others and signals", refused=_HARMFUL_IOCTLS)
     meaning = "size and kind of a terminal, bytes that wait, flags of a descriptor"
@@ -225,6 +225,6 @@ def _clones(*, starts: bool) -> tuple[When, ...]:
     return (When(0, "threads", allowed=(_CLONE_THREAD,), mask=_CLONE_THREAD), within)
 
 
-def _prctls(role: Role) -> When:
+def _prctls(role: ProcessRole) -> When:
     allowed = (*_PLAIN_PRCTLS, *(_OWN_RISK_PRCTLS if role.imports else ()))
     return When(0, "names, timers and huge pages of its own", allowed=allowed)

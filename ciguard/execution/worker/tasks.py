@@ -65,7 +65,7 @@ class Tasks:
         warnings.simplefilter("ignore")
         restrain(self._settings)
         self._start_device()
-        cell = cells.Writer(shared)
+        cell = cells.CellWriter(shared)
         with socket.socket(fileno=connection) as stream:
             Worker(self._executor, stream, cell, log=log).run()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.function_calls import is_program
 from ciguard.functions.checking.annotations import module_from_json
-from ciguard.functions.specs.programs import Program
+from ciguard.functions.specs.programs import ProgramFile
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
@@ -21,7 +21,7 @@ class About:
 
     module: ModuleSpec
     """With the functions of the call alone."""
-    program: Program
+    program: ProgramFile
     """Its paths are relative to the folder that the program was tested in."""
     library: str
     """Whose tensors it takes; empty for none."""
@@ -75,7 +75,7 @@ def about_from_json(json: Json, file: str) -> About:
         if not is_program(file) or not is_program(f"{root}/x.py"):
             msg = f"{file!r} in {root!r} is no program"
             raise ValueError(msg)  # noqa: TRY301 - one message for all that may be wrong
-        program = Program(Path(PurePosixPath(file)), Path(root), str(json["name"]))
+        program = ProgramFile(Path(PurePosixPath(file)), Path(root), str(json["name"]))
         return About(module_from_json(json), program, str(json["library"]))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         msg = f"not what is known of a function: {error!r}"

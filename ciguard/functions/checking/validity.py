@@ -59,7 +59,7 @@ def _is_valid(call: Call, module: ModuleSpec) -> bool:
     if call.function == MAIN:
         return False
     function = module.function(call.function)
-    fits = _Fit(module)
+    fits = _ValueCheck(module)
     if call.outer is not None and not _is_valid(call.outer, module):
         return False
     if function.constructor and call.constructor is not None:
@@ -70,7 +70,7 @@ def _is_valid(call: Call, module: ModuleSpec) -> bool:
     return fits.all(function, call.arguments)
 
 
-class _Fit:
+class _ValueCheck:
     """Checks the values of one call."""
 
     def __init__(self, module: ModuleSpec) -> None:
@@ -99,7 +99,7 @@ class _Fit:
                 fits = any(self.one(value, option) for option in options)
             case Objs(generator), CallValue(name, (), keywords):
                 made = self._module.function(generator)
-                inner = _Fit(self._module)
+                inner = _ValueCheck(self._module)
                 fits = name == generator_call(generator) and inner.all(made, keywords)
             case Tuples(items), TupleValue(parts):
                 fits = len(items) == len(parts) and all(map(self.one, parts, items))

@@ -11,8 +11,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ciguard.domain.values import CallValue, ListValue, LiteralValue, TupleValue, Value
-from ciguard.functions.drawing.plan import Plan, plan_of
-from ciguard.functions.drawing.values import Drawer, HypothesisSource, SeededSource, Source
+from ciguard.functions.drawing.plan import DrawingPlan, plan_of
+from ciguard.functions.drawing.values import Drawer, HypothesisSource, RandomSource, SeededSource
 from ciguard.functions.in_target.describing.encoding import generator_call
 from ciguard.functions.solving.constraints import int_range, lengths
 from ciguard.functions.solving.expressions import RaisesError, UnknownError, evaluate, truth
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.kinds import Spec
 
 
-class DiscardedError(Exception):
+class NoValidCallError(Exception):
     """No valid call was found with what is drawn so far."""
 
 
@@ -45,7 +45,7 @@ def call_strategy(function: FunctionSpec, module: ModuleSpec) -> SearchStrategy[
     def calls(draw: DrawFn) -> Call:
         try:
             return _Caller(module, HypothesisSource(draw)).call(function)
-        except DiscardedError:
+        except NoValidCallError:
             return reject()
 
     return calls()
@@ -59,7 +59,7 @@ def call_sampler(
     def sample(rng: random.Random) -> Call | None:
         try:
             return _Caller(module, SeededSource(rng)).call(function)
-        except DiscardedError:
+        except NoValidCallError:
             return None
 
     return sample
@@ -77,9 +77,9 @@ def main_sampler(main: MainSpec) -> Callable[[random.Random], Call]:
     return lambda rng: _main_call(main, SeededSource(rng))
 
 
-def _main_call(main: MainSpec, source: Source) -> Call:
+def _main_call(main: MainSpec, source: RandomSource) -> Call:
     def no_call(name: str) -> Value:
-        raise DiscardedError(name)
+        raise NoValidCallError(name)
 
     args = Drawer(source, no_call).draw(main.args)
     return Call(function=MAIN, arguments=(("args", args),))
@@ -88,7 +88,7 @@ def _main_call(main: MainSpec, source: Source) -> Call:
 class _Caller:
     """Draws one call, with the calls inside it."""
 
-    def __init__(self, module: ModuleSpec, source: Source) -> None:
+    def __init__(self, module: ModuleSpec, source: RandomSource) -> None:
         self._module = module
         self._source = source
 
@@ -143,7 +143,9 @@ class _Caller:
                 return self._object(made_by.name, value.keywords)
         return view(value)
 
-    def _argument(self, plan: Plan, name: str, drawer: Drawer, scope: dict[str, Any]) -> Value:
+    def _argument(
+        self, plan: DrawingPlan, name: str, drawer: Drawer, scope: dict[str, Any]
+    ) -> Value:
         """Return a value that no condition refuses which is decided with it."""
         conditions = plan.parts_decided_with(name)
         try:
@@ -157,8 +159,8 @@ class _Caller:
                 if attempt == _PLAIN_TRIES:
                     spec = _counted_out(spec, conditions, name, scope)
         except (ImpossibleError, UnknownError) as error:
-            raise DiscardedError(name) from error
-        raise DiscardedError(name)
+            raise NoValidCallError(name) from error
+        raise NoValidCallError(name)
 
 
 _PLAIN_TRIES = 1

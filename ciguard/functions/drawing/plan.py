@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DrawingPlan:
     """How the arguments of one function are drawn."""
 
     order: tuple[str, ...]
@@ -50,7 +50,7 @@ class Plan:
         return self.parts.get(name, ())
 
 
-def plan_of(function: FunctionSpec) -> Plan:
+def plan_of(function: FunctionSpec) -> DrawingPlan:
     """Return the plan of a function; the same object for the same function.
 
     Raises:
@@ -62,7 +62,7 @@ def plan_of(function: FunctionSpec) -> Plan:
     return found[1]
 
 
-_PLANS: dict[int, tuple[FunctionSpec, Plan]] = {}
+_PLANS: dict[int, tuple[FunctionSpec, DrawingPlan]] = {}
 
 
 def needs_of(function: FunctionSpec) -> dict[str, frozenset[str]]:
@@ -75,7 +75,7 @@ def needs_of(function: FunctionSpec) -> dict[str, frozenset[str]]:
     return found
 
 
-def _plan(function: FunctionSpec) -> Plan:
+def _plan(function: FunctionSpec) -> DrawingPlan:
     specs = {p.name: p.spec for p in function.parameters if p.spec is not None}
     order = _ordered(preferred(function, needs_of(function)), list(specs))
     places = {name: place for place, name in enumerate(order)}
@@ -83,7 +83,7 @@ def _plan(function: FunctionSpec) -> Plan:
     parts = _by_last([part for c in function.requires for part in _parts(c)], places)
     left_out = [p for p in function.parameters if p.spec is None and p.value is not None]
     defaults = {p.name: view(p.value) for p in left_out if p.value is not None}
-    return Plan(
+    return DrawingPlan(
         tuple(order), specs, defaults, conditions, parts,
         {name: _about(function, name) for name in specs},
     )  # fmt: skip

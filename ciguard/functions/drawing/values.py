@@ -39,7 +39,7 @@ from ciguard.functions.specs.kinds import (
     Tuples,
     parts_of,
 )
-from ciguard.values import Array, Scope, Tensor, compile_sampler, dictionary, key_text
+from ciguard.values import Array, SamplingScope, Tensor, compile_sampler, dictionary, key_text
 
 if TYPE_CHECKING:
     import random
@@ -60,7 +60,7 @@ _TRIES_PER_KEY = 40
 """To find one that differs from those before."""
 
 
-class Source(Protocol):
+class RandomSource(Protocol):
     """Where randomness comes from."""
 
     tries: int
@@ -82,11 +82,11 @@ class SeededSource:
         self._rng = rng
 
     def draw(self, constraint: Constraint) -> Value:
-        """See `Source`."""
-        return compile_sampler(constraint)(self._rng, Scope())
+        """See `RandomSource`."""
+        return compile_sampler(constraint)(self._rng, SamplingScope())
 
     def index(self, count: int) -> int:
-        """See `Source`."""
+        """See `RandomSource`."""
         return int(self._rng.random() * count)
 
 
@@ -102,11 +102,11 @@ class HypothesisSource:
         self._strategies = strategies
 
     def draw(self, constraint: Constraint) -> Value:
-        """See `Source`."""
+        """See `RandomSource`."""
         return self._draw(_strategy_of(constraint))
 
     def index(self, count: int) -> int:
-        """See `Source`."""
+        """See `RandomSource`."""
         return self._draw(self._strategies.integers(0, count - 1)) if count > 1 else 0
 
 
@@ -138,7 +138,7 @@ class Drawer:
         call: draws a call of an annotated function by its name, for `objs`.
     """
 
-    def __init__(self, source: Source, call: Callable[[str], Value]) -> None:
+    def __init__(self, source: RandomSource, call: Callable[[str], Value]) -> None:
         self.source = source
         self._call = call
         self._sizes: dict[str, int] = {}

@@ -5,21 +5,28 @@
 `measured`.
 """
 
-from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Mark, Skipped, collect
+from ciguard.functions.hosting.collecting import (
+    Broken,
+    Collected,
+    Hosts,
+    Mark,
+    SkippedProgram,
+    collect,
+)
 from ciguard.functions.hosting.executing import Execution
 from ciguard.functions.hosting.host import ProgramSettings
 from ciguard.functions.hosting.measured import measured_options, merge_measured
-from ciguard.functions.hosting.verdicts import Kind
+from ciguard.functions.hosting.verdicts import FailureKind
 
 __all__ = [
     "Broken",
     "Collected",
     "Execution",
+    "FailureKind",
     "Hosts",
-    "Kind",
     "Mark",
     "ProgramSettings",
-    "Skipped",
+    "SkippedProgram",
     "collect",
     "measured_options",
     "merge_measured",

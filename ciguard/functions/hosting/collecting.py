@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.execution import Answered, Died, Overdue, StackLine
+from ciguard.execution import Answered, ProcessEnded, StackLine, TimedOut
 from ciguard.functions.checking.annotations import module_from_json, with_functions
 from ciguard.functions.drawing.calls import call_sampler
 from ciguard.functions.hosting.host import ProgramHost
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.functions.hosting.host import ProgramSettings
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
-    from ciguard.functions.specs.programs import Program
+    from ciguard.functions.specs.programs import ProgramFile
 
 _EXPLORING_CALLS = 5
 """Calls of a function to see what it defines."""
@@ -58,7 +58,7 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedProgram:
     """A program needs what is not installed here, or asks to be left out."""
 
     reason: str
@@ -71,23 +71,23 @@ class Broken:
     text: str
 
 
-Collection: TypeAlias = Collected | Skipped | Broken
+Collection: TypeAlias = Collected | SkippedProgram | Broken
 
 
-def collect(host: ProgramHost, program: Program) -> Collection:
+def collect(host: ProgramHost, program: ProgramFile) -> Collection:
     """Import a program in a process of its own and say what there is to test."""
     answer = host.load(program)
     match answer:
         case Answered(content) if "skip" in content:
-            return Skipped(content["skip"])
+            return SkippedProgram(content["skip"])
         case Answered(content) if "error" in content:
             where = traceback_text(frames_from_json(content["frames"]))
             return Broken("\n".join(filter(None, [where, content["error"]])))
         case Answered(content):
             return _with_nested(_collected(content), host, program)
-        case Died(cause, _, frames):
+        case ProcessEnded(cause, _, frames):
             return _broken(host, frames, f"its import ends the interpreter with {cause}")
-        case Overdue(frames):
+        case TimedOut(frames):
             return _broken(host, frames, "its import does not come to an end")
 
 
@@ -104,7 +104,7 @@ def _collected(content: Json) -> Collected:
     )
 
 
-def _with_nested(collected: Collected, host: ProgramHost, program: Program) -> Collected:
+def _with_nested(collected: Collected, host: ProgramHost, program: ProgramFile) -> Collected:
     """Add the functions that others define when they are called, which is done for that."""
     module, remarks = collected.module, []
     asked: set[str] = set()
@@ -121,7 +121,7 @@ def _with_nested(collected: Collected, host: ProgramHost, program: Program) -> C
 
 
 def _explored(
-    function: FunctionSpec, module: ModuleSpec, host: ProgramHost, program: Program
+    function: FunctionSpec, module: ModuleSpec, host: ProgramHost, program: ProgramFile
 ) -> ModuleSpec:
     """Return the module with what some calls of a function define."""
     if any(problem.function == function.name for problem in module.problems):
@@ -148,7 +148,7 @@ class Hosts:
         self._settings = settings
         self._by_root: dict[Path, ProgramHost] = {}
 
-    def of(self, program: Program) -> ProgramHost:
+    def of(self, program: ProgramFile) -> ProgramHost:
         """Return the host of a program."""
         host = self._by_root.pop(program.root, None) or ProgramHost(self._settings)
         self._by_root[program.root] = host

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ciguard
-from ciguard.execution import Answer, Answered, Died, Overdue, StackLine
+from ciguard.execution import Answer, Answered, ProcessEnded, StackLine, TimedOut
 from ciguard.functions.hosting.verdicts import (
     TIMEOUT_KEY,
+    CallFailure,
     Discarded,
-    Failure,
-    Kind,
+    FailureKind,
     Verdict,
     verdict_from_json,
 )
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.functions.hosting.host import ProgramHost
-    from ciguard.functions.specs.programs import Program
+    from ciguard.functions.specs.programs import ProgramFile
 
 _OWN = str(Path(ciguard.__file__).parent)
 
@@ -33,7 +33,7 @@ class Execution:
     """Calls the functions of one program."""
 
     host: ProgramHost
-    program: Program
+    program: ProgramFile
     limit_s: float
     """Seconds that a call may take."""
 
@@ -53,27 +53,27 @@ class Execution:
                     return verdict_from_json(content)
                 # A new process had to import the program once more, and could not.
                 return Discarded(str(content.get("error") or content.get("skip")))
-            case Died(cause, is_signal, frames):
-                kind = Kind.CRASH if is_signal else Kind.EXIT
+            case ProcessEnded(cause, is_signal, frames):
+                kind = FailureKind.CRASH if is_signal else FailureKind.EXIT
                 return self._failure(kind, cause, _MESSAGES[kind].format(cause=cause), frames)
-            case Overdue(frames):
+            case TimedOut(frames):
                 said = f"takes longer than {self.limit_s:g} s, and cannot be interrupted"
-                return self._failure(Kind.TIMEOUT, "CallTimeout", said, frames)
+                return self._failure(FailureKind.TIMEOUT, "CallTimeout", said, frames)
 
     def _failure(
-        self, kind: Kind, name: str, message: str, frames: tuple[StackLine, ...]
-    ) -> Failure:
+        self, kind: FailureKind, name: str, message: str, frames: tuple[StackLine, ...]
+    ) -> CallFailure:
         file = str(self.program.file)
         own = tuple(frame for frame in frames if not _is_machinery(frame))
         last = next((frame for frame in reversed(own) if is_users(frame.file, file)), None)
         place = f" {last.file}:{last.function}" if last is not None else ""
-        key = TIMEOUT_KEY if kind is Kind.TIMEOUT else f"{name}{place}"
-        return Failure(kind=kind, type=name, message=message, frames=own, key=key)
+        key = TIMEOUT_KEY if kind is FailureKind.TIMEOUT else f"{name}{place}"
+        return CallFailure(kind=kind, type=name, message=message, frames=own, key=key)
 
 
 _MESSAGES = {
-    Kind.CRASH: "the interpreter was ended by {cause}",
-    Kind.EXIT: "the interpreter ended with {cause}",
+    FailureKind.CRASH: "the interpreter was ended by {cause}",
+    FailureKind.EXIT: "the interpreter ended with {cause}",
 }
 
 

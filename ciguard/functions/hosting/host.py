@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
     from ciguard.execution import Answer
-    from ciguard.functions.specs.programs import Program
+    from ciguard.functions.specs.programs import ProgramFile
 
 IMPORT_S = 900.0
 """Seconds that the import of a program may take: libraries that compile kernels take minutes."""
@@ -57,7 +57,7 @@ class ProgramHost(Host):
             coverage = {**self._coverage, "data_file": str(self.folder / f"coverage.{self.starts}")}
         return {**super().details(), "coverage": coverage, "oracles": self._oracles}
 
-    def load(self, program: Program) -> Answer:
+    def load(self, program: ProgramFile) -> Answer:
         """Import a program and describe its functions."""
         answer = self.request({"op": "load", "program": program.to_json()}, IMPORT_S)
         if isinstance(answer, Answered) and "description" in answer.content:
@@ -67,11 +67,11 @@ class ProgramHost(Host):
             self._loaded.add(program.file)
         return answer
 
-    def _has_loaded(self, program: Program) -> bool:
+    def _has_loaded(self, program: ProgramFile) -> bool:
         is_present = self.is_running and self._loaded_at == self.starts
         return is_present and program.file in self._loaded
 
-    def call(self, program: Program, call: Json, *, limit_s: float) -> Answer:
+    def call(self, program: ProgramFile, call: Json, *, limit_s: float) -> Answer:
         """Call a function of a program.
 
         Args:
@@ -81,11 +81,11 @@ class ProgramHost(Host):
         """
         return self._request_of(program, {"op": "call", "call": call}, limit_s)
 
-    def nested(self, program: Program, call: Json, *, limit_s: float) -> Answer:
+    def nested(self, program: ProgramFile, call: Json, *, limit_s: float) -> Answer:
         """Call a function that defines others, and describe those; see `call`."""
         return self._request_of(program, {"op": "nested", "call": call}, limit_s)
 
-    def _request_of(self, program: Program, request: Json, limit_s: float) -> Answer:
+    def _request_of(self, program: ProgramFile, request: Json, limit_s: float) -> Answer:
         if not self._has_loaded(program):
             loaded = self.load(program)
             if not self._has_loaded(program):
@@ -94,7 +94,7 @@ class ProgramHost(Host):
         return self.ask(message, limit_s=limit_s)
 
     def run_as_script(
-        self, program: Program, arguments: Sequence[str], *, limit_s: float
+        self, program: ProgramFile, arguments: Sequence[str], *, limit_s: float
     ) -> Answer:
         """Run a program as the main module, in a process of its own."""
         self.stop()

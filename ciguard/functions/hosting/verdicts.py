@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MAX_FRAMES = 20
 
 
-class Kind(StrEnum):
+class FailureKind(StrEnum):
     """What went wrong."""
 
     EXCEPTION = "exception"
@@ -37,7 +37,7 @@ class Kind(StrEnum):
     """The interpreter ended without an exception."""
 
 
-PROCESS_ENDING = frozenset((Kind.CRASH, Kind.EXIT, Kind.TIMEOUT))
+PROCESS_ENDING = frozenset((FailureKind.CRASH, FailureKind.EXIT, FailureKind.TIMEOUT))
 """Kinds that cost a process, or all the time that a call may take."""
 
 
@@ -46,10 +46,10 @@ TIMEOUT_KEY = "timeout"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class CallFailure:
     """A call that went wrong."""
 
-    kind: Kind
+    kind: FailureKind
     type: str
     """Class of the exception, or what stands for it, such as the name of a signal."""
     message: str
@@ -60,7 +60,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class CallPassed:
     """Nothing went wrong."""
 
     mutated: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class NoInstance:
     why: str
 
 
-Verdict: TypeAlias = Passed | Discarded | NoInstance | Failure
+Verdict: TypeAlias = CallPassed | Discarded | NoInstance | CallFailure
 
 
 def traceback_text(frames: Sequence[StackLine]) -> str:
@@ -105,16 +105,16 @@ def verdict_from_json(answer: Json) -> Verdict:
     """Read what `in_target/calling/caller.py` said of a call."""
     status = answer["status"]
     if status == "passed":
-        return Passed(tuple(answer.get("mutated", ())))
+        return CallPassed(tuple(answer.get("mutated", ())))
     if status == "discarded":
         return Discarded(answer["reason"])
     if status == "no-instance":
         return NoInstance(answer["reason"])
-    kind = Kind(answer["kind"])
-    return Failure(
+    kind = FailureKind(answer["kind"])
+    return CallFailure(
         kind=kind,
         type=answer["type"],
         message=answer["message"],
         frames=frames_from_json(answer["frames"]),
-        key=TIMEOUT_KEY if kind is Kind.TIMEOUT else answer["key"],
+        key=TIMEOUT_KEY if kind is FailureKind.TIMEOUT else answer["key"],
     )

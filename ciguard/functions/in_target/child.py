@@ -46,7 +46,7 @@ def run(settings: Json, descriptor: int) -> None:
         _note_exits(stack)
         sys.path[:] = list(dict.fromkeys([*settings["path"], *sys.path]))
         with socket.socket(fileno=descriptor) as channel:
-            Child(settings, channel).serve()
+            RequestServer(settings, channel).serve()
 
 
 def _be_killed_first() -> None:
@@ -67,7 +67,7 @@ def _note_exits(stack: Any) -> None:
     os._exit = noted_exit  # type: ignore[assignment]
 
 
-class Child:
+class RequestServer:
     """Answers one request after the other."""
 
     def __init__(self, settings: Json, channel: socket.socket) -> None:

@@ -26,7 +26,7 @@ _MAX_FRAMES = 12
 _REFUSALS = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
 
 
-class Ended(NamedTuple):
+class CaseEnd(NamedTuple):
     """How a case ended."""
 
     status: str
@@ -50,7 +50,7 @@ class Runner:
     Args:
         programs: `folder`, where programs lie, whose parts the current folder links to when cases
             run, and `files`: by path in it `root`, `name` and `sidecar` as in
-            `ciguard.functions.specs.Program`, the paths relative to it.
+            `ciguard.functions.specs.ProgramFile`, the paths relative to it.
         reset: given a seed, puts back what cases change of the library.
         is_exhausted: tells whether an exception says that memory has run out.
     """
@@ -70,14 +70,14 @@ class Runner:
         self._problems: dict[str, list[Json]] = {}
         """Of sidecars, by program."""
 
-    def run(self, case: Json) -> Ended:
+    def run(self, case: Json) -> CaseEnd:
         """Run one case.
 
         Args:
             case: third member of the JSON form of a `ciguard.domain.function_calls.FunctionCase`.
         """
         if case["file"] not in self._files:
-            return Ended("unbuilt", name="Program", message=f"{case['file']} is not tested here")
+            return CaseEnd("unbuilt", name="Program", message=f"{case['file']} is not tested here")
         seed, call = case.get("seed", 0), case.get("call")
         self._reset(seed)
         with _kept():
@@ -85,7 +85,7 @@ class Runner:
             if caller is None or error is not None:
                 return self._not_imported(error, is_asked=not call)
             if not call:
-                return Ended("passed")
+                return CaseEnd("passed")
             try:
                 caller.last = None
                 result = caller.run({**call, "seed": seed})
@@ -141,42 +141,44 @@ class Runner:
                 self._failed[file] = error
         return self._callers.get(file), self._failed.get(file)
 
-    def _not_imported(self, error: BaseException | None, *, is_asked: bool) -> Ended:
+    def _not_imported(self, error: BaseException | None, *, is_asked: bool) -> CaseEnd:
         error = error or ImportError()
         if not is_asked or "skip" in import_problem(error) or self._says_nothing(error):
-            return Ended("unbuilt", name=type(error).__name__, message=str(error))
+            return CaseEnd("unbuilt", name=type(error).__name__, message=str(error))
         return self._raised(error)
 
     def _says_nothing(self, error: BaseException) -> bool:
         """Return whether the worker's own limits stand behind an exception, not the program."""
         return self._is_exhausted(error) or any(map(_is_refusal, _chain(error)))
 
-    def _raised(self, error: BaseException) -> Ended:
+    def _raised(self, error: BaseException) -> CaseEnd:
         if self._says_nothing(error):
-            return Ended("unbuilt", name=type(error).__name__, message=str(error))
+            return CaseEnd("unbuilt", name=type(error).__name__, message=str(error))
         frames = frames_of(error)
         return self._failure(type(error).__name__, str(error), frames, self._folder)
 
-    def _ended(self, caller: Caller, call: Json, result: Json) -> Ended:
+    def _ended(self, caller: Caller, call: Json, result: Json) -> CaseEnd:
         last, caller.last = caller.last, None
         status = result["status"]
         if status in ("discarded", "no-instance"):
-            return Ended("unbuilt", name=status, message=result["reason"])
+            return CaseEnd("unbuilt", name=status, message=result["reason"])
         if isinstance(last, BaseException) and self._says_nothing(last):
-            return Ended("unbuilt", name=type(last).__name__, message=str(last))
+            return CaseEnd("unbuilt", name=type(last).__name__, message=str(last))
         if status == "passed":
             names = [name for name, _ in call["arguments"]]
             mutated = [names.index(name) for name in result["mutated"] if name in names]
             if "raised" in result:
-                return Ended("rejected", name=result["raised"], message=str(last), mutated=mutated)
-            return Ended("passed", value=last, mutated=mutated)
+                return CaseEnd(
+                    "rejected", name=result["raised"], message=str(last), mutated=mutated
+                )
+            return CaseEnd("passed", value=last, mutated=mutated)
         frames = [tuple(frame) for frame in result["frames"]] or [_defined(caller, call)]
         name = NAMES.get(result["kind"], result["type"])
         return self._failure(name, result["message"], frames, caller.file)
 
-    def _failure(self, name: str, message: str, frames: Any, file: str) -> Ended:
+    def _failure(self, name: str, message: str, frames: Any, file: str) -> CaseEnd:
         place, own = self._place(frames, file)
-        return Ended("failed", name=name, message=place + message, frames=own)
+        return CaseEnd("failed", name=name, message=place + message, frames=own)
 
     def _place(self, frames: Any, file: str) -> tuple[str, list[tuple[str, str]]]:
         """Return what comes before a message, and the frames of the user's code."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import ListValue, LiteralValue, TupleValue
 from ciguard.functions.drawing.calls import call_strategy, main_strategy
-from ciguard.functions.hosting.verdicts import Passed, Verdict, traceback_text
+from ciguard.functions.hosting.verdicts import CallPassed, Verdict, traceback_text
 from ciguard.functions.searching.search import SearchResult, search
 from ciguard.functions.searching.telling import (
     Told,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.functions.hosting.executing import Execution
-    from ciguard.functions.searching.search import Found
+    from ciguard.functions.searching.search import MinimalFailure
     from ciguard.functions.searching.settings import SearchSettings
     from ciguard.functions.specs.calls import Call
     from ciguard.functions.specs.functions import FunctionSpec, MainSpec, ModuleSpec
@@ -50,7 +50,7 @@ class FunctionTest:
 
         def execute(call: Call) -> Verdict:
             verdict = self.execution.verdict(call.to_json())
-            if isinstance(verdict, Passed):
+            if isinstance(verdict, CallPassed):
                 mutated.update(verdict.mutated)
             return verdict
 
@@ -93,7 +93,7 @@ class FunctionTest:
             parts = [f"--- failure {n} of {count} ---\n{t}" for n, t in enumerate(parts, 1)]
         return "\n\n".join([head, *parts])
 
-    def _found(self, found: Found) -> str:
+    def _found(self, found: MinimalFailure) -> str:
         source = CallSource.of(self.module, self.library)
         call = source.shown(found.call)
         source = CallSource.of(self.module, self.library)
@@ -101,7 +101,7 @@ class FunctionTest:
         return found_text(found, call, script)
 
 
-def _said(found: Sequence[Found]) -> str:
+def _said(found: Sequence[MinimalFailure]) -> str:
     """Return the line that summaries of a session show, behind the class if there is but one."""
     failure = found[0].failure
     message = failure.message.partition("\n")[0]
@@ -144,7 +144,7 @@ class ScriptTest:
             told.exceptions = tuple(found.failure.type for found in result.found)
         return told
 
-    def _found(self, found: Found) -> str:
+    def _found(self, found: MinimalFailure) -> str:
         failure = found.failure
         said = f"{failure.type}: {failure.message}" if failure.message else failure.type
         parts = ["\n".join(filter(None, [traceback_text(failure.frames), said]))]

@@ -23,10 +23,10 @@ from hypothesis.reporting import with_reporter
 
 from ciguard.functions.hosting.verdicts import (
     PROCESS_ENDING,
+    CallFailure,
+    CallPassed,
     Discarded,
-    Failure,
     NoInstance,
-    Passed,
     Verdict,
 )
 from ciguard.functions.searching.examples import database_at, keeping
@@ -48,7 +48,7 @@ _MAX_PROCESSES = 10
 """Calls on blocked paths that cost a process each, after which a round makes no more calls."""
 
 
-class Drawn(Protocol):
+class DrawnCall(Protocol):
     """What a strategy draws: a call that can be sent."""
 
     def to_json(self) -> Json:
@@ -56,11 +56,11 @@ class Drawn(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class MinimalFailure:
     """One failure, by its smallest call."""
 
     call: Any
-    failure: Failure
+    failure: CallFailure
     recurs: bool
     """Whether the call failed again when it was made once more."""
     output: tuple[str, str]
@@ -71,7 +71,7 @@ class Found:
 class SearchResult:
     """What came of testing one function."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[MinimalFailure] = field(default_factory=list)
     valid: int = 0
     """Distinct valid calls made, less those of shrinking."""
     discarded: int = 0
@@ -102,7 +102,7 @@ def search(
 
     Args:
         name: under which its failures are kept in the database; the same in every session.
-        strategy: of `Drawn` calls.
+        strategy: of `DrawnCall` calls.
         execute: makes a call.
         chosen: how long.
         output: returns what the last call printed.
@@ -114,10 +114,10 @@ def search(
             hunt.known.add(failure.key)
             again = execute(call)
             hunt.result.found.append(
-                Found(
+                MinimalFailure(
                     call=call,
                     failure=failure,
-                    recurs=isinstance(again, Failure) and again.kind is failure.kind,
+                    recurs=isinstance(again, CallFailure) and again.kind is failure.kind,
                     output=output(),
                 )
             )
@@ -129,7 +129,7 @@ def search(
 class _PathError(Exception):
     """A failure on its way through Hypothesis; a class for each path, as it tells them apart."""
 
-    def __init__(self, call: Any, failure: Failure) -> None:
+    def __init__(self, call: Any, failure: CallFailure) -> None:
         super().__init__(failure.message)
         self.call = call
         self.failure = failure
@@ -200,7 +200,7 @@ class _Hunt:
             verdict = self._execute(call)
             self._remember(key, verdict)
             self._count(verdict)
-            if isinstance(verdict, Failure) and verdict.kind in PROCESS_ENDING:
+            if isinstance(verdict, CallFailure) and verdict.kind in PROCESS_ENDING:
                 self._processes_left -= verdict.key in self.known
         self._tell(call, verdict)
 
@@ -224,7 +224,7 @@ class _Hunt:
         if self._is_shrinking():
             return
         match verdict:
-            case Passed() | Failure():
+            case CallPassed() | CallFailure():
                 self.result.valid += 1
             case Discarded(why):
                 self.result.discarded += 1
@@ -240,25 +240,25 @@ class _Hunt:
         match verdict:
             case Discarded() | NoInstance():
                 reject()
-            case Failure() if verdict.key in self.known:
+            case CallFailure() if verdict.key in self.known:
                 if self._left_to_refuse > 0:
                     self._left_to_refuse -= 1
                     reject()
-            case Failure():
+            case CallFailure():
                 if not self._is_shrinking():
                     self._shrinks_until = time.monotonic() + SHRINK_S
                 raise self._class_of(verdict)(call, verdict)
-            case Passed():
+            case CallPassed():
                 pass
 
-    def _class_of(self, failure: Failure) -> type[_PathError]:
+    def _class_of(self, failure: CallFailure) -> type[_PathError]:
         known = self._classes.get(failure.key)
         if known is None:
             known = self._classes[failure.key] = type("_Path", (_PathError,), {})
         return known
 
 
-def _round(name: str, hunt: _Hunt, chosen: SearchSettings) -> list[tuple[Any, Failure]]:
+def _round(name: str, hunt: _Hunt, chosen: SearchSettings) -> list[tuple[Any, CallFailure]]:
     """Search once, and return the smallest call of each new path."""
     profile = settings.default if settings.default is not None else settings()
     database = profile.database and (chosen.database or database_at(chosen.home, profile.database))

@@ -10,7 +10,7 @@ from ciguard.functions.hosting.verdicts import traceback_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.functions.searching.search import Found, SearchResult
+    from ciguard.functions.searching.search import MinimalFailure, SearchResult
 
 _HIGH_DISCARD_RATE = 0.5
 
@@ -43,7 +43,7 @@ def counts_text(result: SearchResult) -> str:
     return ", ".join(parts)
 
 
-def found_text(found: Found, call: str, script: str) -> str:
+def found_text(found: MinimalFailure, call: str, script: str) -> str:
     """Return one failure: traceback, the smallest call, what it printed, the script.
 
     Args:

@@ -6,7 +6,7 @@ both from the JSON that a target sends.
 
 from ciguard.functions.specs.calls import Call
 from ciguard.functions.specs.functions import FunctionSpec, MainSpec, ModuleSpec, Problem
-from ciguard.functions.specs.programs import Program, has_plain_tests, is_annotated, sidecar_of
+from ciguard.functions.specs.programs import ProgramFile, has_plain_tests, is_annotated, sidecar_of
 
 __all__ = [
     "Call",
@@ -14,7 +14,7 @@ __all__ = [
     "MainSpec",
     "ModuleSpec",
     "Problem",
-    "Program",
+    "ProgramFile",
     "has_plain_tests",
     "is_annotated",
     "sidecar_of",

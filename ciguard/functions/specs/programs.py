@@ -38,7 +38,7 @@ _TESTED = frozenset({"arg", "require", "ensure", "raises", "timeout", "cc_exampl
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramFile:
     """One Python file."""
 
     file: Path
@@ -51,12 +51,12 @@ class Program:
     """File of annotations that stand apart from the program."""
 
     @classmethod
-    def at(cls, file: Path) -> Program:
+    def at(cls, file: Path) -> ProgramFile:
         """Return the program in `file`."""
         root = import_root(file.parent)
         return cls(file, root, module_name(file.relative_to(root).as_posix()))
 
-    def with_sidecar(self, sidecar: Path | None) -> Program:
+    def with_sidecar(self, sidecar: Path | None) -> ProgramFile:
         """Return the program with annotations that stand apart."""
         return replace(self, sidecar=sidecar)
 
@@ -89,7 +89,7 @@ def is_annotated(file: Path) -> bool:
     return any(language.has(node) for node in ast.walk(tree))
 
 
-def sidecar_of(program: Program, folders: Iterable[Path] = ()) -> Path | None:
+def sidecar_of(program: ProgramFile, folders: Iterable[Path] = ()) -> Path | None:
     """Return the file of annotations that stand apart from a program, if there is one.
 
     Args:
@@ -103,7 +103,7 @@ def sidecar_of(program: Program, folders: Iterable[Path] = ()) -> Path | None:
     return next((path for folder in folders for path in _for(program, folder)), None)
 
 
-def _for(program: Program, folder: Path) -> Iterator[Path]:
+def _for(program: ProgramFile, folder: Path) -> Iterator[Path]:
     own_name = program.file.stem + SIDECAR_SUFFIX
     for path, target in _targets(folder):
         # The target may be named from higher up than the program's own folders tell.

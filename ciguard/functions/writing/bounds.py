@@ -20,7 +20,7 @@ Quantity: TypeAlias = "str | tuple[str, int]"
 
 
 @dataclass(slots=True)
-class Bounds:
+class ArgumentBounds:
     """What preconditions say of one argument: expressions of those drawn before it."""
 
     lows: dict[Quantity, list[str]] = field(default_factory=dict)
@@ -41,7 +41,9 @@ class Bounds:
         )
 
 
-def bounds_of(name: str, spec: Spec, conditions: Iterable[str], drawn: Container[str]) -> Bounds:
+def bounds_of(
+    name: str, spec: Spec, conditions: Iterable[str], drawn: Container[str]
+) -> ArgumentBounds:
     """Return what conditions say of an argument.
 
     Args:
@@ -50,7 +52,7 @@ def bounds_of(name: str, spec: Spec, conditions: Iterable[str], drawn: Container
         conditions: texts that name it and only arguments drawn before it.
         drawn: names of those.
     """
-    reader = _Reader(name, spec, drawn)
+    reader = _BoundsReader(name, spec, drawn)
     for text in conditions:
         tree = parsed(text)
         for part in _parts(tree) if tree is not None else ():
@@ -72,12 +74,12 @@ def _parts(tree: ast.expr) -> list[ast.expr]:
     return [tree]
 
 
-class _Reader:
+class _BoundsReader:
     def __init__(self, name: str, spec: Spec, drawn: Container[str]) -> None:
         self._name = name
         self._spec = spec
         self._drawn = drawn
-        self.bounds = Bounds()
+        self.bounds = ArgumentBounds()
 
     def reads(self, node: ast.expr) -> bool:
         """Note a condition as bounds; return whether that says all of it."""

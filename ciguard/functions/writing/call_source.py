@@ -19,7 +19,7 @@ from ciguard.domain.values import (
 from ciguard.functions.in_target.calling.running import MAX_ITEMS
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
 from ciguard.functions.writing.listed import place_in_examples, place_of_choice
-from ciguard.writing import UNIT_FUNCTION, WIDTH, Source, dotted, is_name, scalar, writer_of
+from ciguard.writing import UNIT_FUNCTION, WIDTH, ScriptSource, dotted, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ async def first(items, most):
 
 
 @dataclass(slots=True)
-class CallSource(Source):
+class CallSource(ScriptSource):
     """Source text of calls, and what it takes to run it; filled while text is written."""
 
     module: ModuleSpec = field(kw_only=True)
@@ -92,7 +92,7 @@ class CallSource(Source):
             case _:
                 if isinstance(value, TensorValue | DtypeValue):
                     self.other_imports |= set(self.writer.imports)
-                return Source.expression(self, value)
+                return ScriptSource.expression(self, value)
 
     def name_of(self, path: str) -> str:
         """Return an expression for a dotted name, and remember what it takes to import it."""
@@ -104,7 +104,7 @@ class CallSource(Source):
             self.other_imports |= set(self.writer.imports)
         elif root != "builtins" and root not in sys.stdlib_module_names:
             self.other_imports.add(f"import {root}")
-        return Source.name_of(self, path)
+        return ScriptSource.name_of(self, path)
 
     def _generated(self, name: str, keywords: Arguments) -> str:
         module, _, function = name.rpartition(":")

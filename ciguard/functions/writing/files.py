@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError, OutputError
 from ciguard.files import read_text
-from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, Skipped, collect
+from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, SkippedProgram, collect
 from ciguard.functions.hosting.host import ProgramSettings
 from ciguard.functions.solving.expressions import parsed
-from ciguard.functions.specs.programs import Program, sidecar_of
+from ciguard.functions.specs.programs import ProgramFile, sidecar_of
 from ciguard.functions.writing.call_source import CallSource, quoted
 from ciguard.functions.writing.scripts import import_of_program
 from ciguard.functions.writing.strategies import ARRAYS_HELPER, Strategies
@@ -29,7 +29,7 @@ _MAX_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenTests:
     """One file of tests."""
 
     path: Path
@@ -38,7 +38,7 @@ class Written:
     """What could not be written, and why."""
 
 
-def export_tests(files: Sequence[Path], folder: Path) -> Iterator[Written]:
+def export_tests(files: Sequence[Path], folder: Path) -> Iterator[WrittenTests]:
     """Write the tests of programs.
 
     Args:
@@ -57,12 +57,12 @@ def export_tests(files: Sequence[Path], folder: Path) -> Iterator[Written]:
         hosts.close()
 
 
-def _written(hosts: Hosts, file: Path, folder: Path) -> Written:
-    program = Program.at(file)
+def _written(hosts: Hosts, file: Path, folder: Path) -> WrittenTests:
+    program = ProgramFile.at(file)
     program = program.with_sidecar(sidecar_of(program))
     found = collect(hosts.of(program), program)
     match found:
-        case Skipped(reason):
+        case SkippedProgram(reason):
             msg = f"{file}: {reason}"
             raise ConfigurationError(msg)
         case Broken(text):
@@ -72,7 +72,7 @@ def _written(hosts: Hosts, file: Path, folder: Path) -> Written:
             return _file(found, program, folder)
 
 
-def _file(found: Collected, program: Program, folder: Path) -> Written:
+def _file(found: Collected, program: ProgramFile, folder: Path) -> WrittenTests:
     functions = found.module.tested()
     if not functions:
         msg = f"{program.file} has no annotated functions; see ciguard.annotations"
@@ -85,10 +85,10 @@ def _file(found: Collected, program: Program, folder: Path) -> Written:
     text, missing = exported(found, program, folder.resolve())
     path.write_text(text, encoding="utf-8")
     count = len([f for f in functions if not _left_out(f, found.module)])
-    return Written(path, count, tuple(missing))
+    return WrittenTests(path, count, tuple(missing))
 
 
-def exported(collected: Collected, program: Program, folder: Path) -> tuple[str, list[str]]:
+def exported(collected: Collected, program: ProgramFile, folder: Path) -> tuple[str, list[str]]:
     """Return the tests of a program's functions as a file of its own, and what is not in it.
 
     Args:
@@ -135,7 +135,11 @@ def _generators(writer: TestWriter, strategies: Strategies) -> list[str]:
 
 
 def _head(
-    source: CallSource, strategies: Strategies, program: Program, folder: Path, written: list[str]
+    source: CallSource,
+    strategies: Strategies,
+    program: ProgramFile,
+    folder: Path,
+    written: list[str],
 ) -> str:
     body = "\n".join(written)
     words = ["HealthCheck", *(w for w in ("assume", "given", "reject") if f"{w}(" in body)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
-from ciguard.functions.hosting.verdicts import Failure, Kind
+from ciguard.functions.hosting.verdicts import CallFailure, FailureKind
 from ciguard.functions.solving.expressions import names_in, parsed
 from ciguard.functions.writing.call_source import CallSource, quoted
 from ciguard.writing import is_name, scalar
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from ciguard.functions.specs.calls import Call
     from ciguard.functions.specs.functions import FunctionSpec
-    from ciguard.functions.specs.programs import Program
+    from ciguard.functions.specs.programs import ProgramFile
 
 
-def script_of(call: Call, failure: Failure, source: CallSource, program: Program) -> str:
+def script_of(call: Call, failure: CallFailure, source: CallSource, program: ProgramFile) -> str:
     """Return a script that makes the call, and shows what failed where that is no exception."""
     function = source.module.function(call.function)
     statements = outer_statements(call, source) + _statements(call, function, failure, source)
@@ -40,7 +40,7 @@ def _without(line: str, lines: list[str]) -> list[str]:
     return [one for one in lines if one != line]
 
 
-def import_of_program(source: CallSource, program: Program) -> list[str]:
+def import_of_program(source: CallSource, program: ProgramFile) -> list[str]:
     """Return the lines that import what is used of a program; its folder is on the path."""
     names = ", ".join(sorted(source.program_names))
     if all(map(is_name, program.name.split("."))):
@@ -70,14 +70,14 @@ def outer_statements(call: Call, source: CallSource) -> list[str]:
 
 
 def _statements(
-    call: Call, function: FunctionSpec, failure: Failure, source: CallSource
+    call: Call, function: FunctionSpec, failure: CallFailure, source: CallSource
 ) -> list[str]:
-    if failure.kind is Kind.ENSURE:
+    if failure.kind is FailureKind.ENSURE:
         return postconditions(call, function, source)
     text = source.taken(source.call(call), function)
-    if failure.kind in (Kind.NAN, Kind.MUTATION):
+    if failure.kind in (FailureKind.NAN, FailureKind.MUTATION):
         return [f"print({text})  # {failure.message.splitlines()[0]}"]
-    return [f"{text}  # {failure.message}"] if failure.kind is Kind.TIMEOUT else [text]
+    return [f"{text}  # {failure.message}"] if failure.kind is FailureKind.TIMEOUT else [text]
 
 
 def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
@@ -110,7 +110,7 @@ def passed_by_name(name: str, kind: str) -> str:
     return shown.get(kind, f"{name}={name}")
 
 
-def command_line(program: Program, arguments: Sequence[str]) -> str:
+def command_line(program: ProgramFile, arguments: Sequence[str]) -> str:
     """Return the command that runs a program as a script."""
     words = [a if a.isalnum() else scalar(a) for a in arguments]
     return " ".join(["python", str(program.file), *words])

@@ -37,7 +37,7 @@ from ciguard.functions.specs.kinds import (
     Strings,
     Tuples,
 )
-from ciguard.functions.writing.bounds import Bounds
+from ciguard.functions.writing.bounds import ArgumentBounds
 from ciguard.functions.writing.call_source import quoted
 from ciguard.writing import scalar, writer_of
 
@@ -90,7 +90,7 @@ class Strategies:
     symbols: dict[str, str] = field(default_factory=dict)
     """Statements that draw the sizes which an argument's shape shares with others."""
 
-    def of(self, spec: Spec, bounds: Bounds) -> str:  # noqa: C901, PLR0911, PLR0912 - the kinds
+    def of(self, spec: Spec, bounds: ArgumentBounds) -> str:  # noqa: C901, PLR0911, PLR0912 - the kinds
         """Return a strategy of what an annotation and preconditions allow."""
         match spec:
             case Froms(values):
@@ -107,10 +107,12 @@ class Strategies:
             case Strings():
                 return self._strings(spec, bounds)
             case Lists(item=item, is_tuple=is_tuple):
-                lists = _call("st.lists", self.of(item, Bounds()), **self._lengths(spec, bounds))
+                lists = _call(
+                    "st.lists", self.of(item, ArgumentBounds()), **self._lengths(spec, bounds)
+                )
                 return f"{lists}.map(tuple)" if is_tuple else lists
             case Tuples(items):
-                return _call("st.tuples", *(self.of(item, Bounds()) for item in items))
+                return _call("st.tuples", *(self.of(item, ArgumentBounds()) for item in items))
             case Shapes():
                 return self._shapes(spec)
             case Arrays():
@@ -130,7 +132,7 @@ class Strategies:
 
     # --- numbers ----------------------------------------------------------------------------
 
-    def _ints(self, spec: IntsIn, bounds: Bounds) -> str:
+    def _ints(self, spec: IntsIn, bounds: ArgumentBounds) -> str:
         low, high = self._ends(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
@@ -143,7 +145,7 @@ class Strategies:
             return _multiples(low, high, bounds)
         return f"st.integers({low}, {high})"
 
-    def _floats(self, spec: FloatsIn, bounds: Bounds) -> str:
+    def _floats(self, spec: FloatsIn, bounds: ArgumentBounds) -> str:
         low, high = self._ends(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
@@ -175,7 +177,9 @@ class Strategies:
         if self.box.forward(first).high > self.box.forward(second).low:
             self.guards.append(f"{low} <= {high}")
 
-    def _ends(self, least: object, most: object, bounds: Bounds, quantity: str) -> tuple[str, str]:
+    def _ends(
+        self, least: object, most: object, bounds: ArgumentBounds, quantity: str
+    ) -> tuple[str, str]:
         lows = [*filter(None, [self.bound(least)]), *bounds.lows.get(quantity, ())]
         highs = [*filter(None, [self.bound(most)]), *bounds.highs.get(quantity, ())]
         self._import_names(*lows, *highs)
@@ -194,7 +198,7 @@ class Strategies:
 
     # --- containers -------------------------------------------------------------------------
 
-    def _lengths(self, spec: Lists | Strings, bounds: Bounds) -> dict[str, str]:
+    def _lengths(self, spec: Lists | Strings, bounds: ArgumentBounds) -> dict[str, str]:
         low, high = self._ends(spec.min_len, spec.max_len, bounds, "length")
         equal = bounds.equals.get("length", "")
         if equal:
@@ -204,14 +208,14 @@ class Strategies:
         self._guard(low or "0", high)
         return _sizes(low, high)
 
-    def _strings(self, spec: Strings, bounds: Bounds) -> str:
+    def _strings(self, spec: Strings, bounds: ArgumentBounds) -> str:
         if spec.pattern:
             return f"st.from_regex({spec.pattern!r}, fullmatch=True)"
         letters = scalar(spec.alphabet) if spec.alphabet else ""
         return _call("st.text", alphabet=letters, **self._lengths(spec, bounds))
 
     def _dicts(self, spec: Dicts) -> str:
-        keys, values = self.of(spec.keys, Bounds()), self.of(spec.values, Bounds())
+        keys, values = self.of(spec.keys, ArgumentBounds()), self.of(spec.values, ArgumentBounds())
         sizes = _sizes(self.bound(spec.min_size), self.bound(spec.max_size))
         if spec.max_size is None and isinstance(spec.keys, Bools | Froms):
             sizes.pop("max_size")
@@ -229,7 +233,7 @@ class Strategies:
         sizes = {"min_size": str(least), "max_size": str(most)}
         return _call("st.lists", f"st.integers({small}, {large})", **sizes) + ".map(tuple)"
 
-    def _arrays(self, spec: Arrays, bounds: Bounds) -> str:
+    def _arrays(self, spec: Arrays, bounds: ArgumentBounds) -> str:
         self.needs_arrays = True
         self.source.needs_numpy = True
         shape = bounds.equals.get("shape") or self._shape(spec.shape)
@@ -285,7 +289,7 @@ class Strategies:
                 sizes = [self._size(dim) for dim in dims]
                 return f"({', '.join(sizes)}{',' * (len(sizes) == 1)})"
             case _:
-                return self.of(shape, Bounds())
+                return self.of(shape, ArgumentBounds())
 
     def _size(self, dim: object) -> str:
         match dim:
@@ -317,7 +321,7 @@ class Strategies:
         return ast.unparse(tree)
 
 
-def _multiples(low: str, high: str, bounds: Bounds) -> str:
+def _multiples(low: str, high: str, bounds: ArgumentBounds) -> str:
     """Return a strategy of the multiples, plus an offset, that lie in a range."""
     step, offset = _grouped(bounds.multiple_of), bounds.offset
     if offset:

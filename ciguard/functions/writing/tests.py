@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.functions.drawing.plan import needs_of, plan_of
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.expressions import names_in, parsed
-from ciguard.functions.writing.bounds import Bounds, bounds_of
+from ciguard.functions.writing.bounds import ArgumentBounds, bounds_of
 from ciguard.functions.writing.call_source import quoted
 from ciguard.functions.writing.strategies import Strategies, strategy_name
 
@@ -125,7 +125,7 @@ class TestWriter:
         for parameter in function.parameters:
             if parameter.spec is not None:
                 self.strategies.symbols.clear()
-                self.strategies.of(parameter.spec, Bounds())
+                self.strategies.of(parameter.spec, ArgumentBounds())
                 symbols.update(self.strategies.symbols)
         lines = [f"    {line}" for line in symbols.values()]
         for one in drawn:

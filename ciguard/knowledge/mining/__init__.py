@@ -10,12 +10,12 @@ from ciguard.knowledge.mining.extract import Extracted, extract, prediction, uni
 from ciguard.knowledge.mining.files import extract_from_file, learn_from_files, shipped_rules
 from ciguard.knowledge.mining.learn import learn
 from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource
-from ciguard.knowledge.mining.rules import Rule, RuleSet, Thresholds
+from ciguard.knowledge.mining.rules import MiningRule, RuleSet, Thresholds
 
 __all__ = [
     "Extracted",
+    "MiningRule",
     "ParameterText",
-    "Rule",
     "RuleBook",
     "RuleSet",
     "TextSource",

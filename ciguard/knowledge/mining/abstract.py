@@ -11,8 +11,8 @@ from ciguard.knowledge.mining.structure import END, START, GappedSequences
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.knowledge.mining.rules import Rule, RuleSet
-    from ciguard.knowledge.mining.structure import Pattern, Structure
+    from ciguard.knowledge.mining.rules import MiningRule, RuleSet
+    from ciguard.knowledge.mining.structure import Pattern, PatternStructure
 
 _MAX_REMEMBERED = 20_000
 """Normal forms whose answer is kept; documentation repeats itself."""
@@ -21,17 +21,17 @@ _MAX_REMEMBERED = 20_000
 class RuleBook:
     """A rule set, ready to be asked."""
 
-    def __init__(self, rules: RuleSet, *, structure: Structure | None = None) -> None:
+    def __init__(self, rules: RuleSet, *, structure: PatternStructure | None = None) -> None:
         self._structure = structure or GappedSequences()
         self._thresholds = rules.thresholds
         self._margins = rules.thresholds.margins
-        patterns: dict[Pattern, list[Rule]] = defaultdict(list)
+        patterns: dict[Pattern, list[MiningRule]] = defaultdict(list)
         for rule in rules.rules:
             patterns[rule.pattern].append(rule)
         self._by_word = _indexed(patterns)
-        self._remembered: dict[tuple[str, ...], tuple[Rule, ...]] = {}
+        self._remembered: dict[tuple[str, ...], tuple[MiningRule, ...]] = {}
 
-    def constraints(self, words: Sequence[str]) -> tuple[Rule, ...]:
+    def constraints(self, words: Sequence[str]) -> tuple[MiningRule, ...]:
         """Return, for each field that the sentence constrains, the rule that says so."""
         known = tuple(words)
         found = self._remembered.get(known)
@@ -41,9 +41,9 @@ class RuleBook:
                 self._remembered[known] = found
         return found
 
-    def _decided(self, words: tuple[str, ...]) -> tuple[Rule, ...]:
-        stating: dict[str, Rule] = {}
-        excepting: dict[str, Rule] = {}
+    def _decided(self, words: tuple[str, ...]) -> tuple[MiningRule, ...]:
+        stating: dict[str, MiningRule] = {}
+        excepting: dict[str, MiningRule] = {}
         for rule in self._matching(words):
             best = excepting if rule.is_exception else stating
             if rule.field not in best or self._order(rule) > self._order(best[rule.field]):
@@ -54,7 +54,7 @@ class RuleBook:
             if name not in excepting or self._stands(rule, excepting[name])
         )
 
-    def _matching(self, words: tuple[str, ...]) -> list[Rule]:
+    def _matching(self, words: tuple[str, ...]) -> list[MiningRule]:
         return [
             rule
             for word in set(words)
@@ -63,7 +63,7 @@ class RuleBook:
             for rule in rules
         ]
 
-    def _stands(self, rule: Rule, exception: Rule) -> bool:
+    def _stands(self, rule: MiningRule, exception: MiningRule) -> bool:
         margin = self._margins.get(rule.field, 0.0)
         strength, support = self._thresholds.rank(rule)
         doubt, against = self._thresholds.rank(exception)
@@ -71,16 +71,16 @@ class RuleBook:
             return (strength, support) >= (doubt, against)
         return strength >= (1.0 - margin) * doubt
 
-    def _order(self, rule: Rule) -> tuple[tuple[float, float], int, Rule]:
+    def _order(self, rule: MiningRule) -> tuple[tuple[float, float], int, MiningRule]:
         return self._thresholds.rank(rule), -len(rule.pattern), rule
 
 
 def _indexed(
-    patterns: Mapping[Pattern, list[Rule]],
-) -> dict[str, list[tuple[Pattern, list[Rule]]]]:
+    patterns: Mapping[Pattern, list[MiningRule]],
+) -> dict[str, list[tuple[Pattern, list[MiningRule]]]]:
     """File each pattern under its rarest word, so that a sentence is held against few."""
     common = Counter(word for pattern in patterns for word in pattern)
-    index: dict[str, list[tuple[Pattern, list[Rule]]]] = defaultdict(list)
+    index: dict[str, list[tuple[Pattern, list[MiningRule]]]] = defaultdict(list)
     for pattern, rules in patterns.items():
         words = [word for word in pattern if word not in {START, END}]
         index[min(words, key=lambda word: (common[word], word))].append((pattern, rules))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.knowledge.mining.concrete import FIELDS, forms, instantiate, is_form
 from ciguard.knowledge.mining.keywords import dtype_name, structure_name
-from ciguard.knowledge.mining.parameter_texts import Form, TextSource
+from ciguard.knowledge.mining.parameter_texts import SentenceForm, TextSource
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class Annotation:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class AnnotatedSentence:
     """A sentence in normal form, and its constraints."""
 
     words: tuple[str, ...]
@@ -49,8 +49,10 @@ class Sample:
 
 
 def samples_of(
-    texts: Mapping[TextSource, str], forms: Sequence[Form], annotations: Iterable[Annotation]
-) -> list[Sample]:
+    texts: Mapping[TextSource, str],
+    forms: Sequence[SentenceForm],
+    annotations: Iterable[Annotation],
+) -> list[AnnotatedSentence]:
     """Return the sentences of one parameter that annotations speak of, with their labels.
 
     Args:
@@ -64,11 +66,11 @@ def samples_of(
             found = transferred(forms[number].tokens, annotation.abstract, annotation.concrete)
             # A literal is said once; a placeholder wherever the sentence has it.
             labels[number] |= {one for one in found if rank == 0 or is_form(one[1])}
-    return [Sample(forms[n].words, frozenset(labels[n])) for n in sorted(labels)]
+    return [AnnotatedSentence(forms[n].words, frozenset(labels[n])) for n in sorted(labels)]
 
 
 def _spoken_of(
-    texts: Mapping[TextSource, str], forms: Sequence[Form], annotation: Annotation
+    texts: Mapping[TextSource, str], forms: Sequence[SentenceForm], annotation: Annotation
 ) -> list[int]:
     """Return the numbers of the sentences that a span covers, the best covered one first."""
     numbers = [n for n, form in enumerate(forms) if form.source is annotation.source]
@@ -86,7 +88,7 @@ def _spoken_of(
     return [best, *(n for n in covered if n != best)]
 
 
-def _most_alike(forms: Sequence[Form], numbers: list[int], normalised: str) -> list[int]:
+def _most_alike(forms: Sequence[SentenceForm], numbers: list[int], normalised: str) -> list[int]:
     words = set(normalised.lower().split())
     shares = {n: _common_share(words, {word.lower() for word in forms[n].words}) for n in numbers}
     best = max(numbers, key=lambda n: shares[n])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.knowledge.mining.abstract import RuleBook
-    from ciguard.knowledge.mining.rules import Rule
+    from ciguard.knowledge.mining.rules import MiningRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Extracted:
     values: tuple[str, ...]
     source: TextSource
     sentence: str
-    rule: Rule
+    rule: MiningRule
 
 
 def extract(text: ParameterText, book: RuleBook) -> tuple[Extracted, ...]:

@@ -22,7 +22,7 @@ from ciguard.libraries import LIBRARIES, library_of_distribution
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.knowledge.mining.annotations import Sample
+    from ciguard.knowledge.mining.annotations import AnnotatedSentence
     from ciguard.knowledge.mining.rules import RuleSet, Thresholds
 
 LEARNED = ("tensorflow", "pytorch", "mxnet")
@@ -62,7 +62,7 @@ def learn_from_files(
     """
     texts = list(parameter_texts(_read_lines(docs), name=str(docs))) if docs else []
     spans = list(annotated_spans(_read_lines(sentences), name=str(sentences)))
-    samples: dict[str, list[Sample]] = defaultdict(list)
+    samples: dict[str, list[AnnotatedSentence]] = defaultdict(list)
     for (library, _, _), found in training_samples(spans, texts).items():
         samples[library] += found
     if not samples:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from ciguard.knowledge.mining.concrete import FIELDS
 from ciguard.knowledge.mining.mine import frequent, rows_of
-from ciguard.knowledge.mining.rules import Rule, RuleSet, Thresholds
+from ciguard.knowledge.mining.rules import MiningRule, RuleSet, Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ciguard.knowledge.mining.annotations import Sample
-    from ciguard.knowledge.mining.mine import Row
-    from ciguard.knowledge.mining.structure import Pattern, Structure
+    from ciguard.knowledge.mining.annotations import AnnotatedSentence
+    from ciguard.knowledge.mining.mine import SentenceGroup
+    from ciguard.knowledge.mining.structure import Pattern, PatternStructure
 
 _DIGITS = 3
 """Of support and hits: what is written to a file is what counts."""
@@ -22,10 +22,10 @@ _DIGITS = 3
 
 def learn(
     library: str,
-    samples: Iterable[Sample],
+    samples: Iterable[AnnotatedSentence],
     *,
     thresholds: Thresholds | None = None,
-    structure: Structure | None = None,
+    structure: PatternStructure | None = None,
 ) -> RuleSet:
     """Return the rules behind labelled sentences.
 
@@ -47,7 +47,7 @@ def learn(
     )
 
 
-def _rules(pattern: Pattern, rows: Sequence[Row]) -> Iterator[Rule]:
+def _rules(pattern: Pattern, rows: Sequence[SentenceGroup]) -> Iterator[MiningRule]:
     """Yield one rule per field and distinct set of values in the matching sentences."""
     support = round(sum(row.weight for row in rows), _DIGITS)
     hits: dict[str, dict[tuple[str, ...], float]] = {name: defaultdict(float) for name in FIELDS}
@@ -58,7 +58,7 @@ def _rules(pattern: Pattern, rows: Sequence[Row]) -> Iterator[Rule]:
                 hits[name][values] += weight
     for name, weighed in hits.items():
         for values, weight in weighed.items():
-            yield Rule(name, pattern, values, support, round(weight, _DIGITS))
+            yield MiningRule(name, pattern, values, support, round(weight, _DIGITS))
 
 
 class _Best:
@@ -66,11 +66,11 @@ class _Best:
 
     def __init__(self, rows: int, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._kept: list[dict[tuple[str, bool], list[tuple[tuple[float, float, int], Rule]]]] = [
-            defaultdict(list) for _ in range(rows)
-        ]
+        self._kept: list[
+            dict[tuple[str, bool], list[tuple[tuple[float, float, int], MiningRule]]]
+        ] = [defaultdict(list) for _ in range(rows)]
 
-    def offer(self, rule: Rule, numbers: Iterable[int]) -> None:
+    def offer(self, rule: MiningRule, numbers: Iterable[int]) -> None:
         if not rule.is_exception and rule.confidence < self._thresholds.min_confidence:
             return
         ranked = (*self._thresholds.rank(rule), -len(rule.pattern)), rule
@@ -83,7 +83,7 @@ class _Best:
                 kept.remove(min(kept))
                 kept.append(ranked)
 
-    def rules(self) -> set[Rule]:
+    def rules(self) -> set[MiningRule]:
         """Return the rules; exceptions only where there is something they are exceptions to."""
         return {
             rule

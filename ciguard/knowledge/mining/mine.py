@@ -12,13 +12,13 @@ from ciguard.knowledge.mining.structure import (
     MAX_PATTERN_LENGTH,
     START,
     GappedSequences,
-    Structure,
+    PatternStructure,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.knowledge.mining.annotations import Labels, Sample
+    from ciguard.knowledge.mining.annotations import AnnotatedSentence, Labels
     from ciguard.knowledge.mining.structure import Pattern
 
 _ROUNDING = 1e-9
@@ -28,7 +28,7 @@ Matches: TypeAlias = "dict[int, int]"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SentenceGroup:
     """All samples of one normal form: a sentence that many parameters share is looked at once."""
 
     words: tuple[str, ...]
@@ -41,7 +41,7 @@ class Row:
         return sum(self.labels.values())
 
 
-def rows_of(samples: Iterable[Sample]) -> list[Row]:
+def rows_of(samples: Iterable[AnnotatedSentence]) -> list[SentenceGroup]:
     """Group samples by normal form, in a stable order.
 
     A form of n samples weighs the square root of n: a sentence that a hundred parameters share is
@@ -53,13 +53,13 @@ def rows_of(samples: Iterable[Sample]) -> list[Row]:
     return [_row(words, grouped[words]) for words in sorted(grouped)]
 
 
-def _row(words: tuple[str, ...], counts: Counter[Labels]) -> Row:
+def _row(words: tuple[str, ...], counts: Counter[Labels]) -> SentenceGroup:
     scale = 1 / math.sqrt(counts.total())
-    return Row(words, {labels: count * scale for labels, count in counts.items()})
+    return SentenceGroup(words, {labels: count * scale for labels, count in counts.items()})
 
 
 def frequent(
-    rows: Sequence[Row], min_support: float, *, structure: Structure | None = None
+    rows: Sequence[SentenceGroup], min_support: float, *, structure: PatternStructure | None = None
 ) -> list[tuple[Pattern, tuple[int, ...]]]:
     """Return the frequent patterns and the numbers of the rows that each matches.
 
@@ -77,7 +77,9 @@ def frequent(
 
 
 class _Miner:
-    def __init__(self, rows: Sequence[Row], min_support: float, structure: Structure) -> None:
+    def __init__(
+        self, rows: Sequence[SentenceGroup], min_support: float, structure: PatternStructure
+    ) -> None:
         self._rows = rows
         self._weights = [row.weight for row in rows]
         self._min_support = min_support

@@ -77,7 +77,7 @@ def normalise(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:
             `MAX_TEXT_LENGTH`.
         parameters: names of the API's parameters: a quoted one is a reference.
     """
-    return _joined(list(_Reader(text[:MAX_TEXT_LENGTH], parameters).tokens()))
+    return _joined(list(_SentenceReader(text[:MAX_TEXT_LENGTH], parameters).tokens()))
 
 
 def _joined(tokens: list[Token]) -> tuple[Token, ...]:
@@ -101,7 +101,7 @@ def _as_choice(token: Token) -> Token:
     return Token(CHOICE, token.raws) if is_choice else token
 
 
-class _Reader:
+class _SentenceReader:
     """Reads one sentence from left to right; never looks further ahead than a fixed distance."""
 
     def __init__(self, text: str, parameters: Collection[str]) -> None:
@@ -192,7 +192,7 @@ class _Reader:
             return [Token(ENUM, (content,))]
         if "'" in content or '"' in content:
             return []
-        return list(_Reader(content.replace("`", " "), self._parameters).tokens())
+        return list(_SentenceReader(content.replace("`", " "), self._parameters).tokens())
 
     def _name(self, content: str) -> Token | None:
         if content in self._parameters:

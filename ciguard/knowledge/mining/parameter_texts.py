@@ -39,7 +39,7 @@ class ParameterText:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SentenceForm:
     """One sentence of a parameter's texts."""
 
     source: TextSource
@@ -59,17 +59,19 @@ class Form:
         return self.start + len(self.text)
 
 
-def forms_of(text: ParameterText) -> list[Form]:
+def forms_of(text: ParameterText) -> list[SentenceForm]:
     """Return the sentences of all texts of a parameter, each in normal form."""
     names = frozenset(text.parameters)
     forms = [
-        Form(TextSource.DESCRIPTION, one.text, one.start, normalise(one.text, names))
+        SentenceForm(TextSource.DESCRIPTION, one.text, one.start, normalise(one.text, names))
         for one in sentences(text.description)
     ]
     declared = text.doc_type[:MAX_TEXT_LENGTH]
     if declared.strip():
-        forms.append(Form(TextSource.DOC_TYPE, declared, 0, normalise_type(declared, names)))
+        forms.append(
+            SentenceForm(TextSource.DOC_TYPE, declared, 0, normalise_type(declared, names))
+        )
     if text.default is not None:
         default = text.default[:MAX_TEXT_LENGTH]
-        forms.append(Form(TextSource.DEFAULT, default, 0, normalise_default(default)))
+        forms.append(SentenceForm(TextSource.DEFAULT, default, 0, normalise_default(default)))
     return forms

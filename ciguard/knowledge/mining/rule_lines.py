@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ciguard.knowledge.mining.rules import Rule, RuleSet, Thresholds
+from ciguard.knowledge.mining.rules import MiningRule, RuleSet, Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,9 +91,9 @@ def _record(number: int, line: str) -> dict[str, Any]:
     return record
 
 
-def _rule(number: int, record: dict[str, Any]) -> Rule:
+def _rule(number: int, record: dict[str, Any]) -> MiningRule:
     try:
-        rule = Rule(
+        rule = MiningRule(
             field=str(record["field"]),
             pattern=tuple(str(record["pattern"]).split()),
             values=tuple(map(str, record["values"])),

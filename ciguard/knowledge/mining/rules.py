@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Rule:
+class MiningRule:
     """Where the pattern matches, the field has these values: t -> a in the paper."""
 
     field: str
@@ -68,7 +68,7 @@ class Thresholds:
     margins: Mapping[str, float] = field(default_factory=usual_margins)
     """By field: a constraint stands unless an exception outranks it by more than this share."""
 
-    def rank(self, rule: Rule) -> tuple[float, float]:
+    def rank(self, rule: MiningRule) -> tuple[float, float]:
         """Return by what rules are ordered: the confidence, less when there is little support."""
         return rule.hits / (rule.support + self.caution), rule.support
 
@@ -81,7 +81,7 @@ class RuleSet:
     sentences: int
     """Labelled sentences they were learned from."""
     thresholds: Thresholds
-    rules: tuple[Rule, ...]
+    rules: tuple[MiningRule, ...]
 
     def __post_init__(self) -> None:
         unknown = {rule.field for rule in self.rules} - set(FIELDS)

@@ -1,7 +1,7 @@
 """The structure of a sentence: ordered sequences of its tokens, with gaps, anchored or not.
 
 DocTer mines subtrees of dependency parses. Gapped sequences over the normal form reach the same
-quality and need no parser; whoever has a parser writes another `Structure`.
+quality and need no parser; whoever has a parser writes another `PatternStructure`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_SENTENCE_LENGTH = 60
 Pattern: TypeAlias = tuple[str, ...]
 
 
-class Structure(Protocol):
+class PatternStructure(Protocol):
     """How patterns grow and where they match. Positions are counted in tokens."""
 
     def starts(self, tokens: Sequence[str]) -> Iterator[tuple[Pattern, int]]:

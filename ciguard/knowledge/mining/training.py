@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.knowledge.mining.annotations import Annotation, Sample, samples_of
+from ciguard.knowledge.mining.annotations import AnnotatedSentence, Annotation, samples_of
 from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource, forms_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ Key: TypeAlias = tuple[str, str, str]
 
 def training_samples(
     annotations: Iterable[Annotation], texts: Iterable[ParameterText] = ()
-) -> dict[Key, list[Sample]]:
+) -> dict[Key, list[AnnotatedSentence]]:
     """Return the labelled sentences of every annotated parameter, in our normal form.
 
     Args:
@@ -38,7 +38,7 @@ def training_samples(
     }
 
 
-def _samples(text: ParameterText, annotations: list[Annotation]) -> list[Sample]:
+def _samples(text: ParameterText, annotations: list[Annotation]) -> list[AnnotatedSentence]:
     texts = {
         TextSource.DESCRIPTION: text.description,
         TextSource.DOC_TYPE: text.doc_type,
@@ -49,10 +49,10 @@ def _samples(text: ParameterText, annotations: list[Annotation]) -> list[Sample]
 
 def _span_samples(
     key: Key, names: dict[tuple[str, str], list[str]], annotations: list[Annotation]
-) -> list[Sample]:
+) -> list[AnnotatedSentence]:
     """Treat each span as all the documentation there is."""
     library, api, parameter = key
-    samples: list[Sample] = []
+    samples: list[AnnotatedSentence] = []
     for one in annotations:
         span = one.span or one.normalised
         described = one.source is TextSource.DESCRIPTION

@@ -17,7 +17,7 @@ from ciguard.domain.values import (
     value_from_json,
     value_to_json,
 )
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 from ciguard.knowledge.refinement.messages import Presence, advice_in, mentioned
 from ciguard.knowledge.refinement.refuted import is_refuted
 from ciguard.knowledge.refinement.requirements import dtype_named
@@ -44,7 +44,7 @@ _KEPT_OF = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ParameterMessages:
     """What messages said of one parameter."""
 
     parameter: str
@@ -73,7 +73,7 @@ class Experience:
     """Those of them that got past validation."""
     counts: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     """Parameter → trait → how often it passed, and how often it was refused."""
-    said: list[Said] = field(default_factory=list)
+    said: list[ParameterMessages] = field(default_factory=list)
     examples: list[dict[str, Value]] = field(default_factory=list)
     """Arguments of calls that passed, by parameter."""
 
@@ -118,7 +118,9 @@ class Experience:
         self._count(values, names, 1, mentioned(outcome.message, names) or names)
         for advice in advice_in(outcome.message, values, names):
             message = " ".join(outcome.message.split())[:_MAX_QUOTED]
-            self._hear(Said(advice.parameter, advice.fields, advice.presence, message, 1))
+            self._hear(
+                ParameterMessages(advice.parameter, advice.fields, advice.presence, message, 1)
+            )
 
     def _unbuilt(self, values: Mapping[str, Value], names: Sequence[str], message: str) -> None:
         """Blame the dtype that the target lacks, and nothing else: the API was not called."""
@@ -143,7 +145,7 @@ class Experience:
                 for trait in traits:
                     seen.setdefault(trait, [0, 0])[column] += 1
 
-    def _hear(self, heard: Said) -> None:
+    def _hear(self, heard: ParameterMessages) -> None:
         for place, said in enumerate(self.said):
             if said.key == heard.key:
                 self.said[place] = replace(said, count=said.count + heard.count)
@@ -182,7 +184,7 @@ class Experience:
         self.judged += other.judged
         self.passed += other.passed
 
-    def heeds(self, said: Said) -> bool:
+    def heeds(self, said: ParameterMessages) -> bool:
         """Return whether what a message said steers later calls."""
         if said.count < _HEEDED or self.pass_rate >= _WELL_UNDERSTOOD:
             return False
@@ -193,7 +195,7 @@ class Experience:
         found: dict[str, list[Clue]] = {}
         for said in sorted(self.said, key=lambda said: -said.count):
             if self.heeds(said) and said.fields:
-                clue = Clue(source=Source.REJECTION, evidence=said.message, **said.fields)
+                clue = Clue(source=ClueSource.REJECTION, evidence=said.message, **said.fields)
                 found.setdefault(said.parameter, []).append(clue)
         return found
 
@@ -244,7 +246,9 @@ def experience_from_json(encoded: Json) -> Experience:
                 for name, seen in encoded["counts"].items()
             },
             said=[
-                Said(str(p), _fields_from_json(f), Presence(presence), str(message), int(count))
+                ParameterMessages(
+                    str(p), _fields_from_json(f), Presence(presence), str(message), int(count)
+                )
                 for p, f, presence, message, count in encoded["said"]
             ],
             examples=[

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
     from ciguard.knowledge.api import Api
     from ciguard.knowledge.clues import Clue
-    from ciguard.knowledge.refinement.experience import Experience, Said
+    from ciguard.knowledge.refinement.experience import Experience, ParameterMessages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ def refinements(record: ApiRecord, experience: Experience) -> tuple[Refinement, 
     return (*heard, *counted)
 
 
-def _in_words(said: Said) -> str:
+def _in_words(said: ParameterMessages) -> str:
     if said.presence is Presence.ALWAYS:
         return "is always given"
     if said.presence is Presence.NEVER:

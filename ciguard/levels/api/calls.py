@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.intent import Intent
 from ciguard.levels.api.forms import reforming
-from ciguard.levels.api.layout import Layout
+from ciguard.levels.api.layout import CallLayout
 from ciguard.levels.api.mix import Bend, Mix
 from ciguard.levels.api.nearby import Nearby
 from ciguard.levels.api.search import search
-from ciguard.levels.api.slots import Slot, is_drawn, slots_of
-from ciguard.values import Scope, takes_special, with_special
+from ciguard.levels.api.slots import ParameterSlot, is_drawn, slots_of
+from ciguard.values import SamplingScope, takes_special, with_special
 
 if TYPE_CHECKING:
     import random
@@ -62,11 +62,11 @@ class CallGenerator:
         generated = [p for p in api.parameters if is_drawn(p)]
         inputs = list(api.inputs)
         known = {slot.name: slot for slot in plain.slots} if plain else {}
-        self.slots: tuple[Slot, ...] = slots_of(
+        self.slots: tuple[ParameterSlot, ...] = slots_of(
             [*generated, *inputs], known, reform=reforming(api.record.api.partition(".")[0])
         )
         self._breakable = tuple(slot for slot in self.slots if slot.violate)
-        self._layout = Layout(
+        self._layout = CallLayout(
             _as_declared(api, generated), keywords_only=api.record.source == "opdef"
         )
         self._inputs = tuple(parameter.name for parameter in inputs)
@@ -93,7 +93,7 @@ class CallGenerator:
         intent = _INTENTS[bend] if focuses else Intent.CONFORMING
         return self._assembled(scope.values, intent, focuses, _seed(rng))
 
-    def _focuses(self, rng: random.Random, bend: Bend, mix: Mix) -> tuple[Slot, ...]:
+    def _focuses(self, rng: random.Random, bend: Bend, mix: Mix) -> tuple[ParameterSlot, ...]:
         """Return the parameters to bend; none for an API that has none that can be."""
         slots = self._breakable if bend is Bend.VIOLATE else self.slots
         if bend in _UNBENT or not slots:
@@ -106,7 +106,7 @@ class CallGenerator:
             return (first, *more)
         return (first,)
 
-    def _with_special(self, rng: random.Random, scope: Scope) -> tuple[Slot, ...]:
+    def _with_special(self, rng: random.Random, scope: SamplingScope) -> tuple[ParameterSlot, ...]:
         """Put NaN or an infinity into one of the tensors; return its slot, if there is one."""
         given = [(slot, scope.values.get(slot.name)) for slot in self.slots]
         able = [(slot, tensor) for slot, tensor in given if takes_special(tensor)]
@@ -121,10 +121,12 @@ class CallGenerator:
         values = self._layout.read(call.arguments, call.keywords)
         return values | dict(zip(self._inputs, call.inputs, strict=False))
 
-    def _conforming(self, rng: random.Random, mix: Mix, focuses: tuple[Slot, ...]) -> Scope:
+    def _conforming(
+        self, rng: random.Random, mix: Mix, focuses: tuple[ParameterSlot, ...]
+    ) -> SamplingScope:
         if self._nearby is not None and rng.random() < self._near:
             return self._nearby.draw(rng, focuses)
-        scope = Scope()
+        scope = SamplingScope()
         values = scope.values
         for slot in self.slots:
             share = slot.share
@@ -136,7 +138,7 @@ class CallGenerator:
         self,
         values: dict[str, Value],
         intent: Intent,
-        focuses: tuple[Slot, ...],
+        focuses: tuple[ParameterSlot, ...],
         seed: int,
     ) -> ApiCall:
         arguments, keywords = self._layout.place(values)
@@ -165,7 +167,7 @@ def _seed(rng: random.Random) -> int:
     return int(rng.random() * _SEED_RANGE)
 
 
-def _draw(rng: random.Random, slots: tuple[Slot, ...]) -> Slot:
+def _draw(rng: random.Random, slots: tuple[ParameterSlot, ...]) -> ParameterSlot:
     slot = slots[int(rng.random() * len(slots))]
     if slot.share and rng.random() < _OPTIONAL_REDRAWN:
         # Required parameters steer the computation; most optional ones are switches.

@@ -14,7 +14,7 @@ from ciguard.writing import scalar
 
 if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
-    from ciguard.writing import Source
+    from ciguard.writing import ScriptSource
 
 _PARTS = '''
 def parts(value):
@@ -53,7 +53,7 @@ EFFECTS = frozenset(_WHAT)
 """Kinds of differential findings whose scripts look at arguments."""
 
 
-def effects_check(finding: Finding, source: Source) -> tuple[str, list[str]]:
+def effects_check(finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:
     """Return the definitions before the call, and the call with what is held against the reference.
 
     Args:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import random
 
     from ciguard.domain.values import Value
-    from ciguard.values import Mutator, Scope
+    from ciguard.values import Mutator, SamplingScope
 
 
 def forms_of(module: str) -> tuple[TensorForm, ...]:
@@ -28,7 +28,7 @@ def reforming(module: str) -> Mutator | None:
 
 
 def _reformed(
-    rng: random.Random, scope: Scope, current: Value, *, forms: tuple[TensorForm, ...]
+    rng: random.Random, scope: SamplingScope, current: Value, *, forms: tuple[TensorForm, ...]
 ) -> Value:
     del scope
     if not isinstance(current, TensorValue):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Parameter
 
 
-class Layout:
+class CallLayout:
     """The form of an API's calls: a positional prefix, then keywords.
 
     Required parameters go by position where the API allows it: the names of builtins in

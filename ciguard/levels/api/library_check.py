@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from ciguard.domain import dtypes
 from ciguard.domain.api_calls import as_call
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Container, Tensor, decode_outputs
+from ciguard.execution import Container, TensorOutput, decode_outputs
 from ciguard.oracles import equivalent, inputs_in, returned_part
 from ciguard.oracles.relations import tensors_of
 from ciguard.triage.scripting import functions, list_of, tolerances
-from ciguard.writing import Source, element, shape_text, writer_of
+from ciguard.writing import ScriptSource, element, shape_text, writer_of
 
 if TYPE_CHECKING:
     from ciguard.domain.api_calls import ApiCall
@@ -73,7 +73,7 @@ def equivalent_lines(finding: Finding, *, other: str) -> list[str]:
         ValueError: if there is no equivalent call.
     """
     call = _equivalent(finding, other)
-    source = Source(writer_of(other))
+    source = ScriptSource(writer_of(other))
     statements = source.call(call)
     return [
         line
@@ -90,8 +90,8 @@ def _equivalent(finding: Finding, other: str) -> ApiCall:
     return call
 
 
-def _tensor(outcome: Outcome, part: int | None) -> Tensor | None:
+def _tensor(outcome: Outcome, part: int | None) -> TensorOutput | None:
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     if part is not None:
         output = output.items[part] if isinstance(output, Container) else None
-    return output if isinstance(output, Tensor) else None
+    return output if isinstance(output, TensorOutput) else None

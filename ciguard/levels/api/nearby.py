@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import Explicit, TensorValue, Value
-from ciguard.values import Scope
+from ciguard.values import SamplingScope
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Mapping, Sequence
 
-    from ciguard.levels.api.slots import Slot
+    from ciguard.levels.api.slots import ParameterSlot
 
 _KEPT = 0.5
 _REFILLED = 0.85
@@ -25,7 +25,9 @@ _NEWLY_GIVEN = 0.05
 class Nearby:
     """Draws calls near the examples."""
 
-    def __init__(self, slots: Sequence[Slot], examples: Sequence[Mapping[str, Value]]) -> None:
+    def __init__(
+        self, slots: Sequence[ParameterSlot], examples: Sequence[Mapping[str, Value]]
+    ) -> None:
         self._slots = tuple(slots)
         known = {slot.name for slot in self._slots}
         # What was learned of a parameter that is no longer given is left out.
@@ -34,10 +36,10 @@ class Nearby:
             for example in examples
         )
 
-    def draw(self, rng: random.Random, focuses: Sequence[Slot]) -> Scope:
+    def draw(self, rng: random.Random, focuses: Sequence[ParameterSlot]) -> SamplingScope:
         """Return the arguments of a call near one that passed; those in focus are given."""
         example = self._examples[int(rng.random() * len(self._examples))]
-        scope = Scope()
+        scope = SamplingScope()
         values = scope.values
         values.update(example)
         moved: set[str] = set()
@@ -54,7 +56,9 @@ class Nearby:
         return scope
 
 
-def _redrawn(rng: random.Random, scope: Scope, slot: Slot, kept: Value, *, must: bool) -> Value:
+def _redrawn(
+    rng: random.Random, scope: SamplingScope, slot: ParameterSlot, kept: Value, *, must: bool
+) -> Value:
     pick = rng.random()
     if pick < _KEPT and not must:
         return kept

@@ -20,7 +20,7 @@ from ciguard.triage.scripting import (
     source_of,
     timing,
 )
-from ciguard.writing import Source, scalar
+from ciguard.writing import ScriptSource, scalar
 
 if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
@@ -39,7 +39,7 @@ def call_script(finding: Finding, hint: EnvironmentHint) -> str:
     return assembled(finding, source, hint, header=above, body=body)
 
 
-def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, list[str]]:
+def _body(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> tuple[str, list[str]]:
     """Return the definitions before the call, and the call with what follows."""
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(as_call(finding.case), source)
@@ -57,7 +57,9 @@ def _body(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str,
     return before, [*indented_try(calls, after_error), after]
 
 
-def _around_call(finding: Finding, source: Source, hint: EnvironmentHint) -> tuple[str, str, str]:
+def _around_call(
+    finding: Finding, source: ScriptSource, hint: EnvironmentHint
+) -> tuple[str, str, str]:
     if finding.oracle == "boundary":
         return "", "", _accepted(finding)
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None

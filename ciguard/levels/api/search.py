@@ -20,7 +20,7 @@ from ciguard.values import (
     List,
     OneOf,
     Sampler,
-    Scope,
+    SamplingScope,
     Tensor,
     compile_sampler,
 )
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from ciguard.levels.api.slots import Slot
+    from ciguard.levels.api.slots import ParameterSlot
 
 _ANY_DTYPE = ("float32", "float32", "float64", "int64", "int32", "bool", "complex64", "uint8",
               "string")  # fmt: skip
@@ -58,12 +58,14 @@ def _anything() -> Sampler:
     return compile_sampler(_ANYTHING)
 
 
-def search(rng: random.Random, slots: Sequence[Slot]) -> tuple[dict[str, Value], tuple[Slot, ...]]:
+def search(
+    rng: random.Random, slots: Sequence[ParameterSlot]
+) -> tuple[dict[str, Value], tuple[ParameterSlot, ...]]:
     """Return the arguments of a call, and the slots that were drawn from anything."""
-    scope = Scope()
+    scope = SamplingScope()
     given = _GIVEN[int(rng.random() * len(_GIVEN))]
     replaced = _REPLACED[int(rng.random() * len(_REPLACED))]
-    tried: list[Slot] = []
+    tried: list[ParameterSlot] = []
     last: Value | None = None
     for slot in slots:
         if slot.share and rng.random() >= given:

@@ -34,7 +34,7 @@ _MOSTLY = 4.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Slot:
+class ParameterSlot:
     """One parameter, compiled. Compared by identity: two are never made alike."""
 
     name: str
@@ -52,10 +52,10 @@ class Slot:
 
 def slots_of(
     parameters: Sequence[Parameter],
-    plain: Mapping[str, Slot] | None = None,
+    plain: Mapping[str, ParameterSlot] | None = None,
     *,
     reform: Mutator | None = None,
-) -> tuple[Slot, ...]:
+) -> tuple[ParameterSlot, ...]:
     """Compile parameters, each after those that it refers to.
 
     Args:
@@ -76,7 +76,9 @@ def is_drawn(parameter: Parameter) -> bool:
     return parameter.is_generated or parameter.required
 
 
-def _slot(parameter: Parameter, plain: Slot | None, reform: Mutator | None) -> Slot:
+def _slot(
+    parameter: Parameter, plain: ParameterSlot | None, reform: Mutator | None
+) -> ParameterSlot:
     constraint = parameter.constraint
     share = 0.0 if parameter.required and not _may_be_missing(parameter) else 1.0
     if parameter.kind is ParameterKind.VAR_POSITIONAL:
@@ -86,7 +88,7 @@ def _slot(parameter: Parameter, plain: Slot | None, reform: Mutator | None) -> S
     share *= parameter.given
     if plain is not None and plain.constraint == constraint:
         return replace(plain, share=share)
-    return Slot(
+    return ParameterSlot(
         name=parameter.name,
         constraint=constraint,
         sample=compile_sampler(constraint),

@@ -13,7 +13,7 @@ from ciguard.triage.scripting import functions, tolerances
 if TYPE_CHECKING:
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.case import Case
-    from ciguard.writing import Source
+    from ciguard.writing import ScriptSource
 
 _ANY_TYPE = "number"
 _COMPARE = """
@@ -32,7 +32,7 @@ except Exception as error:
 """
 
 
-def twin_call(case: Case, source: Source) -> list[str]:
+def twin_call(case: Case, source: ScriptSource) -> list[str]:
     """Return the statements of the twin alone: a process that died may have died in it."""
     relation = RELATIONS.items().get(case.relation)
     twin = relation.twin(as_call(case)) if relation is not None else None
@@ -42,7 +42,7 @@ def twin_call(case: Case, source: Source) -> list[str]:
     return [*filter(None, [seed]), f"twin = {source.expression(twin)}"]
 
 
-def twin_check(case: ApiCall, source: Source) -> tuple[list[str], str, str]:
+def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str]:
     """Return the source text of a call and of the comparison with its twin.
 
     Args:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.exploring import (
     CALL_LIMIT_S,
-    Caller,
-    Ended,
+    CallEnded,
     Endless,
+    FunctionCaller,
     Surroundings,
     arguments_for,
     host_of,
@@ -34,8 +34,8 @@ from ciguard.levels.app.settings import LABELS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.applications.exploring import Answered
-    from ciguard.applications.finding import Application, Found
+    from ciguard.applications.exploring import StubResponse
+    from ciguard.applications.finding import Application, ServiceFunction
     from ciguard.config import Config
     from ciguard.domain.findings import Finding
     from ciguard.domain.outcomes import Outcome
@@ -55,10 +55,10 @@ class Recalled:
     """Writes down all that it takes to call a function again."""
 
     application: Application
-    found: Found
+    found: ServiceFunction
     form: int
 
-    def __call__(self, answers: Sequence[Answered]) -> Json:
+    def __call__(self, answers: Sequence[StubResponse]) -> Json:
         """Return a call with these answers; see `AppCase.call`."""
         module, routine = routines_of(self.application)[self.found.name]
         with tempfile.TemporaryDirectory(prefix="ciguard-app-") as name:
@@ -144,10 +144,12 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
         arguments = {
             name: _moved(given, _HERE, folder) for name, given in case.call["arguments"].items()
         }
-        called = Caller(host, found, module, routine).call(arguments, answers=case.call["answers"])
+        called = FunctionCaller(host, found, module, routine).call(
+            arguments, answers=case.call["answers"]
+        )
     if isinstance(called, Endless):
         return Hung(CALL_LIMIT_S) if called.instead == "does not end" else Crashed("exit")
-    if not isinstance(called, Ended):
+    if not isinstance(called, CallEnded):
         msg = f"{visible(case.api)}: cannot be called: {visible(called.reason)}"
         raise ConfigurationError(msg)
     if called.raised is None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.applications.exploring import CALL_LIMIT_S
-from ciguard.applications.judging import Cause
+from ciguard.applications.judging import DeadConditionCause
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
 from ciguard.domain.function_calls import function_api, seated
@@ -23,9 +23,9 @@ from ciguard.oracles import Traits, headline
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.assessing import Assessed, Verdict
-    from ciguard.applications.exploring import Answered, Crash, Explored
-    from ciguard.applications.finding import Found
+    from ciguard.applications.assessing import Assessed, ConditionVerdict
+    from ciguard.applications.exploring import Crash, ExploredFunction, StubResponse
+    from ciguard.applications.finding import ServiceFunction
     from ciguard.applications.judging import Dead
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
@@ -36,7 +36,10 @@ APPLICATION = "application"
 CONTRADICTION = "contradiction"
 CRASH = "crash"
 UNKNOWN_LABEL = "unknown-label"
-_OF_CAUSES = {Cause.NO_LABEL: UNKNOWN_LABEL, Cause.CONTRADICTION: CONTRADICTION}
+_OF_CAUSES = {
+    DeadConditionCause.NO_LABEL: UNKNOWN_LABEL,
+    DeadConditionCause.CONTRADICTION: CONTRADICTION,
+}
 """Kinds of dead conditions that take labels, or a solver, to be found."""
 SEVERITIES = {
     "crash": Severity.HIGH,
@@ -135,13 +138,13 @@ class Applied:
         """Return the path of one of its files as reports name it."""
         return file if self.root == "." else f"{self.root}/{file}"
 
-    def api(self, found: Found) -> str:
+    def api(self, found: ServiceFunction) -> str:
         """Return the name by which reports call a function."""
         return function_api(self.path(found.file), found.name)
 
 
 def of_answers(
-    explored: Explored, at: Applied, call: Callable[[Sequence[Answered]], Json]
+    explored: ExploredFunction, at: Applied, call: Callable[[Sequence[StubResponse]], Json]
 ) -> Iterator[Finding]:
     """Yield what some answers bring about and others do not.
 
@@ -189,7 +192,7 @@ def _failure(kind: str, crash: Crash, at: Applied, case: AppCase, with_what: str
 
 
 def of_difference(  # noqa: PLR0913 - what failed, where, and what it is held against
-    crash: Crash, found: Found, at: Applied, call: Json, *, reference: str, pair: PairKind
+    crash: Crash, found: ServiceFunction, at: Applied, call: Json, *, reference: str, pair: PairKind
 ) -> Finding:
     """Return the finding that a function fails whatever is answered, and elsewhere does not.
 
@@ -211,7 +214,9 @@ def of_difference(  # noqa: PLR0913 - what failed, where, and what it is held ag
     )
 
 
-def of_conditions(dead: Iterable[tuple[Dead, Sequence[Found]]], at: Applied) -> Iterator[Finding]:
+def of_conditions(
+    dead: Iterable[tuple[Dead, Sequence[ServiceFunction]]], at: Applied
+) -> Iterator[Finding]:
     """Yield sub-conditions that no answer changes.
 
     Args:
@@ -241,7 +246,9 @@ def of_conditions(dead: Iterable[tuple[Dead, Sequence[Found]]], at: Applied) -> 
         )
 
 
-def of_inputs(assessed: Assessed, at: Applied, beside: Sequence[Found]) -> Iterator[Finding]:
+def of_inputs(
+    assessed: Assessed, at: Applied, beside: Sequence[ServiceFunction]
+) -> Iterator[Finding]:
     """Yield sub-conditions that too few of their inputs make true, and inputs that fail.
 
     Args:
@@ -261,12 +268,12 @@ def of_inputs(assessed: Assessed, at: Applied, beside: Sequence[Found]) -> Itera
         yield _failure("crash", crash, at, case, f"with {tried.shown().wanted}")
 
 
-def kind_of(verdict: Verdict) -> str:
+def kind_of(verdict: ConditionVerdict) -> str:
     """Return the kind of what too few inputs make true: as the service answers, or an engine."""
     return "accuracy" if verdict.is_of_service else "accuracy-here"
 
 
-def _accuracy(verdict: Verdict, found: Found, at: Applied) -> Finding:
+def _accuracy(verdict: ConditionVerdict, found: ServiceFunction, at: Applied) -> Finding:
     goal = verdict.goal
     condition = condition_words(goal.text, goal.branch.condition)
     helps = verdict.suggestion.sentence if verdict.suggestion is not None else ""
@@ -315,7 +322,7 @@ def _finding(  # noqa: PLR0913 - one for each thing that tells findings apart
     )
 
 
-def _case(found: Found, at: Applied, aspect: Aspect, call: Json) -> AppCase:
+def _case(found: ServiceFunction, at: Applied, aspect: Aspect, call: Json) -> AppCase:
     return AppCase(
         api=at.api(found),
         file=at.path(found.file),
@@ -331,7 +338,7 @@ def condition_words(text: str, whole: str) -> str:
     return text if text == whole else f"{text} in {whole}"
 
 
-def _around(reached: Sequence[Found], file: str, line: int) -> Found:
+def _around(reached: Sequence[ServiceFunction], file: str, line: int) -> ServiceFunction:
     """Return the function that a line stands in, else the first that reaches it."""
     before = [one for one in reached if one.file == file and one.line <= line]
     return max(before, key=lambda one: one.line, default=reached[0])

@@ -16,7 +16,7 @@ from ciguard.levels.app.findings import Applied
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.applications.finding import Application, Found
+    from ciguard.applications.finding import Application, ServiceFunction
     from ciguard.applications.judging import Dead, Vocabulary
     from ciguard.campaign import Member
 
@@ -31,24 +31,24 @@ class ReadApplication:
     application: Application
     root: str
     """Its folder, relative to the current one."""
-    found: tuple[Found, ...]
+    found: tuple[ServiceFunction, ...]
 
     def on(self, member: Member) -> Applied:
         """Return it on a target."""
         library = member.environment.library.name
         return Applied(root=self.root, library=library, target=member.name)
 
-    def api(self, found: Found) -> str:
+    def api(self, found: ServiceFunction) -> str:
         """Return the name by which reports call a function of it."""
         return Applied(root=self.root, library="", target="").api(found)
 
-    def dead(self, labels: Vocabulary | None) -> dict[Dead, list[Found]]:
+    def dead(self, labels: Vocabulary | None) -> dict[Dead, list[ServiceFunction]]:
         """Return the sub-conditions that are always the same, with the functions that reach each.
 
         Args:
             labels: that services can answer; without them, labels are not judged.
         """
-        reached: dict[Dead, list[Found]] = {}
+        reached: dict[Dead, list[ServiceFunction]] = {}
         told = set()
         for one in self.found:
             for dead in dead_conditions(one, labels):

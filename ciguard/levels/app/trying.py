@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ciguard.applications.assessing import Assessed
-    from ciguard.applications.exploring import Explored, Surroundings
-    from ciguard.applications.finding import Found
+    from ciguard.applications.exploring import ExploredFunction, Surroundings
+    from ciguard.applications.finding import ServiceFunction
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign import Budget, Group, Member
     from ciguard.config import Config
@@ -151,7 +151,7 @@ class Applications:
             if member.name in group.running_eagerly
         ]
 
-    def _is_first(self, read: ReadApplication, found: Found) -> bool:
+    def _is_first(self, read: ReadApplication, found: ServiceFunction) -> bool:
         """Return whether a function is among those that come first."""
         api = read.api(found)
         return any(fnmatch.fnmatchcase(api, glob) for glob in self.config.focus)
@@ -163,10 +163,14 @@ class Applications:
         yield from of_conditions(read.dead(labels).items(), read.on(member))
 
     def _function(
-        self, read: ReadApplication, found: Found, members: Sequence[Member], budget_s: float
+        self,
+        read: ReadApplication,
+        found: ServiceFunction,
+        members: Sequence[Member],
+        budget_s: float,
     ) -> Iterator[Event | Finding]:
         """Try a function on each target, and hold these against each other."""
-        came: list[tuple[Member, Explored]] = []
+        came: list[tuple[Member, ExploredFunction]] = []
         for member in members:
             half_s = min(_MAX_S, budget_s / 2 / len(members))
             try:
@@ -182,7 +186,7 @@ class Applications:
         self,
         read: ReadApplication,
         member: Member,
-        explored: Explored,
+        explored: ExploredFunction,
         assessed: Sequence[Assessed],
     ) -> Iterator[Event | Finding]:
         found, applied = explored.found, read.on(member)
@@ -205,8 +209,8 @@ class Applications:
         )
 
     def _tried(
-        self, read: ReadApplication, found: Found, environment: Environment, half_s: float
-    ) -> tuple[Explored, list[Assessed]]:
+        self, read: ReadApplication, found: ServiceFunction, environment: Environment, half_s: float
+    ) -> tuple[ExploredFunction, list[Assessed]]:
         python, around = str(environment.python), surroundings_on(environment)
         (explored,) = explore(
             read.application, [found], python=python, budget_s=half_s, surroundings=around
@@ -310,7 +314,7 @@ def _judged(assessed: Assessed, at: Applied) -> Iterator[tuple[str, str, str, st
 
 
 def _differences(
-    read: ReadApplication, came: Sequence[tuple[Member, Explored]]
+    read: ReadApplication, came: Sequence[tuple[Member, ExploredFunction]]
 ) -> Iterator[Finding]:
     """Yield where a function fails whatever is answered, on one version of a client alone.
 
@@ -372,7 +376,7 @@ def _trying(config: Config, budget_s: float, surroundings: Surroundings | None =
     )
 
 
-def _counts(explored: Explored, assessed: Sequence[Assessed]) -> dict[str, int]:
+def _counts(explored: ExploredFunction, assessed: Sequence[Assessed]) -> dict[str, int]:
     """Return the calls by what became of them; none where nothing can be said of a function."""
     failed = len(explored.crashes) + len(explored.unguarded)
     hung = len(explored.hangs)

@@ -13,10 +13,10 @@ from ciguard.sources import bound_in, dotted_name
 
 if TYPE_CHECKING:
     from ciguard.levels.code.editing import Draft
-    from ciguard.levels.code.places import Place
+    from ciguard.levels.code.places import BlockPlace
 
 
-def adapt(draft: Draft, place: Place, text: str) -> None:
+def adapt(draft: Draft, place: BlockPlace, text: str) -> None:
     """Put an expression of `x` before a place.
 
     Raises:
@@ -36,7 +36,7 @@ def adapt(draft: Draft, place: Place, text: str) -> None:
         _adapt_statement(draft, place, text)
 
 
-def _adapt_list(draft: Draft, place: Place, text: str) -> None:
+def _adapt_list(draft: Draft, place: BlockPlace, text: str) -> None:
     layers = draft.program.dialect.element(text)
     if layers is None:
         msg = f"no layer does what {text!r} says"
@@ -69,7 +69,7 @@ def _add_before(draft: Draft, statement: ast.AST, layers: list[ast.expr]) -> Non
         draft.insert(statement, f"{receiver}.add({ast.unparse(layer)})")
 
 
-def _adapt_statement(draft: Draft, place: Place, text: str) -> None:
+def _adapt_statement(draft: Draft, place: BlockPlace, text: str) -> None:
     first = draft.program.nodes[place.statements[0]]
     assert isinstance(first, ast.stmt)  # noqa: S101 - numbered as one
     to = place.takes
@@ -81,7 +81,7 @@ def _adapt_statement(draft: Draft, place: Place, text: str) -> None:
     draft.insert(first, f"{to} = {ast.unparse(adapted)}")
 
 
-def _rename_reads(draft: Draft, place: Place, to: str) -> None:
+def _rename_reads(draft: Draft, place: BlockPlace, to: str) -> None:
     for number in place.statements:
         statement = draft.program.nodes[number]
         for node in ast.walk(statement):

@@ -20,9 +20,9 @@ from ciguard.levels.code.uses import use_as
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.levels.code.blocks import Block, Fed
+    from ciguard.levels.code.blocks import Block, BlockInput
     from ciguard.levels.code.dialects import Dialect
-    from ciguard.levels.code.places import Place
+    from ciguard.levels.code.places import BlockPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Assembled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class ProgramTemplate:
     """A seed program with a slot for each of its blocks."""
 
     source: str
@@ -50,15 +50,15 @@ class Template:
     """The variable of the model's input."""
     variable: str
     """That a serial model is given to, where that is known."""
-    places: tuple[Place, ...]
+    places: tuple[BlockPlace, ...]
     """One for each block; the last one is the output layer's."""
     blocks: tuple[Block, ...]
     """The seed's own; the last one is the output layer, which stays in the template."""
-    tail: tuple[Place, ...]
+    tail: tuple[BlockPlace, ...]
     """What follows on the output layer in the same expression or list."""
     definitions: dict[str, int] = field(repr=False)
     """Statements by what they define: they go when no block needs them any more."""
-    met: Fed | None = None
+    met: BlockInput | None = None
     """What the output layer meets in the seed; from `observing`, see there. While it is not known,
     nothing is put before the output layer."""
 
@@ -67,7 +67,7 @@ class Template:
         """How many blocks there are."""
         return len(self.places) - 1
 
-    def program(self, chain: Sequence[Block], fed: Fed | None = None) -> Assembled:
+    def program(self, chain: Sequence[Block], fed: BlockInput | None = None) -> Assembled:
         """Return the program with some first blocks, and without the others.
 
         Args:
@@ -85,7 +85,7 @@ class Template:
         source, lines = draft.text(nodes)
         return Assembled(source=source, lines=lines[: len(chain)], adapter=output.adapter)
 
-    def alone(self, block: Block, fed: Fed) -> Assembled:
+    def alone(self, block: Block, fed: BlockInput) -> Assembled:
         """Return a program that runs one block alone, forwards and backwards.
 
         Its global `y` is what the block makes of a random input.
@@ -129,7 +129,7 @@ class Template:
     def _draft(self) -> Draft:
         return Draft(Program(self.source, self.dialect), self.style, self.data)
 
-    def _fitting_output(self, fed: Fed | None) -> Block:
+    def _fitting_output(self, fed: BlockInput | None) -> Block:
         seed = self.blocks[-1]
         if fed is None:
             return seed
@@ -160,7 +160,7 @@ class Template:
             use_as(draft, use, text)
         return nodes
 
-    def _forget(self, draft: Draft, absent: Sequence[Place]) -> None:
+    def _forget(self, draft: Draft, absent: Sequence[BlockPlace]) -> None:
         """Take out definitions that were needed by absent blocks only, and calls of empty ones."""
         for place in absent:
             if place.within and place.keys:
@@ -175,7 +175,7 @@ class Template:
         if self.style in {Style.METHOD, Style.FUNCTION, Style.SYMBOLIC}:
             end_behind(draft, self.places[-1])
 
-    def _feed(self, draft: Draft, fed: Fed) -> None:
+    def _feed(self, draft: Draft, fed: BlockInput) -> None:
         """Let a symbolic input have the shape that is fed."""
         if self.dialect.style.infers_sizes and self.style in {
             Style.SYMBOLIC,

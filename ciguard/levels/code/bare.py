@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ciguard.domain.programs import Derivation
-    from ciguard.levels.code.blocks import Block, Fed, LibraryCall
+    from ciguard.levels.code.blocks import Block, BlockInput, LibraryCall
 
 LINE = 2
 """Of the layer's call in the programs below."""
@@ -54,7 +54,7 @@ def bare_call(block: Block, place: int, source: str) -> LibraryCall | None:
     return _written_out(block.calls[place], _constants(source))
 
 
-def bare_program(call: LibraryCall, fed: Fed) -> str:
+def bare_program(call: LibraryCall, fed: BlockInput) -> str:
     """Return a program that runs a layer forwards and backwards on a random input."""
     root = call.api.partition(".")[0]
     given = ", ".join((*call.positional, *(f"{name}={text}" for name, text in call.keywords)))

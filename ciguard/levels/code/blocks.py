@@ -68,7 +68,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
+class BlockMutant:
     """A block after one operator."""
 
     block: Block
@@ -77,7 +77,7 @@ class Mutant:
 
 
 @dataclass(frozen=True, slots=True)
-class Fed:
+class BlockInput:
     """What a block is called with, the batch dimension included."""
 
     shape: tuple[int, ...]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.values import ListValue, LiteralValue, TupleValue, Value
 from ciguard.levels.code.binding import VARIADIC, bind, default_of, with_argument
-from ciguard.levels.code.blocks import Mutant
+from ciguard.levels.code.blocks import BlockMutant
 from ciguard.levels.code.knowledge import INPUT_SIZES
 from ciguard.levels.code.literals import text_of, value_of
 from ciguard.levels.code.similarity import kinds_of
@@ -32,7 +32,7 @@ _UNKNOWN = "no_such_option"
 
 
 @runtime_checkable
-class Range(Protocol):
+class RangeDemand(Protocol):
     """Demands that a number lies between two ends."""
 
     @property
@@ -53,7 +53,7 @@ class Range(Protocol):
 
 
 @runtime_checkable
-class Choice(Protocol):
+class ChoiceDemand(Protocol):
     """Demands that a text is one of some."""
 
     @property
@@ -61,19 +61,19 @@ class Choice(Protocol):
         """Those."""
 
 
-class Law(Protocol):
+class DocumentedRule(Protocol):
     """What a sentence of the library forbids a parameter to be."""
 
     @property
     def demand(self) -> object:
-        """A `Range` or a `Choice`; whatever else is demanded, nothing is made of it."""
+        """A `RangeDemand` or a `ChoiceDemand`; whatever else is demanded, nothing is made of it."""
 
     @property
     def sentence(self) -> str:
         """The words that say so."""
 
 
-LawReader: TypeAlias = Callable[["ApiRecord"], Mapping[str, Sequence[Law]]]
+LawReader: TypeAlias = Callable[["ApiRecord"], Mapping[str, Sequence[DocumentedRule]]]
 """Returns the laws of an API by parameter."""
 
 
@@ -89,9 +89,9 @@ class Boundary:
         """
         self._apis = apis
         self._read = laws
-        self._laws: dict[str, Mapping[str, Sequence[Law]]] = {}
+        self._laws: dict[str, Mapping[str, Sequence[DocumentedRule]]] = {}
 
-    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
+    def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return the block with one parameter of one call outside of its range.
 
         Returns:
@@ -100,7 +100,7 @@ class Boundary:
         mutants = self.mutants(block, place)
         return rng.choice(mutants) if mutants else None
 
-    def mutants(self, block: Block, place: int) -> tuple[Mutant, ...]:
+    def mutants(self, block: Block, place: int) -> tuple[BlockMutant, ...]:
         """Return all that can be made of one call, in the order of its parameters."""
         call = block.calls[place]
         api = self._apis.find(call.api)
@@ -120,10 +120,10 @@ class Boundary:
                 sentence=law.sentence,
             )
             changed = with_argument(call, api.record, parameter.name, text)
-            found.append(Mutant(block.with_call(place, changed), step))
+            found.append(BlockMutant(block.with_call(place, changed), step))
         return tuple(found)
 
-    def _forbidden(self, api: Api, bound: Bound) -> list[tuple[Parameter, Law, str]]:
+    def _forbidden(self, api: Api, bound: Bound) -> list[tuple[Parameter, DocumentedRule, str]]:
         laws = self._laws.get(api.record.api)
         if laws is None:
             laws = self._laws[api.record.api] = self._read(api.record)
@@ -150,10 +150,10 @@ def beyond(parameter: Parameter, demand: object, now: str | None) -> list[Value]
     """
     kinds = kinds_of(parameter)
     match demand:
-        case Range():
+        case RangeDemand():
             numbers = _reals(demand) if "float" in kinds else _ints(demand)
             return _in_form_of(now, kinds, numbers)
-        case Choice(texts=texts) if "str" in kinds and _UNKNOWN not in texts:
+        case ChoiceDemand(texts=texts) if "str" in kinds and _UNKNOWN not in texts:
             return [LiteralValue(_UNKNOWN)]
         case _:
             return []
@@ -170,7 +170,7 @@ def _in_form_of(now: str | None, kinds: frozenset[str], numbers: Sequence[float]
     return []
 
 
-def _ints(demand: Range) -> list[float]:
+def _ints(demand: RangeDemand) -> list[float]:
     """Return the nearest ints below and above; 0 and -1 too where they are outside."""
     found: list[float] = []
     if math.isfinite(demand.low):
@@ -182,7 +182,7 @@ def _ints(demand: Range) -> list[float]:
     return _with_usual(demand, found, (0, -1))
 
 
-def _reals(demand: Range) -> list[float]:
+def _reals(demand: RangeDemand) -> list[float]:
     """Return the numbers a step beyond the ends; ends that are excluded, 0 and -1 if outside."""
     found: list[float] = []
     if math.isfinite(demand.low):
@@ -192,12 +192,12 @@ def _reals(demand: Range) -> list[float]:
     return _with_usual(demand, found, (0.0, -1.0))
 
 
-def _with_usual(demand: Range, found: list[float], usual: tuple[float, ...]) -> list[float]:
+def _with_usual(demand: RangeDemand, found: list[float], usual: tuple[float, ...]) -> list[float]:
     outside = [number for number in usual if _is_outside(demand, number)]
     return list(dict.fromkeys([*found, *outside]))
 
 
-def _is_outside(demand: Range, number: float) -> bool:
+def _is_outside(demand: RangeDemand, number: float) -> bool:
     below = number <= demand.low if demand.excludes_low else number < demand.low
     above = number >= demand.high if demand.excludes_high else number > demand.high
     return below or above

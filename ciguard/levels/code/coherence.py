@@ -25,7 +25,7 @@ Scalar: TypeAlias = object
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class ParameterRelation:
     """Something that holds between parameters, item by item where they are lists."""
 
     parameters: tuple[str, ...]
@@ -59,38 +59,42 @@ def _only_zeros(mode: object) -> bool:
 
 _KERAS_STRIDED = re.compile(r"keras\.layers\.\w*Conv")
 RELATIONS = (
-    Relation(("in_channels", "groups"), _divides),
-    Relation(("out_channels", "groups"), _divides),
-    Relation(("filters", "groups"), _divides),
-    Relation(("num_channels", "num_groups"), _divides),
-    Relation(("embed_dim", "num_heads"), _divides),
-    Relation(("d_model", "nhead"), _divides),
-    Relation(("hidden_size", "proj_size"), lambda hidden, proj: proj < hidden),
-    Relation(
+    ParameterRelation(("in_channels", "groups"), _divides),
+    ParameterRelation(("out_channels", "groups"), _divides),
+    ParameterRelation(("filters", "groups"), _divides),
+    ParameterRelation(("num_channels", "num_groups"), _divides),
+    ParameterRelation(("embed_dim", "num_heads"), _divides),
+    ParameterRelation(("d_model", "nhead"), _divides),
+    ParameterRelation(("hidden_size", "proj_size"), lambda hidden, proj: proj < hidden),
+    ParameterRelation(
         ("kernel_size", "padding"), lambda kernel, pad: 2 * pad <= kernel, re.compile("Pool|pool")
     ),
-    Relation(
+    ParameterRelation(
         ("output_padding", "stride", "dilation"),
         lambda pad, stride, dilation: pad < max(stride, dilation),
     ),
-    Relation(("output_padding", "strides"), lambda pad, stride: pad < stride),
-    Relation(("strides", "dilation_rate"), _one_is_one, _KERAS_STRIDED),
-    Relation(("min_val", "max_val"), lambda low, high: low < high),
-    Relation(("lower", "upper"), lambda low, high: low <= high),
-    Relation(("eps",), lambda eps: eps > 0),
-    Relation(("quant_min", "quant_max"), lambda low, high: low < high),
-    Relation(("output_size", "output_ratio"), _one_given, re.compile("[Ff]ractional"), of_any=True),
-    Relation(("start_dim", "end_dim"), lambda first, last: last < 0 or first <= last),
-    Relation(
+    ParameterRelation(("output_padding", "strides"), lambda pad, stride: pad < stride),
+    ParameterRelation(("strides", "dilation_rate"), _one_is_one, _KERAS_STRIDED),
+    ParameterRelation(("min_val", "max_val"), lambda low, high: low < high),
+    ParameterRelation(("lower", "upper"), lambda low, high: low <= high),
+    ParameterRelation(("eps",), lambda eps: eps > 0),
+    ParameterRelation(("quant_min", "quant_max"), lambda low, high: low < high),
+    ParameterRelation(
+        ("output_size", "output_ratio"), _one_given, re.compile("[Ff]ractional"), of_any=True
+    ),
+    ParameterRelation(("start_dim", "end_dim"), lambda first, last: last < 0 or first <= last),
+    ParameterRelation(
         ("size", "scale_factor"), _one_given, re.compile("[Uu]psampl|interpolate"), of_any=True
     ),
-    Relation(
+    ParameterRelation(
         ("align_corners", "mode"),
         _aligns,
         re.compile(r"torch\..*(?:Upsample|interpolate)"),
         of_any=True,
     ),
-    Relation(("padding_mode",), _only_zeros, re.compile(r"torch\..*ConvTranspose"), of_any=True),
+    ParameterRelation(
+        ("padding_mode",), _only_zeros, re.compile(r"torch\..*ConvTranspose"), of_any=True
+    ),
 )
 """Each of them is what the libraries say themselves, in their documentation or when they refuse."""
 
@@ -113,7 +117,7 @@ def is_coherent(record: ApiRecord, arguments: Mapping[str, str]) -> bool:
     return True
 
 
-def _is_kept(relation: Relation, values: list[Value]) -> bool:
+def _is_kept(relation: ParameterRelation, values: list[Value]) -> bool:
     if len(values) != len(relation.parameters):
         return True  # not all of them are known: nothing can be said
     return all(

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
-from ciguard.levels.code.assembly import Template
+from ciguard.levels.code.assembly import ProgramTemplate
 from ciguard.levels.code.blocks import Block, OwnCall
 from ciguard.levels.code.collecting import Collection, Collector, library_call
 from ciguard.levels.code.dialects import dialect_of, has_weights
 from ciguard.levels.code.fitting import argument
-from ciguard.levels.code.flow import Flow
+from ciguard.levels.code.flow import DataFlow
 from ciguard.levels.code.models import Model, Style, model_of
-from ciguard.levels.code.places import Call, Copied, Place
+from ciguard.levels.code.places import BlockPlace, CallSite, Copied
 from ciguard.levels.code.programs import Program, layer_of, method_of
 from ciguard.levels.code.slicing import creation
 from ciguard.levels.code.units import Cutter, Unit
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Disassembly:
     """A program's parts."""
 
-    template: Template
+    template: ProgramTemplate
     blocks: tuple[Block, ...]
     """The hidden layers in the order of the data."""
 
@@ -87,7 +87,7 @@ class _Disassembler:
             self._block(unit, one, name=name)
             for unit, one, name in zip(units, found, names, strict=False)
         ]
-        template = Template(
+        template = ProgramTemplate(
             source=self.program.source,
             dialect=self.program.dialect,
             places=tuple(places[: output + 1]),
@@ -146,13 +146,13 @@ class _Disassembler:
             for node in ast.walk(self.program.functions[name])
         )
 
-    def _place(self, unit: Unit, found: Collection, *, users: dict[str, int]) -> Place:
+    def _place(self, unit: Unit, found: Collection, *, users: dict[str, int]) -> BlockPlace:
         number = self.program.numbers
         shared = [name for name in found.references if self._is_shared(name, found, users)]
         homes = {id(call): found.homes[id(call)] for call in found.ordered}
-        return Place(
+        return BlockPlace(
             calls=tuple(
-                Call(
+                CallSite(
                     node=number[id(call)],
                     copied=shared.index(homes[id(call)]) if homes[id(call)] in shared else -1,
                     uses=tuple(number[id(use)] for use in self._uses(found, call)),
@@ -198,7 +198,7 @@ class _Disassembler:
 
     def _sized(self, unit: Unit, found: Collection) -> list[ast.Call]:
         """Return the program's own calls of which an argument says how large their input is."""
-        flow = Flow(self.program, self.model, found.ordered, is_sized=self._is_sized)
+        flow = DataFlow(self.program, self.model, found.ordered, is_sized=self._is_sized)
         flow.through(unit)
         return [
             call
@@ -238,7 +238,7 @@ class _Disassembler:
 
     def _block(self, unit: Unit, found: Collection, *, name: str) -> Block:
         calls = found.ordered
-        flow = Flow(self.program, self.model, calls, is_sized=self._is_sized)
+        flow = DataFlow(self.program, self.model, calls, is_sized=self._is_sized)
         follows = flow.through(unit)
         sizes = (self._size(call) for call in self._sized(unit, found))
         return Block(
@@ -254,7 +254,9 @@ class _Disassembler:
             own=tuple(size for size in sizes if size is not None),
         )
 
-    def _tail(self, units: Sequence[Unit], places: Sequence[Place], output: int) -> list[Place]:
+    def _tail(
+        self, units: Sequence[Unit], places: Sequence[BlockPlace], output: int
+    ) -> list[BlockPlace]:
         """Return what follows on the output layer in the same expression or list."""
         statements = units[output].statements
         serial = self.model.style in {Style.SEQUENCE, Style.ADDED}

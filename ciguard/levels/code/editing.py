@@ -14,7 +14,7 @@ from ciguard.sources import dotted_name, opening, parse_expression
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block, LibraryCall
     from ciguard.levels.code.models import Style
-    from ciguard.levels.code.places import Call, Copied, Place
+    from ciguard.levels.code.places import BlockPlace, CallSite, Copied
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Draft:
 
     # --- changes of calls -------------------------------------------------------------------------
 
-    def change(self, place: Place, seed: Block, block: Block) -> list[ast.AST]:
+    def change(self, place: BlockPlace, seed: Block, block: Block) -> list[ast.AST]:
         """Put a block's calls in place of the seed's; return the node of each."""
         changed = {
             place.calls[at].copied
@@ -66,7 +66,7 @@ class Draft:
                 self.rewrite(self.program.nodes[number], was.call, now.call)
         return nodes
 
-    def _of_copy(self, call: Call, copies: dict[int, dict[int, ast.AST]]) -> ast.AST:
+    def _of_copy(self, call: CallSite, copies: dict[int, dict[int, ast.AST]]) -> ast.AST:
         node = self.program.nodes[call.node]
         return copies[call.copied][id(node)] if call.copied in copies else node
 
@@ -134,7 +134,7 @@ class Draft:
 
     # --- blocks that are absent -------------------------------------------------------------------
 
-    def remove(self, place: Place) -> None:
+    def remove(self, place: BlockPlace) -> None:
         """Take out what stands for a block: the data goes on as it came."""
         if place.element is not None:
             self._remove_element(place)
@@ -149,7 +149,7 @@ class Draft:
             for statement in rest:
                 self._replace_statement(statement, None)
 
-    def _remove_element(self, place: Place) -> None:
+    def _remove_element(self, place: BlockPlace) -> None:
         element = self.program.nodes[place.element or 0]
         sequences = [self.program.nodes[number] for number in place.within]
         for at, sequence in enumerate(sequences):
@@ -162,7 +162,7 @@ class Draft:
                 return
             element = sequence
 
-    def _collapse(self, place: Place) -> None:
+    def _collapse(self, place: BlockPlace) -> None:
         outermost, _ = place.steps[-1]
         _, innermost = place.steps[0]
         rest: ast.AST = ast.Name(id=place.takes, ctx=ast.Load())
@@ -178,7 +178,7 @@ class Draft:
             for node in ast.walk(scope)
         )
 
-    def skip_empty(self, place: Place) -> None:
+    def skip_empty(self, place: BlockPlace) -> None:
         """Take out the call of a sequence that is empty now: the data goes on as it came."""
         outermost = self.program.nodes[place.within[-1]]
         if not isinstance(outermost, ast.Call) or elements_of(outermost):
@@ -189,7 +189,7 @@ class Draft:
             if isinstance(node, ast.Call) and dotted_name(node.func) in place.keys and node.args:
                 self.replace(node, node.args[0])
 
-    def drop_idle(self, place: Place) -> None:
+    def drop_idle(self, place: BlockPlace) -> None:
         """Take out the statement of an absent block, if it gives a variable to itself now."""
         for number in place.statements:
             match statement := self.program.nodes[number]:

@@ -11,10 +11,10 @@ from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
     from ciguard.levels.code.editing import Draft
-    from ciguard.levels.code.places import Place
+    from ciguard.levels.code.places import BlockPlace
 
 
-def end_behind(draft: Draft, place: Place) -> None:
+def end_behind(draft: Draft, place: BlockPlace) -> None:
     """Let the model end with what a place makes, and nothing behind it."""
     last = draft.program.nodes[place.statements[-1]]
     assert isinstance(last, ast.stmt)  # noqa: S101 - numbered as one

@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.levels.code.blocks import INPUT, Block, Fed, LibraryCall, OwnCall
+from ciguard.levels.code.blocks import INPUT, Block, BlockInput, LibraryCall, OwnCall
 from ciguard.levels.code.dialects import FLOATS, SizeParameter
 from ciguard.levels.code.syntax import filled
 from ciguard.sources import parse_expression
@@ -21,7 +21,7 @@ _SHARED = "1"
 
 
 def fitted(
-    block: Block, was: Fed, now: Fed, dialect: Dialect, *, rank: int | None = None
+    block: Block, was: BlockInput, now: BlockInput, dialect: Dialect, *, rank: int | None = None
 ) -> tuple[Block, str] | None:
     """Make a block fit what it is fed.
 

@@ -15,7 +15,7 @@ from ciguard.sources import dotted_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ciguard.levels.code.models import Definition, Model
+    from ciguard.levels.code.models import LayerDefinition, Model
     from ciguard.levels.code.programs import Program
     from ciguard.levels.code.units import Unit
     from ciguard.sources import Function
@@ -25,7 +25,7 @@ Source = int | None
 
 
 @dataclass(slots=True)
-class Flow:
+class DataFlow:
     """Follows the data through one unit."""
 
     program: Program
@@ -42,7 +42,7 @@ class Flow:
     """Source of what a variable holds."""
     child: ast.AST | None = None
     """Stands for the block's input."""
-    definitions: dict[str, Definition] = field(default_factory=dict)
+    definitions: dict[str, LayerDefinition] = field(default_factory=dict)
     """Of the class that the data is in."""
     is_inside: bool = False
     """Whether that is a class or function that the block calls."""

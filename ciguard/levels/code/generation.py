@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge import Source
+from ciguard.knowledge import ClueSource
 from ciguard.levels.code.binding import VARIADIC, bind, default_of, with_argument
-from ciguard.levels.code.blocks import Mutant
+from ciguard.levels.code.blocks import BlockMutant
 from ciguard.levels.code.coherence import is_coherent
 from ciguard.levels.code.knowledge import INPUT_SIZES, is_said, spaces
 from ciguard.levels.code.legal import draw, literal_part
@@ -53,7 +53,7 @@ _TRIES = 8
 _SMALL = 6
 _END = re.compile(r"(?<=[.;])\s+")
 _LIMITS = {"allowed", "range"}
-_OF_WORDS = (Source.DOC_TYPE, Source.DOC_PHRASE, Source.MINED_RULE)
+_OF_WORDS = (ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE)
 _MAX_QUOTED = 200
 
 
@@ -64,7 +64,7 @@ class Generation:
         """Prepare it for a library's APIs."""
         self._apis = apis
 
-    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
+    def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return the block with one parameter of one call changed.
 
         Args:
@@ -104,7 +104,7 @@ class Generation:
                 sentence=justification(api, parameter),
             )
             changed = with_argument(call, api.record, parameter.name, text)
-            return Mutant(block.with_call(place, changed), step)
+            return BlockMutant(block.with_call(place, changed), step)
         return None
 
 

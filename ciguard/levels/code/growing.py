@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from ciguard.domain.events import ProgramRan
 from ciguard.domain.intent import Intent
-from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.lineage import NodeOutcome, lineage, root_of
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.programs import ProgramCase
 from ciguard.levels.code.program_runs import program_run
@@ -53,11 +53,13 @@ def _of_node(case: ProgramCase, row: Sequence[Outcome]) -> ProgramRan:
     )
 
 
-def ended_as(case: ProgramCase, row: Sequence[Outcome]) -> Ended:
+def ended_as(case: ProgramCase, row: Sequence[Outcome]) -> NodeOutcome:
     """Return how a program ended on all targets together."""
     if not all(isinstance(outcome, Passed | Rejected) for outcome in row):
-        return Ended.FAILED
+        return NodeOutcome.FAILED
     if case.intent is not Intent.VIOLATING:
-        return Ended.RAN if all(isinstance(out, Passed) for out in row) else Ended.FAILED
+        return (
+            NodeOutcome.RAN if all(isinstance(out, Passed) for out in row) else NodeOutcome.FAILED
+        )
     runs = filter(None, map(program_run, row))
-    return Ended.ACCEPTED if any(not run.block for run in runs) else Ended.REFUSED
+    return NodeOutcome.ACCEPTED if any(not run.block for run in runs) else NodeOutcome.REFUSED

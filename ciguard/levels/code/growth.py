@@ -40,7 +40,7 @@ MIN_RATIO = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class CycleGrowth:
     """By how much something grows with every cycle, at the least that any reckoning gives."""
 
     per_cycle: float
@@ -50,7 +50,7 @@ class Growth:
     """That were judged."""
 
 
-def growth_of(values: Sequence[float]) -> Growth | None:
+def growth_of(values: Sequence[float]) -> CycleGrowth | None:
     """Return how values grow behind the warm-up; None where they do not, or are too few.
 
     The slope is the least of those over all and in either half: the median of the differences
@@ -65,7 +65,7 @@ def growth_of(values: Sequence[float]) -> Growth | None:
     ]
     third = len(judged) // _WARM_UP
     first, last = median(judged[:third]), median(judged[-third:])
-    return Growth(min(slopes), first, last, len(judged)) if min(slopes) > 0 else None
+    return CycleGrowth(min(slopes), first, last, len(judged)) if min(slopes) > 0 else None
 
 
 def _slopes(values: Sequence[float]) -> tuple[float, float]:
@@ -121,33 +121,33 @@ def _program(case: ProgramCase) -> str:
     return f"A program derived from {case.ancestry.seed}" if case.ancestry.path else "A program"
 
 
-def _of_memory(run: ProgramRun) -> Growth | None:
+def _of_memory(run: ProgramRun) -> CycleGrowth | None:
     found = growth_of(run.memory)
     return found if found and found.per_cycle >= MIN_BYTES else None
 
 
-def _of_time(run: ProgramRun) -> Growth | None:
+def _of_time(run: ProgramRun) -> CycleGrowth | None:
     found = growth_of(run.cpu_s)
     if found is None or found.last < MIN_RATIO * found.first:
         return None
     return found if found.per_cycle >= max(MIN_SECONDS, MIN_SHARE * found.first) else None
 
 
-def _memory_claim(grown: Growth) -> str:
+def _memory_claim(grown: CycleGrowth) -> str:
     return f"leaves {grown.per_cycle / 2**20:.2g} MiB behind with every run"
 
 
-def _time_claim(grown: Growth) -> str:
+def _time_claim(grown: CycleGrowth) -> str:
     return f"takes {grown.last / grown.first:.2g} times as long after {grown.cycles} more runs"
 
 
-_CLAIMS: Mapping[str, Callable[[Growth], str]] = {
+_CLAIMS: Mapping[str, Callable[[CycleGrowth], str]] = {
     "memory-grows": _memory_claim,
     "slows-down": _time_claim,
 }
 
 
-def _evidence(kind: str, grown: Growth) -> Evidence:
+def _evidence(kind: str, grown: CycleGrowth) -> Evidence:
     if kind == "memory-grows":
         what, first, last = (
             "memory",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge import Evidence, Source, understand
+from ciguard.knowledge import ClueSource, ConstraintEvidence, understand
 from ciguard.levels import LEFT_OUT
 from ciguard.values import AnyOf, List, OneOf, Optional, Tensor
 
@@ -134,7 +134,7 @@ def with_choices(api: Api, parameter: str, texts: tuple[str, ...]) -> Api:
     if not texts:
         return api
     choices = OneOf(tuple(map(LiteralValue, texts)))
-    said = Evidence(Source.NAME, "allowed", parameter)
+    said = ConstraintEvidence(ClueSource.NAME, "allowed", parameter)
     changed = [
         replace(one, constraint=choices, evidence=(*one.evidence, said))
         if one.name == parameter and not is_said(one)

@@ -15,7 +15,7 @@ from ciguard.values import (
     List,
     OneOf,
     Optional,
-    Scope,
+    SamplingScope,
     String,
     Tuple,
     compile_sampler,
@@ -171,7 +171,7 @@ def _end(least: float, most: float, rng: random.Random) -> float | None:
 
 
 def _sampled(part: Constraint, rng: random.Random) -> Value:
-    return compile_sampler(part)(rng, Scope())
+    return compile_sampler(part)(rng, SamplingScope())
 
 
 def admits(constraint: Constraint, value: Value) -> bool:

@@ -14,17 +14,17 @@ from ciguard.levels.code.nodes import (
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
-    from ciguard.levels.code.blocks import Fed
-    from ciguard.levels.code.nodes import Candidate
+    from ciguard.levels.code.blocks import BlockInput
+    from ciguard.levels.code.nodes import CandidateBlock
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedSeed:
     """A seed ran, and what its blocks were called with."""
 
     seed: int
     """Its place among the seeds."""
-    fed: tuple[Fed, ...]
+    fed: tuple[BlockInput, ...]
     """By block, and of what follows the last one."""
 
 
@@ -34,7 +34,7 @@ class RanAlone:
 
     tree: int
     serial: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[CandidateBlock, ...]
     """Those that ran on every target, and what they gave."""
     costs: tuple[tuple[str, int], ...] = ()
     """API → what the deaths of its blocks have cost."""
@@ -57,7 +57,7 @@ class Ran:
     """API → what the deaths of programs whose last block calls it have cost."""
 
 
-Lesson: TypeAlias = Observed | RanAlone | Ran
+Lesson: TypeAlias = ObservedSeed | RanAlone | Ran
 
 _OBSERVED, _RAN_ALONE, _RAN = "observed", "alone", "ran"
 
@@ -65,7 +65,7 @@ _OBSERVED, _RAN_ALONE, _RAN = "observed", "alone", "ran"
 def lesson_to_json(lesson: Lesson) -> Json:
     """Return the JSON form of a lesson."""
     match lesson:
-        case Observed(seed, fed):
+        case ObservedSeed(seed, fed):
             return [_OBSERVED, seed, [*map(fed_to_json, fed)]]
         case RanAlone(tree, serial, candidates, costs, tried):
             known = [*map(candidate_to_json, candidates)]
@@ -83,7 +83,7 @@ def lesson_from_json(encoded: Json) -> Lesson:
     try:
         match encoded:
             case [str(kind), seed, fed] if kind == _OBSERVED:
-                return Observed(int(seed), tuple(map(fed_from_json, fed)))
+                return ObservedSeed(int(seed), tuple(map(fed_from_json, fed)))
             case [str(kind), tree, serial, candidates, costs, tried] if kind == _RAN_ALONE:
                 known = tuple(map(candidate_from_json, candidates))
                 pairs = tuple((str(before), str(after)) for before, after in tried)

@@ -16,13 +16,13 @@ from ciguard.domain.programs import Ancestry, Operator, ProgramCase
 from ciguard.errors import DisassemblyError
 from ciguard.levels import Batch, cost_of
 from ciguard.levels.code.lessons import (
-    Observed,
+    ObservedSeed,
     Ran,
     RanAlone,
     lesson_from_json,
     lesson_to_json,
 )
-from ciguard.levels.code.mutation import Slot, candidates
+from ciguard.levels.code.mutation import BlockSlot, candidates
 from ciguard.levels.code.observation import fed_in, result_of
 from ciguard.levels.code.tree import Tree
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.programs import Derivation
     from ciguard.domain.values import Json
-    from ciguard.levels.code.blocks import Block, Fed
+    from ciguard.levels.code.blocks import Block, BlockInput
     from ciguard.levels.code.lessons import Lesson
-    from ciguard.levels.code.nodes import Candidate, Node
+    from ciguard.levels.code.nodes import CandidateBlock, Node
     from ciguard.levels.code.operators import Operators
 
 _CYCLES = 12
@@ -49,7 +49,7 @@ _SEED_BITS = 31
 _INDEX_BITS = 40
 
 
-class Whole(Protocol):
+class CompleteProgram(Protocol):
     """A program put together."""
 
     @property
@@ -64,7 +64,7 @@ class Whole(Protocol):
         """Return the line of a block's call, or of the block's beginning where it has none."""
 
 
-class Seed(Protocol):
+class DisassembledSeed(Protocol):
     """A seed program, taken apart."""
 
     @property
@@ -79,7 +79,9 @@ class Seed(Protocol):
     def blocks(self) -> Sequence[Block]:
         """Its hidden layers, in order."""
 
-    def program(self, chain: Sequence[Block], gives: Fed, met: Fed) -> Whole:
+    def program(
+        self, chain: Sequence[Block], gives: BlockInput, met: BlockInput
+    ) -> CompleteProgram:
         """Return the program with these blocks.
 
         Args:
@@ -91,7 +93,7 @@ class Seed(Protocol):
             DisassemblyError: if they cannot be put together.
         """
 
-    def alone(self, block: Block, takes: Fed) -> Whole:
+    def alone(self, block: Block, takes: BlockInput) -> CompleteProgram:
         """Return a program that runs one block forwards and backwards.
 
         Raises:
@@ -101,7 +103,9 @@ class Seed(Protocol):
     def observing(self) -> str:
         """Return the seed with what its blocks are called with among its variables."""
 
-    def fitted(self, block: Block, was: Fed, now: Fed, rank: int | None = None) -> Block | None:
+    def fitted(
+        self, block: Block, was: BlockInput, now: BlockInput, rank: int | None = None
+    ) -> Block | None:
         """Return a block for a slot in which it is called with something else; None for none.
 
         Args:
@@ -139,7 +143,7 @@ class _Growth:
 
     tree: int
     serial: int
-    tried: tuple[Candidate, ...] | None = None
+    tried: tuple[CandidateBlock, ...] | None = None
     """Blocks that are run alone, one case each; None where whole programs are run."""
     unfit: tuple[tuple[str, str], ...] = ()
     """APIs that were replaced and by which, in blocks that could not stand alone."""
@@ -164,7 +168,7 @@ class CodeLevel:
         library: str,
         seed: int,
         *,
-        programs: Sequence[Seed],
+        programs: Sequence[DisassembledSeed],
         operators: Operators,
         effort: Effort | None = None,
     ) -> None:
@@ -193,7 +197,7 @@ class CodeLevel:
             Tree(f"{seed} {number}", depth=len(self._of(number).blocks), most=self._effort.breadth)
             for number in range(replicas * len(self._programs))
         ]
-        self._fed: dict[int, tuple[Fed, ...]] = {}
+        self._fed: dict[int, tuple[BlockInput, ...]] = {}
         """By place of the seed."""
         self._repeated: set[str] = set()
         """APIs whose blocks were run many times in one process, and what was tried with layers
@@ -203,7 +207,7 @@ class CodeLevel:
         self._made: dict[int, _Growth] = {}
         """Batches that no lesson was drawn from yet."""
 
-    def _of(self, tree: int) -> Seed:
+    def _of(self, tree: int) -> DisassembledSeed:
         return self._programs[tree % len(self._programs)]
 
     def api_of(self, index: int) -> str:
@@ -263,7 +267,7 @@ class CodeLevel:
             ValueError: if this level did not draw it.
         """
         match lesson_from_json(lesson):
-            case Observed(seed, fed):
+            case ObservedSeed(seed, fed):
                 self._plant(seed, fed)
             case RanAlone(tree, serial, found, costs, tried):
                 self._trees[tree].ran_alone(serial, found)
@@ -286,12 +290,12 @@ class CodeLevel:
             for source in (program.observing(), program.source)
         ]
 
-    def _observed(self, place: int, rows: Sequence[Sequence[Outcome]]) -> Observed | None:
+    def _observed(self, place: int, rows: Sequence[Sequence[Outcome]]) -> ObservedSeed | None:
         first = next((out for out in rows[0] if isinstance(out, Passed)), None) if rows else None
         fed = fed_in(first) if first is not None else ()
-        return Observed(place, fed) if fed else None
+        return ObservedSeed(place, fed) if fed else None
 
-    def _plant(self, seed: int, fed: tuple[Fed, ...]) -> None:
+    def _plant(self, seed: int, fed: tuple[BlockInput, ...]) -> None:
         blocks = self._programs[seed].blocks
         if seed in self._fed or len(fed) <= len(blocks):
             return
@@ -310,7 +314,7 @@ class CodeLevel:
         return self._fitted(number, depth, node.gives, self._of(number).blocks[depth])
 
     def _fitted(
-        self, number: int, depth: int, now: Fed, block: Block, rank: int | None = None
+        self, number: int, depth: int, now: BlockInput, block: Block, rank: int | None = None
     ) -> Block | None:
         was = self._fed[number % len(self._programs)][depth]
         return self._of(number).fitted(block, was, now, rank)
@@ -320,13 +324,13 @@ class CodeLevel:
         if tree.waiting:
             return self._assembled(number, tree, rng)
         block = self._next_block(number, tree.node)
-        found: list[Candidate] = []
+        found: list[CandidateBlock] = []
         unfit: list[tuple[str, str]] = []
         cases: list[ProgramCase] = []
         if block is not None:
             spot = _Spot(number, tree.node)
             takes = tree.node.gives
-            slot = Slot(takes=takes, fit=partial(self._fitted, number, tree.depth, takes))
+            slot = BlockSlot(takes=takes, fit=partial(self._fitted, number, tree.depth, takes))
             times = self._effort.times
             for candidate in candidates(block, slot, self._operators, rng, times=times):
                 if self._costs[candidate.step.api] >= _PATIENCE:
@@ -339,7 +343,7 @@ class CodeLevel:
                     found.append(candidate)
         return _Growth(number, tree.serial, tried=tuple(found), unfit=tuple(unfit)), cases
 
-    def _alone(self, spot: _Spot, candidate: Candidate, rng: random.Random) -> ProgramCase:
+    def _alone(self, spot: _Spot, candidate: CandidateBlock, rng: random.Random) -> ProgramCase:
         made = self._of(spot.tree).alone(candidate.block, candidate.takes)
         step = replace(candidate.step, line=made.line(0, candidate.place))
         return self._case(spot, candidate, made.source, step, rng)
@@ -383,7 +387,7 @@ class CodeLevel:
         return growth, cases
 
     def _bare(
-        self, spot: _Spot, waiting: Sequence[Candidate], rng: random.Random
+        self, spot: _Spot, waiting: Sequence[CandidateBlock], rng: random.Random
     ) -> Iterator[tuple[str, ProgramCase]]:
         """Yield what is tried with layers alone, once for each class of steps."""
         for candidate in waiting:
@@ -399,7 +403,7 @@ class CodeLevel:
                     yield made.name, replace(case, block=made.control)
 
     @staticmethod
-    def _parent(program: Seed, node: Node, met: Fed) -> str:
+    def _parent(program: DisassembledSeed, node: Node, met: BlockInput) -> str:
         """Return the program of a node; nothing where the bare template cannot be made."""
         try:
             return program.program(node.chain, node.gives, met).source
@@ -409,7 +413,7 @@ class CodeLevel:
     def _case(
         self,
         spot: _Spot,
-        candidate: Candidate,
+        candidate: CandidateBlock,
         source: str,
         step: Derivation,
         rng: random.Random,
@@ -431,7 +435,7 @@ class CodeLevel:
         )
 
 
-def _replaced(candidates: Iterable[Candidate]) -> Iterator[tuple[str, str]]:
+def _replaced(candidates: Iterable[CandidateBlock]) -> Iterator[tuple[str, str]]:
     """Yield the APIs that were replaced and by which, where one was."""
     for candidate in candidates:
         if candidate.step.operator is Operator.REPLACEMENT:
@@ -450,7 +454,9 @@ def _all_passed(row: Sequence[Outcome]) -> bool:
     return all(isinstance(outcome, Passed) for outcome in row)
 
 
-def _that_ran(tried: Sequence[Candidate], rows: Sequence[Sequence[Outcome]]) -> Iterator[Candidate]:
+def _that_ran(
+    tried: Sequence[CandidateBlock], rows: Sequence[Sequence[Outcome]]
+) -> Iterator[CandidateBlock]:
     """Yield the candidates that ran on every target, with what they gave, alike, on each.
 
     Behind one that gives another shape or type somewhere, no block would fit on all of them.
@@ -463,6 +469,6 @@ def _that_ran(tried: Sequence[Candidate], rows: Sequence[Sequence[Outcome]]) -> 
             yield replace(candidate, gives=gives)
 
 
-def _is_handed_on(takes: Fed, gives: Fed) -> bool:
+def _is_handed_on(takes: BlockInput, gives: BlockInput) -> bool:
     """Return whether a program can go on with what a block gives: as many samples, of anything."""
     return takes.shape[:1] == gives.shape[:1] and 0 not in gives.shape

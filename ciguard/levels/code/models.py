@@ -33,7 +33,7 @@ class Style(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class LayerDefinition:
     """A layer, or several, that are made in one place and called in another."""
 
     statement: ast.Assign | ast.AnnAssign
@@ -56,7 +56,7 @@ class Model:
     """The variable that holds the input."""
     inputs: frozenset[int] = frozenset()
     """`id` of names that say in `keras.Model(…)` what the inputs are."""
-    definitions: dict[str, Definition] = field(default_factory=dict)
+    definitions: dict[str, LayerDefinition] = field(default_factory=dict)
     """By how they are called: `self.conv1`, `conv1`."""
     sequence: ast.Call | None = None
     variable: str = ""
@@ -127,20 +127,20 @@ def _library_calls(program: Program, node: ast.AST) -> int:
     return sum(bool(program.api(one)) for one in ast.walk(node))
 
 
-def attributes_of(owner: ast.ClassDef, receiver: str) -> dict[str, Definition]:
+def attributes_of(owner: ast.ClassDef, receiver: str) -> dict[str, LayerDefinition]:
     """Return what `__init__` sets once on the object, in statements of its own."""
     method = method_of(owner, "__init__")
     if method is None or not method.args.args:
         return {}
     own = method.args.args[0].arg
-    found: dict[str, Definition] = {}
+    found: dict[str, LayerDefinition] = {}
     for statement in method.body:
         match statement:
             case (
                 ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name), attr=attr)])
                 | ast.AnnAssign(target=ast.Attribute(value=ast.Name(id=name), attr=attr))
             ) if name == own and statement.value is not None:
-                found[f"{receiver}.{attr}"] = Definition(statement, statement.value)
+                found[f"{receiver}.{attr}"] = LayerDefinition(statement, statement.value)
     times = [one.attr for one in ast.walk(owner) if _is_set(one) and isinstance(one, ast.Attribute)]
     return {key: one for key, one in found.items() if times.count(key.partition(".")[2]) == 1}
 
@@ -172,7 +172,7 @@ def _between(program: Program, call: ast.Call, inputs: ast.Name) -> Model | None
         return None
     names = (one for one in body if isinstance(one, ast.Assign))
     found = {
-        one.targets[0].id: Definition(one, one.value)
+        one.targets[0].id: LayerDefinition(one, one.value)
         for one in names
         if isinstance(one.targets[0], ast.Name) and _is_layer(program, one.value)
     }

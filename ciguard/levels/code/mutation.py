@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.knowledge import rank_after
-from ciguard.levels.code.nodes import Candidate
+from ciguard.levels.code.nodes import CandidateBlock
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
 
-    from ciguard.levels.code.blocks import Block, Fed, Mutant
+    from ciguard.levels.code.blocks import Block, BlockInput, BlockMutant
     from ciguard.levels.code.operators import Operators
 
 _MAX_NEGATIVE = 3
@@ -22,10 +22,10 @@ _MAX_NEGATIVE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
+class BlockSlot:
     """Where a block is put."""
 
-    takes: Fed
+    takes: BlockInput
     """What it is called with there."""
     fit: Callable[[Block, int | None], Block | None]
     """Makes a block fit the slot, which takes data of a rank or, for None, of the seed's; None
@@ -33,8 +33,8 @@ class Slot:
 
 
 def candidates(
-    block: Block, slot: Slot, operators: Operators, rng: random.Random, *, times: int
-) -> Iterator[Candidate]:
+    block: Block, slot: BlockSlot, operators: Operators, rng: random.Random, *, times: int
+) -> Iterator[CandidateBlock]:
     """Yield the blocks that are tried in one slot.
 
     First the block as it is; then new ones by AR or RG, each followed by those that BC makes of it.
@@ -48,7 +48,7 @@ def candidates(
     """
     seen = {block}
     step = Derivation(block=block.name, line=0, adapter=block.adapter)
-    yield Candidate(block=block, steps=(step,), takes=slot.takes)
+    yield CandidateBlock(block=block, steps=(step,), takes=slot.takes)
     for _ in range(times if block.calls else 0):
         place = rng.randrange(len(block.calls))
         mutant = _positive(block, place, operators, rng)
@@ -56,13 +56,15 @@ def candidates(
         if mutant is None or fit is None or fit in seen:
             continue
         seen.add(fit)
-        yield Candidate(block=fit, steps=(mutant.step,), place=place, takes=slot.takes)
+        yield CandidateBlock(block=fit, steps=(mutant.step,), place=place, takes=slot.takes)
         illegal = operators.boundary.mutants(fit, place)
         for negative in rng.sample(illegal, min(_MAX_NEGATIVE, len(illegal))):
             if negative.block not in seen:
                 seen.add(negative.block)
                 steps = (mutant.step, negative.step)
-                yield Candidate(block=negative.block, steps=steps, place=place, takes=slot.takes)
+                yield CandidateBlock(
+                    block=negative.block, steps=steps, place=place, takes=slot.takes
+                )
 
 
 def _rank(step: Derivation) -> int | None:
@@ -75,7 +77,9 @@ def _rank(step: Derivation) -> int | None:
     return rank_after(step.before, step.after)
 
 
-def _positive(block: Block, place: int, operators: Operators, rng: random.Random) -> Mutant | None:
+def _positive(
+    block: Block, place: int, operators: Operators, rng: random.Random
+) -> BlockMutant | None:
     """Apply AR or RG, whichever chance says, or the other where that finds nothing."""
     order = [operators.replacement, operators.generation]
     rng.shuffle(order)

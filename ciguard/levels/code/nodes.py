@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.domain.programs import Derivation, Operator, derivation_from_json, derivation_to_json
-from ciguard.levels.code.blocks import Block, Fed, LibraryCall, OwnCall
+from ciguard.levels.code.blocks import Block, BlockInput, LibraryCall, OwnCall
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class CandidateBlock:
     """A block that may be put behind a node, and how it came about."""
 
     block: Block
@@ -21,9 +21,9 @@ class Candidate:
     """One; for a negative block that of the positive one it was made from, then its own."""
     place: int = 0
     """Of the changed call in the block."""
-    takes: Fed
+    takes: BlockInput
     """What the block alone is run on: what the node gives, after the block's adapter."""
-    gives: Fed | None = None
+    gives: BlockInput | None = None
     """What comes out of the block; None as long as it has not run."""
 
     @property
@@ -43,10 +43,10 @@ class Node:
 
     chain: tuple[Block, ...] = ()
     path: tuple[Derivation, ...] = ()
-    gives: Fed
+    gives: BlockInput
     """What the last block gives to what follows."""
 
-    def child(self, candidate: Candidate) -> Node:
+    def child(self, candidate: CandidateBlock) -> Node:
         """Return the node that a candidate that ran becomes."""
         return Node(
             chain=(*self.chain, candidate.block),
@@ -55,7 +55,7 @@ class Node:
         )
 
 
-def candidate_to_json(candidate: Candidate) -> Json:
+def candidate_to_json(candidate: CandidateBlock) -> Json:
     """Return the JSON form of a candidate."""
     gives = candidate.gives
     return {
@@ -67,14 +67,14 @@ def candidate_to_json(candidate: Candidate) -> Json:
     }
 
 
-def candidate_from_json(encoded: Json) -> Candidate:
+def candidate_from_json(encoded: Json) -> CandidateBlock:
     """Rebuild a candidate.
 
     Raises:
         AttributeError, KeyError, TypeError, ValueError: if `encoded` is not the JSON form of one.
     """
     gives = encoded["gives"]
-    return Candidate(
+    return CandidateBlock(
         block=_block_from_json(encoded["block"]),
         steps=tuple(map(derivation_from_json, encoded["steps"])),
         place=int(encoded["place"]),
@@ -83,19 +83,19 @@ def candidate_from_json(encoded: Json) -> Candidate:
     )
 
 
-def fed_to_json(fed: Fed) -> Json:
+def fed_to_json(fed: BlockInput) -> Json:
     """Return the JSON form of what a block is fed."""
     return [[*fed.shape], fed.dtype, fed.below]
 
 
-def fed_from_json(encoded: Json) -> Fed:
+def fed_from_json(encoded: Json) -> BlockInput:
     """Rebuild what a block is fed.
 
     Raises:
         TypeError, ValueError: if `encoded` is not its JSON form.
     """
     shape, dtype, below = encoded
-    return Fed(tuple(map(int, shape)), str(dtype), int(below))
+    return BlockInput(tuple(map(int, shape)), str(dtype), int(below))
 
 
 def _block_to_json(block: Block) -> Json:

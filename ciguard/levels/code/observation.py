@@ -6,8 +6,8 @@ from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
-from ciguard.levels.code.blocks import Fed
+from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
+from ciguard.levels.code.blocks import BlockInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,7 @@ def _by_key(output: Output | None) -> dict[str, Output]:
     return dict(zip(map(str, output.keys), output.items, strict=False))
 
 
-def fed_in(outcome: Outcome) -> tuple[Fed, ...]:
+def fed_in(outcome: Outcome) -> tuple[BlockInput, ...]:
     """Return what the blocks of an observing program were called with, in order."""
     variables = variables_of(outcome)
     names = takewhile(variables.__contains__, (_FED.format(number) for number in count(1)))
@@ -41,17 +41,17 @@ def fed_in(outcome: Outcome) -> tuple[Fed, ...]:
     return tuple(fed for fed in found if fed is not None)
 
 
-def result_of(outcome: Outcome) -> Fed | None:
+def result_of(outcome: Outcome) -> BlockInput | None:
     """Return what a block that ran alone gave; None where that is no tensor."""
     variables = variables_of(outcome)
     return _fed(variables[_RESULT]) if _RESULT in variables else None
 
 
-def _fed(output: Output) -> Fed | None:
+def _fed(output: Output) -> BlockInput | None:
     match output:
-        case Tensor(dtype, shape, elements) | TensorDigest(dtype, shape, elements):
+        case TensorOutput(dtype, shape, elements) | TensorDigest(dtype, shape, elements):
             is_index = elements.dtype.kind in "iu" and bool(elements.size)
             below = max(1, int(elements.max()) + 1) if is_index else 0
-            return Fed(tuple(shape), dtype, below)
+            return BlockInput(tuple(shape), dtype, below)
         case _:
             return None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.levels.code.knowledge import Apis
-    from ciguard.levels.code.nodes import Candidate
+    from ciguard.levels.code.nodes import CandidateBlock
 
 
 class Omissions:
@@ -23,7 +23,7 @@ class Omissions:
         """Prepare it for a library's APIs."""
         self._apis = apis
 
-    def __call__(self, candidate: Candidate, source: str) -> Iterator[Bare]:
+    def __call__(self, candidate: CandidateBlock, source: str) -> Iterator[Bare]:
         """Yield a program for each such argument of a block's changed call.
 
         Args:

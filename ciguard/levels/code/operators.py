@@ -9,7 +9,7 @@ from ciguard.levels.code.boundary import Boundary
 from ciguard.levels.code.generation import Generation
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.omissions import Omissions
-from ciguard.levels.code.replacement import Experience, Replacement
+from ciguard.levels.code.replacement import Replacement, ReplacementHistory
 from ciguard.levels.code.samples import Samples
 from ciguard.levels.code.similarity import Similarities
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord
     from ciguard.levels.code.bare import Bare
-    from ciguard.levels.code.blocks import Block, Mutant
+    from ciguard.levels.code.blocks import Block, BlockMutant
     from ciguard.levels.code.boundary import LawReader
     from ciguard.levels.code.encoders import Encoder
-    from ciguard.levels.code.nodes import Candidate
+    from ciguard.levels.code.nodes import CandidateBlock
 
 
 class Operate(Protocol):
     """AR or RG."""
 
-    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
+    def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return the block with one call changed; None where there is nothing to change."""
 
 
 class Forbid(Protocol):
     """BC."""
 
-    def mutants(self, block: Block, place: int) -> Sequence[Mutant]:
+    def mutants(self, block: Block, place: int) -> Sequence[BlockMutant]:
         """Return all that can be made of one call with one illegal value."""
 
 
 class TryAlone(Protocol):
     """What a library promises of a layer, whatever is around it."""
 
-    def __call__(self, candidate: Candidate, source: str) -> Iterable[Bare]:
+    def __call__(self, candidate: CandidateBlock, source: str) -> Iterable[Bare]:
         """Return programs of the changed call of a block that ran alone.
 
         Args:
@@ -59,7 +59,7 @@ class Operators:
     generation: Operate
     boundary: Forbid
     promises: tuple[TryAlone, ...]
-    experience: Experience = field(default_factory=Experience)
+    experience: ReplacementHistory = field(default_factory=ReplacementHistory)
     """Of AR. The level keeps it."""
 
 
@@ -72,7 +72,7 @@ def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader
         laws: reads what an API's own words forbid.
     """
     apis = Apis(records)
-    experience = Experience()
+    experience = ReplacementHistory()
     return Operators(
         replacement=Replacement(Similarities(apis, encoder), experience),
         generation=Generation(apis),

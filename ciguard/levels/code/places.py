@@ -18,21 +18,21 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class CallSite:
     """A call that may be changed."""
 
     node: int
     copied: int = -1
-    """Place in `Place.copied` of what it stands in; -1: it belongs to the block alone."""
+    """Place in `BlockPlace.copied` of what it stands in; -1: it belongs to the block alone."""
     uses: tuple[int, ...] = ()
     """Calls of what it makes, where they can be written otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class BlockPlace:
     """What stands for one block in the program."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[CallSite, ...]
     """One for each call of the block."""
     own: tuple[int, ...]
     """One node for each of the program's own calls of the block."""

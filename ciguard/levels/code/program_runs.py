@@ -14,7 +14,14 @@ from ciguard.domain.findings import Evidence
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected, Stage
 from ciguard.domain.programs import located
-from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
+from ciguard.execution import (
+    Container,
+    Scalar,
+    TensorDigest,
+    TensorOutput,
+    Unreadable,
+    decode_outputs,
+)
 from ciguard.oracles import headline, outcome_shown
 from ciguard.oracles.comparing import MUCH, Difference
 
@@ -68,7 +75,7 @@ def _parts(output: Output | None) -> dict[str, Output]:
 
 
 def _numbers(output: Output | None) -> tuple[float, ...]:
-    return tuple(map(float, output.elements)) if isinstance(output, Tensor) else ()
+    return tuple(map(float, output.elements)) if isinstance(output, TensorOutput) else ()
 
 
 def is_lacking(outcome: Outcome) -> bool:
@@ -113,7 +120,7 @@ def _form(output: Output | None) -> tuple[str, str, str]:
     match output:
         case None:
             return "nothing", "", ""
-        case Tensor(dtype, shape) | TensorDigest(dtype, shape):
+        case TensorOutput(dtype, shape) | TensorDigest(dtype, shape):
             return "a tensor", dtype, str(list(shape))
         case Unreadable(dtype):
             return "a tensor", dtype, "unknown"

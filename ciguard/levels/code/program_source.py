@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Rejected
 from ciguard.domain.programs import ProgramCase, located
-from ciguard.execution import Scalar, Tensor, TensorDigest
+from ciguard.execution import Scalar, TensorDigest, TensorOutput
 from ciguard.levels.code.derivation import ACCEPTED
 from ciguard.levels.code.growth import GROWTH, MIN_BYTES, MIN_SECONDS
 from ciguard.levels.code.program_runs import program_run
@@ -124,7 +124,7 @@ def _form(reference: Outcome | None, name: str) -> str:
     run = program_run(reference) if reference is not None else None
     output: Output | None = run.outputs.get(name) if run is not None else None
     match output:
-        case Tensor(dtype, shape) | TensorDigest(dtype, shape):
+        case TensorOutput(dtype, shape) | TensorDigest(dtype, shape):
             return f"({scalar(dtype)}, {shape_text(shape)})"
         case Scalar(kind):
             return f"({scalar(_NAMES.get(kind, 'NoneType'))}, None)"

@@ -11,7 +11,7 @@ from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.binding import VARIADIC, arranged, bind, default_of
-from ciguard.levels.code.blocks import Mutant
+from ciguard.levels.code.blocks import BlockMutant
 from ciguard.levels.code.calling import made_with, used
 from ciguard.levels.code.coherence import is_coherent
 from ciguard.levels.code.generation import another, drawable, is_varied
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Api, Parameter
     from ciguard.levels.code.binding import Bound
     from ciguard.levels.code.blocks import Block, LibraryCall
-    from ciguard.levels.code.similarity import Candidate, Similarities
+    from ciguard.levels.code.similarity import SimilarApi, Similarities
 
 _NOT_HANDED_ON = frozenset({"inplace"})
 """Right for one API and wrong for another: what it overwrites may be needed to go backwards."""
@@ -42,7 +42,7 @@ _FACTOR = "scale_factor"
 
 
 @dataclass(frozen=True, slots=True)
-class Experience:
+class ReplacementHistory:
     """What came of APIs that were put in the place of others. Its owner keeps it up to date."""
 
     tried: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -59,7 +59,9 @@ class Experience:
 class Replacement:
     """The operator AR."""
 
-    def __init__(self, similarities: Similarities, experience: Experience | None = None) -> None:
+    def __init__(
+        self, similarities: Similarities, experience: ReplacementHistory | None = None
+    ) -> None:
         """Prepare it for a library's APIs.
 
         Args:
@@ -67,9 +69,9 @@ class Replacement:
             experience: with them.
         """
         self._similarities = similarities
-        self._experience = experience or Experience()
+        self._experience = experience or ReplacementHistory()
 
-    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
+    def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return the block with another API in place of that of one call.
 
         The new call takes the arguments that both know, by name; of those that it needs and the
@@ -108,11 +110,11 @@ class Replacement:
                     sentence=" ".join(chosen.api.record.doc.split())[:200],
                     use=use if use != call.use else "",
                 )
-                return Mutant(block.with_call(place, replace(other, use=use)), step)
+                return BlockMutant(block.with_call(place, replace(other, use=use)), step)
         return None
 
     def _call_of(
-        self, chosen: Candidate, own: Api, call: LibraryCall, rng: random.Random
+        self, chosen: SimilarApi, own: Api, call: LibraryCall, rng: random.Random
     ) -> LibraryCall | None:
         other = chosen.api
         bound = bind(call, own.record)
@@ -137,8 +139,11 @@ class Replacement:
 
 
 def roulette(
-    before: str, candidates: Sequence[Candidate], rng: random.Random, experience: Experience
-) -> Candidate:
+    before: str,
+    candidates: Sequence[SimilarApi],
+    rng: random.Random,
+    experience: ReplacementHistory,
+) -> SimilarApi:
     """Draw one of the candidates to replace an API, each as likely as its similarity is large.
 
     But first of all those that were used least, see `_EAGERNESS`.

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from ciguard.levels.code.dialects import FLOATS, dialect_of
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.blocks import Fed
+    from ciguard.levels.code.blocks import BlockInput
 
 _WHOLE_NUMBERS = ("int", "uint")
 _FEW = 2
 """Integers are below this where nothing says below what."""
 
 
-def random_input(library: str, fed: Fed) -> str:
+def random_input(library: str, fed: BlockInput) -> str:
     """Return an expression of a random tensor; of floating point it takes part in gradients."""
     inputs = dialect_of(library).style.inputs
     if fed.dtype == "bool":
@@ -33,7 +33,7 @@ def random_input(library: str, fed: Fed) -> str:
     )
 
 
-def running(library: str, model: str, fed: Fed) -> str:
+def running(library: str, model: str, fed: BlockInput) -> str:
     """Return statements that run `model` forwards to `y`, and backwards where possible.
 
     Args:

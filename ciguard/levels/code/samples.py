@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import without_markup
 from ciguard.levels.code.bare import LINE, Bare, bare_call, bare_program
-from ciguard.levels.code.blocks import Fed
+from ciguard.levels.code.blocks import BlockInput
 from ciguard.levels.code.pruning import equivalence_class
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord
     from ciguard.levels.code.knowledge import Apis
-    from ciguard.levels.code.nodes import Candidate
+    from ciguard.levels.code.nodes import CandidateBlock
 
 _BATCH = "N"
 """How documentation calls the size of the batch dimension."""
@@ -28,7 +28,7 @@ class Samples:
         """Prepare it for a library's APIs."""
         self._apis = apis
 
-    def __call__(self, candidate: Candidate, source: str) -> Iterator[Bare]:
+    def __call__(self, candidate: CandidateBlock, source: str) -> Iterator[Bare]:
         """Yield the program for the changed call of a block, where the library lists both forms.
 
         Args:
@@ -39,7 +39,7 @@ class Samples:
         api = None if call is None else self._apis.find(call.api)
         forms = _both_forms(api.record, len(takes.shape)) if api is not None else ()
         if call is not None and forms:
-            one = Fed(takes.shape[1:], takes.dtype, takes.below)
+            one = BlockInput(takes.shape[1:], takes.dtype, takes.below)
             step = Derivation(
                 block=candidate.block.name,
                 line=LINE,

@@ -11,12 +11,12 @@ from ciguard.levels.code.fitting import fitted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.levels.code.assembly import Template
-    from ciguard.levels.code.blocks import Block, Fed
+    from ciguard.levels.code.assembly import ProgramTemplate
+    from ciguard.levels.code.blocks import Block, BlockInput
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class AssembledProgram:
     """A program put together, and where its calls are."""
 
     source: str
@@ -35,7 +35,7 @@ class SeedProgram:
     """A program with its template and its blocks."""
 
     name: str
-    template: Template
+    template: ProgramTemplate
     blocks: tuple[Block, ...]
 
     @classmethod
@@ -53,7 +53,9 @@ class SeedProgram:
         """Its text."""
         return self.template.source
 
-    def program(self, chain: Sequence[Block], gives: Fed, met: Fed) -> Whole:
+    def program(
+        self, chain: Sequence[Block], gives: BlockInput, met: BlockInput
+    ) -> AssembledProgram:
         """Return the program with these first blocks.
 
         Args:
@@ -65,22 +67,24 @@ class SeedProgram:
             DisassemblyError: if they cannot be put together.
         """
         made = replace(self.template, met=met).program(chain, gives)
-        return Whole(made.source, made.lines, made.adapter)
+        return AssembledProgram(made.source, made.lines, made.adapter)
 
-    def alone(self, block: Block, takes: Fed) -> Whole:
+    def alone(self, block: Block, takes: BlockInput) -> AssembledProgram:
         """Return a program that runs one block forwards and backwards.
 
         Raises:
             DisassemblyError: if the block cannot be run alone.
         """
         made = self.template.alone(block, takes)
-        return Whole(made.source, made.lines, made.adapter)
+        return AssembledProgram(made.source, made.lines, made.adapter)
 
     def observing(self) -> str:
         """Return the seed with what its blocks are called with among its variables."""
         return self.template.observing()
 
-    def fitted(self, block: Block, was: Fed, now: Fed, rank: int | None = None) -> Block | None:
+    def fitted(
+        self, block: Block, was: BlockInput, now: BlockInput, rank: int | None = None
+    ) -> Block | None:
         """Return a block for a slot in which it is called with something else; None for none.
 
         Args:

@@ -58,7 +58,7 @@ _PARTS_OF_NAMES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d[dD]?")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SimilarApi:
     """An API that can stand in for another."""
 
     name: str
@@ -81,16 +81,16 @@ class Similarities:
         self.apis = apis
         self._encoder = encoder
         self._threshold = encoder.threshold if threshold is None else threshold
-        self._found: dict[str, tuple[Candidate, ...]] = {}
+        self._found: dict[str, tuple[SimilarApi, ...]] = {}
         self._vectors: dict[tuple[str, str], dict[str, NDArray[np.float64]]] = {}
 
-    def of(self, name: str) -> tuple[Candidate, ...]:
+    def of(self, name: str) -> tuple[SimilarApi, ...]:
         """Return the candidates for an API, the most alike first; none for an unknown one."""
         if name not in self._found:
             self._found[name] = self._candidates(name)
         return self._found[name]
 
-    def _candidates(self, name: str) -> tuple[Candidate, ...]:
+    def _candidates(self, name: str) -> tuple[SimilarApi, ...]:
         own = self.apis.find(name)
         if own is None:
             return ()
@@ -102,7 +102,7 @@ class Similarities:
         cosines = cosine_similarities(vectors[own.record.api], others)
         kinds = parameter_kinds(own)
         alike = (
-            Candidate(spelled, api, (float(cosine) + wcr(kinds, parameter_kinds(api))) / 2)
+            SimilarApi(spelled, api, (float(cosine) + wcr(kinds, parameter_kinds(api))) / 2)
             for (spelled, api), cosine in zip(siblings, cosines, strict=True)
         )
         chosen = [candidate for candidate in alike if candidate.similarity > self._threshold]

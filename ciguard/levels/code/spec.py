@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ciguard.campaign import LevelDefaults, digest_of_apis
 from ciguard.domain.intent import Intent
-from ciguard.domain.lineage import Ended
+from ciguard.domain.lineage import NodeOutcome
 from ciguard.domain.programs import ProgramCase, located
 from ciguard.errors import ConfigurationError
 from ciguard.levels import select_layers
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Evidence, Finding
     from ciguard.domain.outcomes import Outcome
-    from ciguard.oracles.comparing import Difference, Inputs
+    from ciguard.oracles.comparing import Difference, InputPrecision
     from ciguard.triage import DiffLine, EnvironmentHint
 
 
@@ -138,7 +138,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         return TreeOrigin(
             ancestry=ancestry,
             text=ancestry.derived or case.source,
-            ended=Ended.ACCEPTED if case.intent is Intent.VIOLATING else Ended.FAILED,
+            ended=NodeOutcome.ACCEPTED if case.intent is Intent.VIOLATING else NodeOutcome.FAILED,
             is_alone=case.cycles > 1 or not (case.block or ancestry.parent),
         )
 
@@ -148,7 +148,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         return tuple(dict.fromkeys(text for value in values if (text := _string_of(value))))
 
     def compare(
-        self, case: ProgramCase, reference: Outcome, other: Outcome, inputs: Inputs
+        self, case: ProgramCase, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
         """Return how ends, shapes and types differ: training makes much of little."""
         del case, inputs

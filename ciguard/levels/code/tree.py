@@ -16,8 +16,8 @@ from ciguard.levels.code.pruning import pruned
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from ciguard.levels.code.blocks import Fed
-    from ciguard.levels.code.nodes import Candidate
+    from ciguard.levels.code.blocks import BlockInput
+    from ciguard.levels.code.nodes import CandidateBlock
 
 
 class Tree:
@@ -43,7 +43,7 @@ class Tree:
         """How many trees were grown before this one."""
         self.serial = 0
         """Of the node that is next; a lesson about another one comes too late."""
-        self.waiting: tuple[Candidate, ...] = ()
+        self.waiting: tuple[CandidateBlock, ...] = ()
         """Blocks behind that node that ran alone; whole programs are next."""
 
     @property
@@ -65,7 +65,7 @@ class Tree:
         """How many blocks the next node has."""
         return len(self.node.chain)
 
-    def plant(self, fed: Fed, can_grow: Callable[[Node], bool]) -> None:
+    def plant(self, fed: BlockInput, can_grow: Callable[[Node], bool]) -> None:
         """Begin.
 
         Args:
@@ -76,7 +76,7 @@ class Tree:
         self._can_grow = can_grow
         self._frontier.append(self._root)
 
-    def ran_alone(self, serial: int, candidates: tuple[Candidate, ...]) -> None:
+    def ran_alone(self, serial: int, candidates: tuple[CandidateBlock, ...]) -> None:
         """Take the blocks that ran alone behind the node of this serial number."""
         if serial != self.serial or self.waiting:
             return

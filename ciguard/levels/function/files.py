@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ciguard.config import Config
     from ciguard.domain.values import Json
-    from ciguard.functions.specs import Program
+    from ciguard.functions.specs import ProgramFile
 
 LEVEL = "function"
 RUNNER = "ciguard.functions.in_target.worker"
@@ -43,7 +43,7 @@ def check_functions(config: Config) -> None:
         raise ConfigurationError(msg)
 
 
-def programs_in(config: Config) -> dict[str, Program]:
+def programs_in(config: Config) -> dict[str, ProgramFile]:
     """Return the programs whose functions are tested, by path.
 
     Raises:
@@ -52,7 +52,7 @@ def programs_in(config: Config) -> dict[str, Program]:
     return find_programs(config[FUNCTIONS], base=Path.cwd())
 
 
-def needs_of(programs: Mapping[str, Program]) -> WorkerNeeds:
+def needs_of(programs: Mapping[str, ProgramFile]) -> WorkerNeeds:
     """Return what workers need to import programs, and whatever these import."""
     folder = Path.cwd()
     children = [path for path in folder.iterdir() if not path.name.startswith(".")]
@@ -68,7 +68,7 @@ def needs_of(programs: Mapping[str, Program]) -> WorkerNeeds:
     )
 
 
-def placed(program: Program) -> Json:
+def placed(program: ProgramFile) -> Json:
     """Return root, name and sidecar of a program, the paths relative to the current folder."""
     folder = Path.cwd()
     sidecar = program.sidecar

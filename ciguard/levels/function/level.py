@@ -24,7 +24,7 @@ _TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotatedFunction:
+class FunctionTarget:
     """One function that is tested."""
 
     file: str
@@ -47,7 +47,7 @@ class FunctionLevel:
     then is a case of its own.
     """
 
-    def __init__(self, functions: Sequence[AnnotatedFunction], seed: int) -> None:
+    def __init__(self, functions: Sequence[FunctionTarget], seed: int) -> None:
         """Make the level.
 
         Args:
@@ -74,7 +74,7 @@ class FunctionLevel:
         """See `IndexedLevel`."""
         return self._of(index).api
 
-    def _of(self, index: int) -> AnnotatedFunction:
+    def _of(self, index: int) -> FunctionTarget:
         return self._functions[index % len(self._functions)]
 
     def _imports(self, index: int) -> Iterator[FunctionCase]:

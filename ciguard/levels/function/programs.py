@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.function_calls import is_program
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
-from ciguard.functions.specs import Program, is_annotated, sidecar_of
+from ciguard.functions.specs import ProgramFile, is_annotated, sidecar_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _SIDECAR = ".annotations.py"
 _MOST = 5_000
 
 
-def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, Program]:
+def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, ProgramFile]:
     """Return the programs with annotated functions, by path relative to a folder.
 
     Nothing of them is run.
@@ -30,7 +30,7 @@ def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, Program]:
     Raises:
         ConfigurationError: if there is no such file, or none with annotations.
     """
-    found: dict[str, Program] = {}
+    found: dict[str, ProgramFile] = {}
     for text in texts:
         is_glob = not _WILDCARD.isdisjoint(text)
         named = dict(_named(text, base))
@@ -42,7 +42,7 @@ def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, Program]:
     return found
 
 
-def _named(text: str, base: Path) -> Iterator[tuple[str, Program]]:
+def _named(text: str, base: Path) -> Iterator[tuple[str, ProgramFile]]:
     if Path(text).is_absolute() and _WILDCARD.isdisjoint(text):
         text = _below(Path(text), text, base)
     if _WILDCARD.isdisjoint(text):
@@ -57,14 +57,14 @@ def _named(text: str, base: Path) -> Iterator[tuple[str, Program]]:
     for path in paths:
         if path.name.endswith(_SIDECAR):
             continue
-        program = Program.at(path.absolute())
+        program = ProgramFile.at(path.absolute())
         sidecar = sidecar_of(program)
         if sidecar is not None or is_annotated(path):
             _check_root(program, text, base)
             yield _below(path, text, base), program.with_sidecar(sidecar)
 
 
-def _check_root(program: Program, text: str, base: Path) -> None:
+def _check_root(program: ProgramFile, text: str, base: Path) -> None:
     if not program.root.is_relative_to(base.absolute()):
         name = program.file.name
         why = f"{name} belongs to a package that lies in {program.root}. Run ciguard there."

@@ -14,7 +14,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.functions.checking import about_call, module_from_json, with_functions
 from ciguard.functions.drawing import call_sampler
 from ciguard.levels.function.files import placed, programs_in
-from ciguard.levels.function.level import AnnotatedFunction
+from ciguard.levels.function.level import FunctionTarget
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ _MAX_TOLD = 20
 
 def tested_functions(
     group: Group, config: Config, dispatcher: Dispatcher
-) -> Generator[Event, None, list[AnnotatedFunction]]:
+) -> Generator[Event, None, list[FunctionTarget]]:
     """Have the targets of a group describe the functions of the user's programs.
 
     Returns:
@@ -43,7 +43,7 @@ def tested_functions(
         ConfigurationError: if annotations are wrong, or a program can be imported nowhere.
         WorkerStartError: if the server of a target is gone.
     """
-    tested: list[AnnotatedFunction] = []
+    tested: list[FunctionTarget] = []
     problems: list[Problem] = []
     for file, program in programs_in(config).items():
         found, why = _described(file, group, dispatcher)
@@ -55,7 +55,7 @@ def tested_functions(
         described["functions"] += whole.described
         problems += whole.module.problems
         tested += [
-            AnnotatedFunction(file, whole.module, function, about_call(described, function.name))
+            FunctionTarget(file, whole.module, function, about_call(described, function.name))
             for function in whole.module.tested()
         ]
     _refuse(problems)
@@ -120,7 +120,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
     raise ConfigurationError(msg)
 
 
-def digest_of(tested: Iterable[AnnotatedFunction]) -> str:
+def digest_of(tested: Iterable[FunctionTarget]) -> str:
     """Return what names the functions and their annotations, wherever these stand in a file."""
     about = [[one.api, _without_lines(one.about)] for one in tested]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()

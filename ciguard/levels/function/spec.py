@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ciguard.triage import EnvironmentHint
 
 
-class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
+class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
     """Calls of the user's annotated functions (aNNoTest)."""
 
     name: ClassVar[str] = NAME
@@ -112,5 +112,5 @@ class FunctionSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         return seated(message).message
 
 
-LEVEL = FunctionSpec()
+LEVEL = FunctionLevelSpec()
 ORACLES.register(FUNCTION, FunctionOracle())

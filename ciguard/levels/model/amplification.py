@@ -9,7 +9,7 @@ import numpy as np
 from ciguard.domain.models import Check
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import value_to_json
-from ciguard.execution import Container, Tensor, decode_outputs
+from ciguard.execution import Container, TensorOutput, decode_outputs
 from ciguard.execution.worker.fills import elements
 from ciguard.levels.model.inconsistency import accumulated
 
@@ -61,7 +61,7 @@ def first_outputs(
 def _first(outcome: Passed, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
     """Return the first output of a run, if it came back whole and is of the shape of the truth."""
     match decode_outputs(outcome.encoded):
-        case Container(items=(Container(items=(Tensor(_, found, numbers), *_)), *_)):
+        case Container(items=(Container(items=(TensorOutput(_, found, numbers), *_)), *_)):
             is_number = numbers.dtype.kind in "fiu"
             return (
                 numbers.astype(np.float64).reshape(shape) if found == shape and is_number else None

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge import Source, understand
+from ciguard.knowledge import ClueSource, understand
 from ciguard.values import Bool, Float, Int, OneOf, Optional
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ _TABLE: Mapping[str, tuple[Json, ...]] = {
 }
 _REFUSED = {"lanczos3", "lanczos5"}
 """Documented for every backend, refused by PyTorch's: a mutant with it says nothing new."""
-_SAID = {Source.DOC_TYPE, Source.DOC_PHRASE, Source.MINED_RULE}
+_SAID = {ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
 """Whose ranges are the documentation's: names and defaults only suggest some."""
 
 
-class Arguments:
+class LayerArguments:
     """Values of arguments, per layer; what is known of a layer is read when it is first drawn."""
 
     def __init__(self, records: Iterable[ApiRecord] = ()) -> None:

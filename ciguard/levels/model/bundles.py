@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.model.edits import free_name, new_node
 from ciguard.levels.model.kinds import KINDS
-from ciguard.levels.model.layers import Place, elements
+from ciguard.levels.model.layers import LayerPlace, elements
 from ciguard.levels.model.universe import drawing
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Chain:
     def draw(self, kind: LayerKind, *others: str, keeps: bool = False) -> bool:
         """Append a layer with arguments drawn for it."""
         shapes = (self.shape,) * (1 + len(others))
-        drawn = self.universe.draw(self.rng, kind, Place(shapes, keeps))
+        drawn = self.universe.draw(self.rng, kind, LayerPlace(shapes, keeps))
         if drawn is None or not self.add(kind, drawn[0], *others):
             return False
         self.drawn.append(drawing(kind, keeps=keeps))

@@ -16,7 +16,7 @@ import numpy as np
 from ciguard.domain import dtypes
 from ciguard.domain.models import Check
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
+from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
 from ciguard.levels.model.layer_runs import nudged_run, precision_of
 from ciguard.oracles.comparing import relative_tolerance
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ciguard.domain.models import ModelCase
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
-    from ciguard.oracles.comparing import Inputs
+    from ciguard.oracles.comparing import InputPrecision
 
 EXACT = "float64"
 _NUMERIC = frozenset({"values", "nan"})
@@ -81,7 +81,7 @@ def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[O
     return bool(known) and (all(near(single + double)) or not any(near(single)))
 
 
-def _of_what_arrives(right: list[NDArray[Any]], inputs: Inputs) -> float:
+def _of_what_arrives(right: list[NDArray[Any]], inputs: InputPrecision) -> float:
     """Return how far gradients may be off, whatever a layer makes of the rounding of its inputs.
 
     The gradient of a weight is a sum of inputs times what arrives from above. Where that cancels,
@@ -107,7 +107,7 @@ def _arrays(outcome: Outcome) -> list[NDArray[Any]]:
 
 def _floating(output: Output) -> Iterator[NDArray[Any]]:
     match output:
-        case Tensor(_, _, numbers) | TensorDigest(_, _, numbers) if numbers.dtype.kind == "f":
+        case TensorOutput(_, _, numbers) | TensorDigest(_, _, numbers) if numbers.dtype.kind == "f":
             yield numbers.astype(np.float64)
         case Container(items=items):
             for item in items:
@@ -120,7 +120,7 @@ def _is_near(
     found: list[NDArray[Any]],
     exact: list[NDArray[Any]],
     moved: list[list[NDArray[Any]]],
-    inputs: Inputs,
+    inputs: InputPrecision,
     of_gradients: float,
 ) -> bool:
     if [array.shape for array in found] != [array.shape for array in exact]:
@@ -137,7 +137,7 @@ def _is_within(
     one: NDArray[Any],
     right: NDArray[Any],
     near: list[NDArray[Any]],
-    inputs: Inputs,
+    inputs: InputPrecision,
     floor: float,
 ) -> bool:
     finite = np.isfinite(right)

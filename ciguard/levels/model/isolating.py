@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from ciguard.domain.models import ModelCase
 from ciguard.domain.outcomes import Outcome, Passed
 from ciguard.domain.values import ArrayValue, Explicit
-from ciguard.execution import Container, Job, Tensor, decode_outputs
+from ciguard.execution import Container, Job, TensorOutput, decode_outputs
 from ciguard.levels.model.exact import exact_runs, is_inexact, may_be_inexact
-from ciguard.levels.model.suspicion import Suspicion, isolated, suspicion
+from ciguard.levels.model.suspicion import ModelSuspicion, isolated, suspicion
 from ciguard.levels.model.wide import widely
 from ciguard.oracles import judge
 from ciguard.oracles.relations import encode
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ciguard.campaign import Executed, Group
     from ciguard.domain.findings import Finding
     from ciguard.domain.models import Data
-    from ciguard.execution import Dispatcher, Result
+    from ciguard.execution import Dispatcher, JobResult
 
 _MAX_UNDER_WAY = 2
 _MAX_WAITING = 64
@@ -54,8 +54,8 @@ _LIMIT_S = 20.0
 
 
 @dataclass(slots=True)
-class _Search:
-    doubt: Suspicion
+class _IsolationSearch:
+    doubt: ModelSuspicion
     group: Group
     told_whole: list[Finding]
     """What is found of the model as a whole, for want of a layer to blame."""
@@ -79,8 +79,8 @@ class Isolator:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._queue: deque[_Search] = deque()
-        self._under_way: dict[int, _Search] = {}
+        self._queue: deque[_IsolationSearch] = deque()
+        self._under_way: dict[int, _IsolationSearch] = {}
         self._number = 0
         self._in_vain: Counter[str] = Counter()
         self._shown: Counter[str] = Counter()
@@ -111,7 +111,7 @@ class Isolator:
             doubt = suspicion(case, outcomes)
             if doubt is not None:
                 whole = judge(case, outcomes, group.subject(_MODEL))
-                self._queue.append(_Search(doubt, group, whole, deque(doubt.suspects)))
+                self._queue.append(_IsolationSearch(doubt, group, whole, deque(doubt.suspects)))
 
     def _meet(self, case: ModelCase, group: Group) -> None:
         """Note the layers that no model had before."""
@@ -129,12 +129,12 @@ class Isolator:
             findings += self._go_on(self._queue.popleft())
         if self._wide and not self._under_way:  # one at a time: mutants matter more
             case, group = self._wide.popleft()
-            doubt = Suspicion(case=case, suspects=(), samples={})
-            search = _Search(doubt, group, [], deque(), is_explicit=True)
+            doubt = ModelSuspicion(case=case, suspects=(), samples={})
+            search = _IsolationSearch(doubt, group, [], deque(), is_explicit=True)
             self._send(search, case, group.running_eagerly)
         return findings
 
-    def _go_on(self, search: _Search) -> list[Finding]:
+    def _go_on(self, search: _IsolationSearch) -> list[Finding]:
         """Look at the next suspect; where there is none, return what is told of the model."""
         while search.left:
             name = search.left.popleft()
@@ -148,16 +148,18 @@ class Isolator:
                 return []
         return [] if search.has_told else search.told_whole
 
-    def _is_worth_it(self, case: ModelCase, search: _Search) -> bool:
+    def _is_worth_it(self, case: ModelCase, search: _IsolationSearch) -> bool:
         if search.has_told:
             return _kind(case) not in self._seen
         return self._in_vain[_kind(case)] < _MAX_IN_VAIN
 
-    def _send(self, search: _Search, case: ModelCase, targets: tuple[str, ...]) -> None:
+    def _send(self, search: _IsolationSearch, case: ModelCase, targets: tuple[str, ...]) -> None:
         search.case = case
         self._run(search, (case,), targets)
 
-    def _run(self, search: _Search, cases: tuple[ModelCase, ...], targets: tuple[str, ...]) -> None:
+    def _run(
+        self, search: _IsolationSearch, cases: tuple[ModelCase, ...], targets: tuple[str, ...]
+    ) -> None:
         search.targets, search.outcomes = targets, {}
         self._number += 1
         self._under_way[self._number] = search
@@ -167,7 +169,7 @@ class Isolator:
             job = Job(target, key, encoded, most_hangs=1, limit_s=_LIMIT_S)
             self._dispatcher.add(job, urgent=True)  # what waits in queues is dropped between stages
 
-    def take(self, result: Result) -> Iterator[Finding]:
+    def take(self, result: JobResult) -> Iterator[Finding]:
         """Take the result of one of this isolator's jobs; return what it proves."""
         number: int = result.job.key[1]  # type: ignore[index]
         search = self._under_way.get(number)
@@ -179,7 +181,7 @@ class Isolator:
         del self._under_way[number]
         yield from self._judge(search)
 
-    def _judge(self, search: _Search) -> Iterator[Finding]:
+    def _judge(self, search: _IsolationSearch) -> Iterator[Finding]:
         case = search.case
         if case is None:
             return
@@ -206,7 +208,7 @@ class Isolator:
             return
         yield from self._look_further(search, case)
 
-    def _weigh(self, search: _Search, case: ModelCase) -> Iterator[Finding]:
+    def _weigh(self, search: _IsolationSearch, case: ModelCase) -> Iterator[Finding]:
         """Hold what was shown against double precision: what is left of it is no rounding."""
         shown, search.shown = search.shown, []
         left = [
@@ -219,7 +221,7 @@ class Isolator:
         else:
             yield from self._look_further(search, case)
 
-    def _look_further(self, search: _Search, case: ModelCase) -> Iterator[Finding]:
+    def _look_further(self, search: _IsolationSearch, case: ModelCase) -> Iterator[Finding]:
         """Try the suspect on its very inputs, else the next suspect."""
         if not search.is_explicit and search.doubt.witness and not search.has_told:
             whole = replace(search.doubt.case, probe=search.suspect)
@@ -228,7 +230,9 @@ class Isolator:
         self._in_vain[_kind(case)] += 1
         yield from self._go_on(search)
 
-    def _told(self, search: _Search, case: ModelCase, findings: list[Finding]) -> Iterator[Finding]:
+    def _told(
+        self, search: _IsolationSearch, case: ModelCase, findings: list[Finding]
+    ) -> Iterator[Finding]:
         """Tell what a layer has shown, and go on."""
         yield from self._told_once(case, findings)
         self._shown[_kind(case)] += 1
@@ -255,7 +259,7 @@ class Isolator:
         self._under_way.clear()
 
 
-def _look_behind(search: _Search) -> None:
+def _look_behind(search: _IsolationSearch) -> None:
     """Go on with the layers that a deviating one hides: no sample says anything of them.
 
     Each new kind of these is looked at once, so that a layer of a seed model, which is in most
@@ -282,7 +286,7 @@ def _probed(outcome: Outcome) -> tuple[Data, ...]:
     (inputs,) = output.items
     if not isinstance(inputs, Container) or not inputs.items:
         return ()
-    arrays = [item for item in inputs.items if isinstance(item, Tensor)]
+    arrays = [item for item in inputs.items if isinstance(item, TensorOutput)]
     if len(arrays) < inputs.length or not all(map(_is_numeric, arrays)):
         return ()
     in_row = sum(math.prod(array.shape[1:]) for array in arrays)
@@ -290,13 +294,13 @@ def _probed(outcome: Outcome) -> tuple[Data, ...]:
     return tuple(_first_rows(array, rows) for array in arrays) if rows else ()
 
 
-def _first_rows(array: Tensor, rows: int) -> ArrayValue:
+def _first_rows(array: TensorOutput, rows: int) -> ArrayValue:
     count = rows * math.prod(array.shape[1:])
     data = Explicit(tuple(array.elements[:count].tolist()))
     return ArrayValue(array.dtype, (rows, *array.shape[1:]), data)
 
 
-def _is_numeric(array: Tensor) -> bool:
+def _is_numeric(array: TensorOutput) -> bool:
     """Return whether a tensor holds numbers, in rows."""
     return (
         bool(array.shape)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import dtypes
 from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
-from ciguard.domain.models import Check, ModelCase, Sample
+from ciguard.domain.models import Check, DataSample, ModelCase
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import ArrayValue
 from ciguard.execution import Container, decode_outputs
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
     from ciguard.oracles import Subject
-    from ciguard.oracles.comparing import Inputs
+    from ciguard.oracles.comparing import InputPrecision
 
 _OF_ENDS = frozenset({"refused", "exception"})
 """Kinds of differences in how a run ended; `accepted` is the same seen from the other side."""
@@ -78,22 +78,22 @@ class LayerRunOracle:
         return findings
 
 
-def inputs_of(case: ModelCase) -> Inputs:
+def inputs_of(case: ModelCase) -> InputPrecision:
     """Return how exact the outputs of a run can be."""
     return inputs_given(
         case,
-        ranges=[("float32", 0.0, 1.0) for data in case.data if isinstance(data, Sample)],
+        ranges=[("float32", 0.0, 1.0) for data in case.data if isinstance(data, DataSample)],
         sizes=[math.prod(node.shape) for node in case.graph.nodes],  # stands for the weights too
     )
 
 
-def precision_of(case: ModelCase) -> Inputs:
+def precision_of(case: ModelCase) -> InputPrecision:
     """Return how exact all that comes of a run can be, gradients too."""
     inputs = inputs_of(case)
     return replace(inputs, condition=_OF_GRADIENTS) if case.check is Check.TRAIN else inputs
 
 
-def _difference(one: Outcome, other: Outcome, inputs: Inputs) -> Difference | None:
+def _difference(one: Outcome, other: Outcome, inputs: InputPrecision) -> Difference | None:
     """Return how two runs differ, with the part of the result that does as detail."""
     if not isinstance(one, Passed) or not isinstance(other, Passed):
         return differs(one, other, inputs)
@@ -195,7 +195,7 @@ def _of_saving(
     ]
 
 
-def changed_by_saving(output: Output, inputs: Inputs) -> Difference | None:
+def changed_by_saving(output: Output, inputs: InputPrecision) -> Difference | None:
     """Return how the outputs after saving and loading differ from those before, if they do."""
     match output:
         case Container(keys=("before", "after"), items=(before, after)):

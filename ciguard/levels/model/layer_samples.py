@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ciguard.execution import Container, Scalar, Tensor
+from ciguard.execution import Container, Scalar, TensorOutput
 from ciguard.levels.model.inconsistency import layer_deviation
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def layer_samples(output: Output) -> dict[str, LayerSample]:
     samples = {}
     for name, item in zip(found.keys, found.items, strict=False):
         sample = part(item, "sample")
-        if isinstance(sample, Tensor):
+        if isinstance(sample, TensorOutput):
             counts = (_count(part(item, "nan")), _count(part(item, "inf")))
             elements = sample.elements.astype(np.float64)
             samples[name] = LayerSample(elements, counts, _form(item))

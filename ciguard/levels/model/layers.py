@@ -53,7 +53,7 @@ class Elements(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LayerPlace:
     """Where a layer is to stand."""
 
     shapes: Shapes
@@ -62,7 +62,7 @@ class Place:
     """Whether its output must have the shape of its first input."""
 
 
-Draw: TypeAlias = "Callable[[random.Random, Place], Config | None]"
+Draw: TypeAlias = "Callable[[random.Random, LayerPlace], Config | None]"
 """Draws arguments; None where there are none for the place."""
 OutputShape: TypeAlias = Callable[[Config, Shapes], Shape | None]
 """The shape that comes out; None where the layer cannot be called so."""
@@ -132,7 +132,7 @@ class Choices:
     share: float = 0.3
     """How often each of the latter is given."""
 
-    def __call__(self, rng: random.Random, place: Place) -> Config | None:
+    def __call__(self, rng: random.Random, place: LayerPlace) -> Config | None:
         """Draw the arguments."""
         del place
         config = {name: rng.choice(values) for name, values in self.always.items()}

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from ciguard.domain.api_calls import CallKind
-from ciguard.domain.models import Check, ModelCase, Origin, Sample
+from ciguard.domain.models import Check, DataSample, GraphOrigin, ModelCase
 from ciguard.domain.values import ArrayValue, Explicit, Uniform
 from ciguard.levels import Batch, cost_of
 from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
 from ciguard.levels.model.lessons import ModelLesson, MutantLesson
-from ciguard.levels.model.mutants import Mutant, mutated
+from ciguard.levels.model.mutants import ModelMutant, mutated
 from ciguard.levels.model.repertoire import Repertoire
 from ciguard.levels.model.universe import Universe, bound, canonical
 
@@ -46,7 +46,7 @@ _INDEX_BITS = 40
 _SEED_BITS = 31
 
 
-class Fed(Protocol):
+class ModelInput(Protocol):
     """What one input of a seed model takes."""
 
     @property
@@ -66,7 +66,7 @@ class Fed(Protocol):
         """Integers are below this; 0 where that is not known."""
 
 
-class Seed(Protocol):
+class ModelSeed(Protocol):
     """A model that mutation begins with."""
 
     @property
@@ -78,7 +78,7 @@ class Seed(Protocol):
         """The model."""
 
     @property
-    def data(self) -> Sequence[Fed]:
+    def data(self) -> Sequence[ModelInput]:
         """In the order of the graph's inputs."""
 
     @property
@@ -112,7 +112,7 @@ class ModelLevel:
         apis: Sequence[ApiRecord],
         seed: int,
         *,
-        models: Sequence[Seed],
+        models: Sequence[ModelSeed],
         amplification: Amplification,
         is_guided: bool = True,
         repeats: float = 0.0,
@@ -149,7 +149,7 @@ class ModelLevel:
         self._universes = {name: ground.universe for name, ground in self._ground.items()}
         self._costs: Counter[str] = Counter()
         """Layer → what the deaths of mutants that brought it in have cost."""
-        self._made: dict[int, tuple[Mutant, ...]] = {}
+        self._made: dict[int, tuple[ModelMutant, ...]] = {}
         """Batches that no lesson was drawn from yet."""
 
     def api_of(self, index: int) -> str:
@@ -162,7 +162,7 @@ class ModelLevel:
         rng = self._rng(index)
         if index < len(self._models):
             model = self._models[index]
-            origin, case = Origin(model=model.name), self._case
+            origin, case = GraphOrigin(model=model.name), self._case
             checks = (Check.PREDICT, Check.TRAIN, Check.SAVE)
             made = [case(model.name, model.graph, origin, check, rng) for check in checks]
         else:
@@ -212,7 +212,9 @@ class ModelLevel:
         ]
         return ModelLesson(index, tuple(learned)) if learned else None
 
-    def _learned(self, name: str, mutant: Mutant, acc: float | None, cost: int) -> MutantLesson:
+    def _learned(
+        self, name: str, mutant: ModelMutant, acc: float | None, cost: int
+    ) -> MutantLesson:
         taught = MutantLesson(
             name=name,
             seed=mutant.seed,
@@ -277,12 +279,12 @@ class ModelLevel:
     def _rng(self, index: int) -> random.Random:
         return random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
 
-    def _mutants(self, rng: random.Random) -> tuple[Mutant, ...]:
+    def _mutants(self, rng: random.Random) -> tuple[ModelMutant, ...]:
         """Return mutants of one model, each by the rule after the one before."""
         parent = self.guidance.parent(rng)
         universe = self._universes[parent.seed]
         current = self.guidance.rules.current
-        found: list[Mutant] = []
+        found: list[ModelMutant] = []
         for _ in range(PER_BATCH):
             mutant = mutated(parent, self.guidance, universe, rng, current=current)
             if mutant is not None:
@@ -295,12 +297,12 @@ class ModelLevel:
             return Check.TRAIN
         return Check.SAVE if rng.randrange(_SAVED) == 0 else Check.PREDICT
 
-    def _of(self, mutant: Mutant, check: Check, rng: random.Random) -> ModelCase:
-        origin = Origin(model=mutant.seed, mutations=mutant.mutations)
+    def _of(self, mutant: ModelMutant, check: Check, rng: random.Random) -> ModelCase:
+        origin = GraphOrigin(model=mutant.seed, mutations=mutant.mutations)
         return self._case(mutant.seed, mutant.graph, origin, check, rng)
 
     def _case(
-        self, seed: str, graph: LayerGraph, origin: Origin, check: Check, rng: random.Random
+        self, seed: str, graph: LayerGraph, origin: GraphOrigin, check: Check, rng: random.Random
     ) -> ModelCase:
         ground = self._ground[seed]
         # What is random in training differs between backends by right.
@@ -318,7 +320,7 @@ class ModelLevel:
 
     # --- data -----------------------------------------------------------------------------------
 
-    def _ground_of(self, model: Seed, universe: Universe) -> _Ground:
+    def _ground_of(self, model: ModelSeed, universe: Universe) -> _Ground:
         rng = random.Random(f"{self._seed} {model.name}")  # noqa: S311 - repeatable
         return _Ground(
             data=tuple(_data(feed, rng) for feed in model.data),
@@ -327,18 +329,18 @@ class ModelLevel:
         )
 
 
-def _data(feed: Fed, rng: random.Random) -> Data:
+def _data(feed: ModelInput, rng: random.Random) -> Data:
     shape = (INPUTS, *feed.shape)
     seed = rng.getrandbits(_SEED_BITS)
     if feed.kind is not None:
-        return Sample(feed.kind, seed, shape)
+        return DataSample(feed.kind, seed, shape)
     if feed.dtype.startswith(("int", "uint")):
         numbers = [rng.randrange(feed.below or 2) for _ in range(elements(shape))]
         return ArrayValue(feed.dtype, shape, Explicit(tuple(numbers)))
     return ArrayValue(feed.dtype, shape, Uniform(seed, 0.0, 1.0))
 
 
-def _truth(model: Seed, rng: random.Random) -> ArrayValue:
+def _truth(model: ModelSeed, rng: random.Random) -> ArrayValue:
     """Draw one-hot labels, or targets of a regression in [0, 1]."""
     shape = (INPUTS, *model.truth)
     if model.classes != model.truth[-1] or not model.classes:

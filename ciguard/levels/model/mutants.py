@@ -20,7 +20,7 @@ _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
+class ModelMutant:
     """A mutant, and the rules that came before the one that made it."""
 
     parent: str
@@ -46,14 +46,14 @@ def mutated(
     rng: random.Random,
     *,
     current: RuleName | None,
-) -> Mutant | None:
+) -> ModelMutant | None:
     """Return a mutant of a model by the first rule chosen that finds a place; None for none."""
     rejected: list[RuleName] = []
     for _ in range(_TRIES):
         current = guidance.rules.choose(rng, current)
         made = RULES[current](parent.graph, rng, universe)
         if made is not None:
-            return Mutant(
+            return ModelMutant(
                 parent=parent.name,
                 parent_acc=parent.acc,
                 seed=parent.seed,

@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain.models import INPUT, Check, Sample, graph_to_json
+from ciguard.domain.models import INPUT, Check, DataSample, graph_to_json
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import TensorValue
 from ciguard.execution.worker.layer_weights import POSITIVE, arrays
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.domain.models import Data, LayerNode, ModelCase
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
-    from ciguard.writing import Source
+    from ciguard.writing import ScriptSource
 
 _NOT_IN_NAMES = re.compile(r"\W")
 _WEIGH = '''
@@ -131,7 +131,7 @@ print("No difference.")
 _MAX_OF_GRADIENT = 4096
 
 
-def model_statements(case: ModelCase, source: Source) -> tuple[list[str], list[str]]:
+def model_statements(case: ModelCase, source: ScriptSource) -> tuple[list[str], list[str]]:
     """Return the source text of a run.
 
     Args:
@@ -184,7 +184,7 @@ def compared(case: ModelCase, outcome: Outcome) -> Outcome:
     return replace(outcome, encoded=json.dumps(tree).encode("ascii"))
 
 
-def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
+def _definitions(case: ModelCase, source: ScriptSource) -> Iterator[str]:
     if _is_plain(case):
         source.standard.add("math")
         yield _WEIGH_PLAINLY.strip().format(positive=POSITIVE)
@@ -192,7 +192,7 @@ def _definitions(case: ModelCase, source: Source) -> Iterator[str]:
         yield _body_of(arrays, source)
         yield _STORED.strip()
         yield _WEIGH.strip()
-    if any(isinstance(data, Sample) for data in case.data):
+    if any(isinstance(data, DataSample) for data in case.data):
         source.needs_unit = True
         yield _ELEMENTS.strip()
         yield _body_of(sample, source)
@@ -206,7 +206,7 @@ def _is_plain(case: ModelCase) -> bool:
     return all(node.weights.plain for node in case.graph.nodes if node.layer != INPUT)
 
 
-def _body_of(function: Callable[..., object], source: Source) -> str:
+def _body_of(function: Callable[..., object], source: ScriptSource) -> str:
     """Return a module's text without its documentation and imports, which `source` takes.
 
     What it imports of ciguard has to be among the definitions too.
@@ -219,19 +219,19 @@ def _body_of(function: Callable[..., object], source: Source) -> str:
     return f"from typing import Any, Callable, Mapping, Sequence\n\n{body.strip()}"
 
 
-def _inputs(case: ModelCase, source: Source) -> Iterator[str]:
+def _inputs(case: ModelCase, source: ScriptSource) -> Iterator[str]:
     values = ", ".join(_data(data, source) for data in case.data)
     yield f"inputs = [{values}]"
 
 
-def _data(data: Data, source: Source) -> str:
-    if isinstance(data, Sample):
+def _data(data: Data, source: ScriptSource) -> str:
+    if isinstance(data, DataSample):
         made = f"sample({scalar(data.kind.value)}, {data.seed}, {shape_text(data.shape)})"
         return f"keras.ops.convert_to_tensor({made})"
     return source.expression(TensorValue(data.dtype, data.shape, data.fill))
 
 
-def _layers(case: ModelCase, source: Source) -> Iterator[str]:
+def _layers(case: ModelCase, source: ScriptSource) -> Iterator[str]:
     dtype = f", dtype={scalar(case.dtype)}" if case.dtype else ""
     rows = [
         f"    {scalar(node.name)}: {_layer(node.layer, node.config, source, dtype)},"
@@ -241,14 +241,14 @@ def _layers(case: ModelCase, source: Source) -> Iterator[str]:
     yield "\n".join(["layers = {", *rows, "}"])
 
 
-def _layer(name: str, config: Mapping[str, Json], source: Source, more: str = "") -> str:
+def _layer(name: str, config: Mapping[str, Json], source: ScriptSource, more: str = "") -> str:
     named = [f"{key}={_json(item, source)}" for key, item in config.items() if is_name(key)]
     odd = [f"{key!a}: {_json(item, source)}" for key, item in config.items() if not is_name(key)]
     arguments = [*named, *([f"**{{{', '.join(odd)}}}"] if odd else [])]
     return f"{source.name_of(name)}({', '.join(arguments)}{more if arguments else more[2:]})"
 
 
-def _json(item: Json, source: Source) -> str:
+def _json(item: Json, source: ScriptSource) -> str:
     match item:
         case {"layer": str() as name, **rest} if set(rest) <= {"config"}:
             config = rest.get("config", {})

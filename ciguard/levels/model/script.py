@@ -15,9 +15,9 @@ from ciguard.triage.scripting import assembled, comparison, header, indented_try
 
 if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
-    from ciguard.oracles.comparing import Inputs
+    from ciguard.oracles.comparing import InputPrecision
     from ciguard.triage import EnvironmentHint
-    from ciguard.writing import Source
+    from ciguard.writing import ScriptSource
 
 _SLACK = 4.0
 
@@ -29,7 +29,7 @@ def model_script(finding: Finding, hint: EnvironmentHint) -> str:
     return assembled(finding, source, hint, header=header(finding, hint), body=body)
 
 
-def _body(case: ModelCase, finding: Finding, source: Source) -> tuple[str, list[str]]:
+def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:
     """Return the definitions before the run of a layer graph, and the run with what follows."""
     definitions, statements = model_statements(case, source)
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
@@ -48,6 +48,6 @@ def _body(case: ModelCase, finding: Finding, source: Source) -> tuple[str, list[
     return "\n\n\n".join(filter(None, [before, *definitions])), [*body, after]
 
 
-def _lenient(inputs: Inputs) -> Inputs:
+def _lenient(inputs: InputPrecision) -> InputPrecision:
     """Return the precision that a script allows, which has one for parts of all sizes."""
     return replace(inputs, condition=_SLACK * inputs.condition)

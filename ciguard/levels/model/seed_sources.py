@@ -110,7 +110,7 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Application:
+class KerasApplication:
     """One of `keras.applications`."""
 
     name: str
@@ -144,7 +144,7 @@ class Application:
         return {} if self.kept_in is None else {"pretrained": self.kept_in}
 
 
-Source: TypeAlias = Script | Saved | Application
+Source: TypeAlias = Script | Saved | KerasApplication
 
 
 def shipped_scripts(folder: Path | None = None) -> dict[str, Path]:
@@ -188,7 +188,7 @@ def parse_source(text: str, *, width: float, base: Path, keep: Path) -> Source:
     return Script(name=text, path=path, root=path.parent, width=width)
 
 
-def _application(kind: str, name: str, keep: Path) -> Application:
+def _application(kind: str, name: str, keep: Path) -> KerasApplication:
     if not name.isidentifier():
         msg = (
             f"seed model '{kind}:{visible(name)}': write {kind}:NAME with a model of "
@@ -196,7 +196,7 @@ def _application(kind: str, name: str, keep: Path) -> Application:
         )
         raise ConfigurationError(msg)
     kept = keep if kind == "pretrained" else None
-    return Application(name=f"{kind}:{name}", application=name, kept_in=kept)
+    return KerasApplication(name=f"{kind}:{name}", application=name, kept_in=kept)
 
 
 def _existing(path: str, text: str, base: Path) -> Path:

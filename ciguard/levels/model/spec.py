@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, Output
     from ciguard.libraries import Library
     from ciguard.oracles import Move
-    from ciguard.oracles.comparing import Inputs
+    from ciguard.oracles.comparing import InputPrecision
     from ciguard.triage import EnvironmentHint, LayerOrigin
 
 _LIMIT_S = 60.0
@@ -115,7 +115,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         """Yield runs of the layer with fewer rows, plainer data, fewer constructor arguments."""
         return simpler_models(case)
 
-    def inputs(self, case: ModelCase) -> Inputs:
+    def inputs(self, case: ModelCase) -> InputPrecision:
         """Return how exact the outputs of a run can be."""
         return inputs_of(case)
 
@@ -132,7 +132,7 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         """
         return finding.targets[:1]
 
-    def is_broken(self, case: ModelCase, output: Output, inputs: Inputs) -> bool:
+    def is_broken(self, case: ModelCase, output: Output, inputs: InputPrecision) -> bool:
         """Return whether a layer computes otherwise once it was saved and loaded."""
         del case
         return changed_by_saving(output, inputs) is not None

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.domain.models import INPUT, ONE_LAYER, Check, LayerGraph, LayerNode, Sample
+from ciguard.domain.models import INPUT, ONE_LAYER, Check, DataSample, LayerGraph, LayerNode
 from ciguard.domain.outcomes import Exhausted, Passed, Rejected, Stage
 from ciguard.domain.values import ArrayValue, Constant, Uniform
 from ciguard.execution import Container, decode_outputs
@@ -37,7 +37,7 @@ _NAMED = re.compile(r"\A(?:.{0,60}?: )?layer '([A-Za-z0-9_.\-/>]{1,200})': ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suspicion:
+class ModelSuspicion:
     """A model on which targets disagree."""
 
     case: ModelCase
@@ -54,7 +54,7 @@ class Suspicion:
     """The elected target, if it got to the end."""
 
 
-def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> Suspicion | None:
+def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> ModelSuspicion | None:
     """Return what to look at in a model, None where all targets agree or all refuse it.
 
     Args:
@@ -82,7 +82,7 @@ def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> Suspicion | N
         suspects = _of_other_checks(case, outputs)
     if not suspects:
         return None
-    return Suspicion(
+    return ModelSuspicion(
         case=case,
         suspects=suspects,
         hidden=_hidden(case, deltas, known, suspects) if deviations else (),
@@ -101,7 +101,7 @@ def _of_other_checks(case: ModelCase, outputs: Mapping[str, Output]) -> tuple[st
     return _nearest_first(case, outputs, _layers(case, is_reversed=True))
 
 
-def isolated(doubt: Suspicion, name: str, data: Sequence[Data] = ()) -> ModelCase:
+def isolated(doubt: ModelSuspicion, name: str, data: Sequence[Data] = ()) -> ModelCase:
     """Return the run of one layer alone.
 
     Args:
@@ -303,10 +303,10 @@ def _rows_of(case: ModelCase) -> int:
     return case.data[0].shape[0] if case.data and case.data[0].shape else 1
 
 
-def _like(doubt: Suspicion, source: LayerNode, rows: int, place: int) -> Data:
+def _like(doubt: ModelSuspicion, source: LayerNode, rows: int, place: int) -> Data:
     """Return numbers of the shape and range that one input of a layer had, others at each place."""
     for node, data in zip(doubt.case.graph.inputs, doubt.case.data, strict=True):
-        if node.name == source.name and isinstance(data, Sample):
+        if node.name == source.name and isinstance(data, DataSample):
             return ArrayValue(
                 source.dtype, data.shape, Uniform((data.seed + place) % 65536, 0.0, 1.0)
             )

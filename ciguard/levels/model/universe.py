@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from ciguard.domain.models import INPUT
-from ciguard.levels.model.arguments import ACTIVATIONS, Arguments
+from ciguard.levels.model.arguments import ACTIVATIONS, LayerArguments
 from ciguard.levels.model.kinds import KINDS
-from ciguard.levels.model.layers import PUBLIC, Config, Elements, LayerKind, Place, elements
+from ciguard.levels.model.layers import PUBLIC, Config, Elements, LayerKind, LayerPlace, elements
 from ciguard.levels.model.repertoire import Repertoire
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def drawing(kind: LayerKind, *, keeps: bool) -> str:
 class Universe:
     """The layers that mutation draws from, and what may be made of them."""
 
-    arguments: Arguments
+    arguments: LayerArguments
     most: Size | None = None
     """No mutant may cost more; None for no bound."""
     left_out: frozenset[str] = frozenset()
@@ -98,7 +98,7 @@ class Universe:
     @classmethod
     def of(cls, records: Iterable[ApiRecord] = ()) -> Universe:
         """Return the universe of the library that these records describe; of none, all layers."""
-        return cls(Arguments(records))
+        return cls(LayerArguments(records))
 
     def within(self, most: Size) -> Universe:
         """Return the same universe with a bound."""
@@ -157,7 +157,7 @@ class Universe:
         return rng.choices(what, [(1 + each) ** -_EAGERNESS for each in uses])[0]
 
     def draw(
-        self, rng: random.Random, kind: LayerKind, place: Place
+        self, rng: random.Random, kind: LayerKind, place: LayerPlace
     ) -> tuple[Config, Shape] | None:
         """Draw the arguments of a layer for a place.
 

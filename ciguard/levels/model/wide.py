@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.models import Check
 from ciguard.domain.values import ArrayValue, Uniform
-from ciguard.levels.model.suspicion import Suspicion, isolated
+from ciguard.levels.model.suspicion import ModelSuspicion, isolated
 
 if TYPE_CHECKING:
     from ciguard.domain.models import LayerNode, ModelCase
@@ -39,4 +39,4 @@ def widely(case: ModelCase, node: LayerNode) -> ModelCase | None:
         for place, source in enumerate(sources)
     ]
     whole = replace(case, check=Check.PREDICT, training=False)
-    return isolated(Suspicion(case=whole, suspects=(node.name,), samples={}), node.name, data)
+    return isolated(ModelSuspicion(case=whole, suspects=(node.name,), samples={}), node.name, data)

@@ -12,7 +12,7 @@ from ciguard.triage import LayerOrigin, rate_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.domain.models import ModelCase, Origin
+    from ciguard.domain.models import GraphOrigin, ModelCase
 
 _CHECKS = {
     Check.PREDICT: "the outputs (predict)",
@@ -58,13 +58,13 @@ def layer_origin(case: ModelCase) -> LayerOrigin:
     )
 
 
-def suspect(origin: Origin) -> str:
+def suspect(origin: GraphOrigin) -> str:
     """Return the layer that was isolated; where that is not written, the one of the largest R_a."""
     rates = [(rate, name) for name, rate in origin.deviations if not math.isnan(rate)]
     return origin.suspect or max(rates, key=lambda one: one[0], default=(0.0, ""))[1]
 
 
-def _model_text(origin: Origin, named: Callable[[str], str]) -> str:
+def _model_text(origin: GraphOrigin, named: Callable[[str], str]) -> str:
     model = named(_bounded(origin.model))
     if not origin.mutations:
         return model

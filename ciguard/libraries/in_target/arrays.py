@@ -13,7 +13,7 @@ from typing import Any
 _LIBRARIES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-class Arrays:
+class ArrayLibrary:
     """What is asked of a library whose arrays functions take; nothing is imported before."""
 
     library = ""
@@ -54,7 +54,7 @@ class Arrays:
 
 
 @cache
-def every_library() -> dict[str, Arrays]:
+def every_library() -> dict[str, ArrayLibrary]:
     """Return what there is, by the name of the library."""
     names = sorted(os.listdir(_LIBRARIES))
     own = [name for name in names if os.path.isfile(_file_of(name))]

@@ -32,7 +32,7 @@ UNDOCUMENTED = "undocumented"
 """A public name without a docstring: nobody has promised what it does."""
 
 
-class Row(NamedTuple):
+class TagRow(NamedTuple):
     """Patterns of one tag."""
 
     tag: str

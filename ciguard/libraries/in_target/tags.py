@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ciguard.libraries.in_target.tag_names import Row
+    from ciguard.libraries.in_target.tag_names import TagRow
 
 
 class TagsOf(Protocol):
@@ -27,7 +27,7 @@ class TagsOf(Protocol):
         """
 
 
-def tagger(*rows: Row) -> TagsOf:
+def tagger(*rows: TagRow) -> TagsOf:
     """Return what gives the tags of a library's APIs, by its rows."""
     compiled = [
         (row.tag, re.compile(row.scope + "(?:" + "|".join(row.patterns) + ")")) for row in rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.libraries.programs import Inputs, ProgramStyle, Way
+from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 
 _FIRST = "[0]"
 """Of what a layer gives: the other parts are states."""
@@ -43,7 +43,7 @@ PROGRAMS = ProgramStyle(
     reshaped="x.reshape({shape})",
     from_numbers="x.reshape({shape})",
     as_float="x.float32()",
-    inputs=Inputs(
+    inputs=InputExpressions(
         floating="jittor.randn({shape}, dtype='{dtype}')",
         whole="jittor.randint(0, {below}, {shape}).cast('{dtype}')",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.libraries.programs import Inputs, ProgramStyle, Way
+from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 
 _FIRST = "[0]"
 """Of what a layer gives: the other parts are states."""
@@ -44,7 +44,7 @@ PROGRAMS = ProgramStyle(
     flattened="tensorflow.keras.layers.Flatten()(x)",
     reshaped="tensorflow.keras.layers.Reshape({sizes})(x)",
     as_float="tensorflow.keras.layers.Rescaling(1.0)(x)",
-    inputs=Inputs(
+    inputs=InputExpressions(
         floating="tensorflow.random.normal({shape}, dtype=tensorflow.{dtype})",
         whole=(
             "tensorflow.cast(tensorflow.random.uniform({shape}, maxval={below}, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.libraries.programs import Inputs, ProgramStyle, Way
+from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 
 _FIRST = "[0]"
 """Of what a layer gives: the other parts are states, or weights of attention."""
@@ -45,7 +45,7 @@ PROGRAMS = ProgramStyle(
     reshaped="x.flatten(1).unflatten(1, {sizes})",
     from_numbers="x.unflatten(0, {shape})",
     as_float="x.float()",
-    inputs=Inputs(
+    inputs=InputExpressions(
         floating=_NORMAL,
         whole="torch.randint(0, {below}, {shape}, dtype=torch.{dtype})",
         boolean="torch.randint(0, 2, {shape}).bool()",

@@ -10,13 +10,13 @@ from ciguard.oracles.comparing.conditioning import (
 )
 from ciguard.oracles.comparing.differences import differs, evidence_between
 from ciguard.oracles.comparing.given import MUCH, has_special_elements, inputs_given, leaves
-from ciguard.oracles.comparing.tolerance import NO_INPUTS, Inputs, relative_tolerance
+from ciguard.oracles.comparing.tolerance import NO_INPUTS, InputPrecision, relative_tolerance
 
 __all__ = [
     "MUCH",
     "NO_INPUTS",
     "Difference",
-    "Inputs",
+    "InputPrecision",
     "compare_outputs",
     "differs",
     "evidence_between",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ciguard.domain import dtypes
-from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable
-from ciguard.oracles.comparing.tolerance import NO_INPUTS, Inputs, relative_tolerance
+from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, Unreadable
+from ciguard.oracles.comparing.tolerance import NO_INPUTS, InputPrecision, relative_tolerance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ class Difference:
 
 
 def compare_outputs(
-    reference: Output, other: Output, inputs: Inputs = NO_INPUTS
+    reference: Output, other: Output, inputs: InputPrecision = NO_INPUTS
 ) -> Difference | None:
     """Return the first difference between two outputs, None when they agree.
 
@@ -68,7 +68,7 @@ def _structure(reference: Output, other: Output) -> Difference:
     return Difference("structure", text, _LENGTH.sub("", text))
 
 
-_ARRAYS = (Tensor, TensorDigest, Unreadable)
+_ARRAYS = (TensorOutput, TensorDigest, Unreadable)
 _LENGTH = re.compile(r" of \d+")
 
 
@@ -78,7 +78,7 @@ def _describe(output: Output) -> str:
             return f"{type_name} of {length}"
         case Scalar(kind, text):
             return text if kind == "O" else _SCALAR_NAMES[kind]
-        case Tensor() | TensorDigest() | Unreadable():
+        case TensorOutput() | TensorDigest() | Unreadable():
             return "tensor"
 
 
@@ -94,7 +94,7 @@ _SCALAR_NAMES = {
 
 
 def _compare_containers(
-    reference: Container, other: Container, inputs: Inputs
+    reference: Container, other: Container, inputs: InputPrecision
 ) -> Difference | None:
     if reference.length != other.length or reference.keys != other.keys:
         return _structure(reference, other)
@@ -105,7 +105,7 @@ def _compare_containers(
     return None
 
 
-def _compare_scalars(reference: Scalar, other: Scalar, inputs: Inputs) -> Difference | None:
+def _compare_scalars(reference: Scalar, other: Scalar, inputs: InputPrecision) -> Difference | None:
     if reference == other:
         return None
     if reference.kind != other.kind or reference.kind == "O":
@@ -128,9 +128,9 @@ def number(scalar: Scalar) -> NDArray[Any]:
 
 
 def _compare_arrays(
-    reference: Tensor | TensorDigest | Unreadable,
-    other: Tensor | TensorDigest | Unreadable,
-    inputs: Inputs,
+    reference: TensorOutput | TensorDigest | Unreadable,
+    other: TensorOutput | TensorDigest | Unreadable,
+    inputs: InputPrecision,
 ) -> Difference | None:
     if reference.dtype != other.dtype:
         text = f"{reference.dtype} vs {other.dtype}"
@@ -140,7 +140,7 @@ def _compare_arrays(
     if _may_overflow(reference.dtype, inputs):
         return None
     match reference, other:
-        case Tensor(), Tensor():
+        case TensorOutput(), TensorOutput():
             return _compare_values(reference.elements, other.elements, reference.dtype, inputs)
         case TensorDigest(), TensorDigest():
             return _compare_digests(reference, other, inputs)
@@ -148,7 +148,7 @@ def _compare_arrays(
             return None
 
 
-def _may_overflow(dtype: str, inputs: Inputs) -> bool:
+def _may_overflow(dtype: str, inputs: InputPrecision) -> bool:
     if dtype not in dtypes.INTEGERS:
         return False
     least, greatest = dtypes.integer_range(dtype)
@@ -156,7 +156,7 @@ def _may_overflow(dtype: str, inputs: Inputs) -> bool:
 
 
 def _compare_digests(
-    reference: TensorDigest, other: TensorDigest, inputs: Inputs
+    reference: TensorDigest, other: TensorDigest, inputs: InputPrecision
 ) -> Difference | None:
     if reference.sha256 and reference.sha256 == other.sha256:
         return None
@@ -173,13 +173,13 @@ def _compare_digests(
     return None
 
 
-def _special_counts(digest: TensorDigest, inputs: Inputs) -> tuple[int, int]:
+def _special_counts(digest: TensorDigest, inputs: InputPrecision) -> tuple[int, int]:
     special = digest.nan + digest.inf
     return special, digest.nan if inputs.are_finite else special
 
 
 def _compare_values(
-    mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: Inputs, *, count: int = 0
+    mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: InputPrecision, *, count: int = 0
 ) -> Difference | None:
     """Compare elements; `count` is how many there are, if these are a sample."""
     if mine.shape != theirs.shape:
@@ -221,7 +221,7 @@ def _apart(error: float, magnitude: float, dtype: str) -> str:
 
 
 def _unequally_special(
-    mine: NDArray[Any], theirs: NDArray[Any], inputs: Inputs
+    mine: NDArray[Any], theirs: NDArray[Any], inputs: InputPrecision
 ) -> NDArray[np.bool_]:
     """Return where one is NaN or infinite and the other is not the same."""
     finite, others = np.isfinite(mine), np.isfinite(theirs)

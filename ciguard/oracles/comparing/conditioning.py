@@ -30,7 +30,7 @@ from ciguard.domain.values import (
     Uniform,
     value_to_json,
 )
-from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
+from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
 from ciguard.execution.worker.fills import elements
 from ciguard.oracles.comparing.comparison import number
 from ciguard.oracles.comparing.differences import differs
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Value
     from ciguard.execution import Output
-    from ciguard.oracles.comparing.tolerance import Inputs
+    from ciguard.oracles.comparing.tolerance import InputPrecision
 
 _NUMERIC = frozenset({"values", "nan"})
 _STEP = 0.01
@@ -170,7 +170,7 @@ def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool
     return not _shows(finding, replace(inputs, condition=condition))
 
 
-def _shows(finding: Finding, inputs: Inputs) -> bool:
+def _shows(finding: Finding, inputs: InputPrecision) -> bool:
     outcomes = [finding.outcomes[name] for name in finding.targets]
     if finding.oracle == "differential":
         reference, other = outcomes
@@ -179,12 +179,12 @@ def _shows(finding: Finding, inputs: Inputs) -> bool:
     return any(_breaks(outcome, finding, inputs) for outcome in outcomes)
 
 
-def _breaks(outcome: Outcome, finding: Finding, inputs: Inputs) -> bool:
+def _breaks(outcome: Outcome, finding: Finding, inputs: InputPrecision) -> bool:
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     return output is not None and judged(finding.case).is_broken(finding.case, output, inputs)
 
 
-def _condition(outcome: Outcome, other: Outcome, inputs: Inputs) -> float:
+def _condition(outcome: Outcome, other: Outcome, inputs: InputPrecision) -> float:
     """Return how far two outcomes are apart in roundings of the result.
 
     Infinite where they are not of one form: an index, a sign or a NaN that the last place of the
@@ -205,7 +205,7 @@ def _condition(outcome: Outcome, other: Outcome, inputs: Inputs) -> float:
 
 def _parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
     match output:
-        case Tensor(dtype, _, numbers) | TensorDigest(dtype, _, numbers):
+        case TensorOutput(dtype, _, numbers) | TensorDigest(dtype, _, numbers):
             yield dtype, numbers
         case Scalar(kind) if kind in "ifzo":
             yield "float32" if kind in "fz" else "int64", number(output)
@@ -217,7 +217,7 @@ def _parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _apart(
-    mine: tuple[str, NDArray[Any]], theirs: tuple[str, NDArray[Any]], inputs: Inputs
+    mine: tuple[str, NDArray[Any]], theirs: tuple[str, NDArray[Any]], inputs: InputPrecision
 ) -> float:
     (dtype, x), (other, y) = mine, theirs
     if dtype != other or x.shape != y.shape:

@@ -8,7 +8,7 @@ from ciguard.domain.findings import Evidence, PairKind
 from ciguard.domain.outcomes import Passed, Rejected, Stage
 from ciguard.execution import decode_effects, decode_outputs
 from ciguard.oracles.comparing.comparison import Difference, compare_effects, compare_outputs
-from ciguard.oracles.comparing.tolerance import NO_INPUTS, Inputs
+from ciguard.oracles.comparing.tolerance import NO_INPUTS, InputPrecision
 from ciguard.oracles.contract import headline
 from ciguard.oracles.laws import evidence_of
 from ciguard.oracles.showing import outcomes_side_by_side
@@ -28,7 +28,9 @@ _WHERE = {
 }
 
 
-def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> Difference | None:
+def differs(
+    reference: Outcome, other: Outcome, inputs: InputPrecision = NO_INPUTS
+) -> Difference | None:
     """Return how two outcomes of one case differ, None when they agree or cannot be compared.
 
     A death, a hang or an internal error is another oracle's business.
@@ -51,7 +53,7 @@ def differs(reference: Outcome, other: Outcome, inputs: Inputs = NO_INPUTS) -> D
             return None
 
 
-def _compare_encoded(mine: bytes, theirs: bytes, inputs: Inputs) -> Difference | None:
+def _compare_encoded(mine: bytes, theirs: bytes, inputs: InputPrecision) -> Difference | None:
     if mine == theirs:
         return None
     reference, other = decode_outputs(mine), decode_outputs(theirs)

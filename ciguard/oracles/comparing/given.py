@@ -20,7 +20,7 @@ from ciguard.domain.values import (
     TupleValue,
     Uniform,
 )
-from ciguard.oracles.comparing.tolerance import Inputs, inputs_of
+from ciguard.oracles.comparing.tolerance import InputPrecision, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,7 @@ def _is_special_value(value: Value) -> bool:
 
 def inputs_given(
     case: Case, *, ranges: Iterable[tuple[str, float, float]] = (), sizes: Iterable[int] = ()
-) -> Inputs:
+) -> InputPrecision:
     """Return how exact the results of a case can be, from the values that it is given.
 
     Args:

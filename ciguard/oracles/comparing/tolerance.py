@@ -28,7 +28,7 @@ _MAX_RTOL = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class InputPrecision:
     """What the arguments of a call say about how exact its results can be."""
 
     epsilon: float = 0.0
@@ -56,12 +56,12 @@ class Inputs:
         return max(1.0, first / count, math.sqrt(first * second / count)) if count else 1.0
 
 
-NO_INPUTS = Inputs()
+NO_INPUTS = InputPrecision()
 
 
 def inputs_of(
     dtypes_and_ranges: Iterable[tuple[str, float, float]], *, sizes: Iterable[int] = ()
-) -> Inputs:
+) -> InputPrecision:
     """Return what the arguments' tensors say.
 
     Args:
@@ -71,9 +71,9 @@ def inputs_of(
     first, second, *_ = [*sorted(sizes, reverse=True), 0, 0]
     known = [(d, low, high) for d, low, high in dtypes_and_ranges if d in dtypes.EPSILON]
     if not known:
-        return Inputs(largest=(first, second))
+        return InputPrecision(largest=(first, second))
     low, high = min(low for _, low, _ in known), max(high for _, _, high in known)
-    return Inputs(
+    return InputPrecision(
         epsilon=max(dtypes.EPSILON[dtype] for dtype, _, _ in known),
         scale=min(1.0, max(abs(low), abs(high))),
         low=low,
@@ -82,12 +82,12 @@ def inputs_of(
     )
 
 
-def epsilon_of(dtype: str, inputs: Inputs = NO_INPUTS) -> float:
+def epsilon_of(dtype: str, inputs: InputPrecision = NO_INPUTS) -> float:
     """Return the size of one rounding in a result of some dtype."""
     return max(dtypes.EPSILON.get(dtype, 0.0), inputs.epsilon)
 
 
-def relative_tolerance(dtype: str, *, count: int, inputs: Inputs = NO_INPUTS) -> float:
+def relative_tolerance(dtype: str, *, count: int, inputs: InputPrecision = NO_INPUTS) -> float:
     """Return the error that is allowed relative to the largest element.
 
     Args:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.findings import Evidence
-from ciguard.knowledge import Source
+from ciguard.knowledge import ClueSource
 from ciguard.oracles.laws.demands import breach
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ciguard.oracles.laws.reading import Law
 
 _WHERE = {
-    Source.OPDEF: "the operator's definition",
-    Source.ANNOTATION: "the signature",
+    ClueSource.OPDEF: "the operator's definition",
+    ClueSource.ANNOTATION: "the signature",
 }
 _REPLACED = {"reduction": frozenset({"size_average", "reduce"})}
 """Arguments that others, given too, take the place of: torch's older names of one choice."""

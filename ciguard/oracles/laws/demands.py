@@ -32,7 +32,7 @@ _MAX_LISTED = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class NumberInterval:
     """A number, every number of a list, or every element of a tensor lies between two ends."""
 
     low: float = -math.inf
@@ -94,7 +94,7 @@ class ElementTypes:
         return f"of type {_listed(self.names)}"
 
 
-Demand: TypeAlias = Interval | Choice | Ranks | ElementTypes
+Demand: TypeAlias = NumberInterval | Choice | Ranks | ElementTypes
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -106,7 +106,7 @@ def _listed(names: Iterable[str]) -> str:
 def aspect_of(demand: Demand) -> str:
     """Return which side of a value a demand is about, as mutations name it."""
     match demand:
-        case Interval():
+        case NumberInterval():
             return "range"
         case Choice():
             return "member"
@@ -121,7 +121,7 @@ def aspect_of(demand: Demand) -> str:
 def breach(value: Value, demand: Demand) -> str:
     """Return what of `value` breaks `demand`, in words that follow `is`; empty if nothing does."""
     match demand, value:
-        case Interval(), _:
+        case NumberInterval(), _:
             return _out_of_range(value, demand)
         case Choice(texts), LiteralValue(str() as text):
             return "" if text in texts or not text else repr(text)
@@ -136,7 +136,7 @@ def breach(value: Value, demand: Demand) -> str:
             return ""
 
 
-def _out_of_range(value: Value, interval: Interval) -> str:
+def _out_of_range(value: Value, interval: NumberInterval) -> str:
     match value:
         case LiteralValue():
             number = _number(value)
@@ -163,7 +163,7 @@ def _number(value: Value) -> float | None:
             return None
 
 
-def _surely_outside(tensor: TensorValue | ArrayValue, interval: Interval) -> float | None:
+def _surely_outside(tensor: TensorValue | ArrayValue, interval: NumberInterval) -> float | None:
     """Return an element that is outside whatever the fill's seed is and that the type can hold."""
     if not math.prod(tensor.shape):
         return None

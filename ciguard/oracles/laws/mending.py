@@ -16,7 +16,7 @@ from ciguard.domain.values import (
     TupleValue,
 )
 from ciguard.oracles.laws.breaking import argument_of, broken_laws
-from ciguard.oracles.laws.demands import Choice, ElementTypes, Interval, Ranks, breach
+from ciguard.oracles.laws.demands import Choice, ElementTypes, NumberInterval, Ranks, breach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ def _instead(case: ApiCall, parameter: str, laws: Sequence[Law]) -> Iterator[Val
 def _keeping(value: Value | None, demand: Demand) -> Iterator[Value]:
     """Yield values of the kind of one that may keep a demand."""
     match demand, value:
-        case Interval(), _:
+        case NumberInterval(), _:
             for number in _NUMBERS:
                 yield from _with_number(value, number)
         case Choice(texts), LiteralValue():

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge import Source
+from ciguard.knowledge import ClueSource
 from ciguard.oracles.laws.demands import (
     Choice,
     Demand,
     ElementTypes,
-    Interval,
+    NumberInterval,
     Ranks,
     aspect_of,
     breach,
@@ -54,7 +54,7 @@ class Law:
     position: int | None
     """Its place among the positional arguments; None if it goes by name only."""
     demand: Demand
-    source: Source
+    source: ClueSource
     sentence: str
     """The words that say so: a sentence of the documentation, or a line of the definition."""
 
@@ -88,7 +88,9 @@ def laws_of(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
     return found
 
 
-def _demands(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tuple[Source, Demand, str]]:
+def _demands(
+    record: ApiRecord, parameter: ParameterRecord
+) -> Iterator[tuple[ClueSource, Demand, str]]:
     if record.source == "opdef":
         yield from _of_definition(parameter)
     for source, demand, sentence in (*_of_hint(parameter), *_of_words(parameter)):
@@ -96,39 +98,39 @@ def _demands(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tuple[So
             yield source, demand, sentence
 
 
-def _of_definition(parameter: ParameterRecord) -> Iterator[tuple[Source, Demand, str]]:
+def _of_definition(parameter: ParameterRecord) -> Iterator[tuple[ClueSource, Demand, str]]:
     is_list = parameter.schema_type.startswith("list")
     if parameter.minimum is not None and not is_list:
         text = f"{parameter.name}: {parameter.schema_type} >= {parameter.minimum}"
-        yield Source.OPDEF, Interval(low=parameter.minimum), text
+        yield ClueSource.OPDEF, NumberInterval(low=parameter.minimum), text
     if parameter.allowed:
         text = f"{parameter.name}: one of {', '.join(parameter.allowed)}"
-        yield Source.OPDEF, Choice(parameter.allowed), text
+        yield ClueSource.OPDEF, Choice(parameter.allowed), text
     if parameter.dtypes:
         text = f"{parameter.name}: of type {', '.join(parameter.dtypes)}"
-        yield Source.OPDEF, ElementTypes(parameter.dtypes), text
+        yield ClueSource.OPDEF, ElementTypes(parameter.dtypes), text
 
 
-def _of_hint(parameter: ParameterRecord) -> Iterator[tuple[Source, Demand, str]]:
+def _of_hint(parameter: ParameterRecord) -> Iterator[tuple[ClueSource, Demand, str]]:
     """Yield the enumeration of the signature: `Literal['mean', 'sum']`."""
     texts = [text for listed in _LITERAL.findall(parameter.annotation) for text in listed]
     strings = tuple(re.findall(r"['\"]([^'\"]*)['\"]", "".join(texts)))
     if strings and not re.search(r"\bstr\b", parameter.annotation):
-        yield Source.ANNOTATION, Choice(strings), f"{parameter.name}: {parameter.annotation}"
+        yield ClueSource.ANNOTATION, Choice(strings), f"{parameter.name}: {parameter.annotation}"
 
 
-def _of_words(parameter: ParameterRecord) -> Iterator[tuple[Source, Demand, str]]:
+def _of_words(parameter: ParameterRecord) -> Iterator[tuple[ClueSource, Demand, str]]:
     typed = _TENSOR_TYPE.fullmatch(parameter.doc_type)
     if typed and all(name in _EXACT_TYPES for name in typed.groups() if name):
         names = [name for given in typed.groups() if given for name in _EXACT_TYPES[given]]
         yield (
-            Source.DOC_TYPE,
+            ClueSource.DOC_TYPE,
             ElementTypes(tuple(names)),
             f"{parameter.name} ({parameter.doc_type})",
         )
     for sentence in sentences(parameter.doc):
         for demand in demands_in(sentence, parameter.name):
-            yield Source.DOC_PHRASE, demand, sentence
+            yield ClueSource.DOC_PHRASE, demand, sentence
 
 
 def _is_contradicted(parameter: ParameterRecord, demand: Demand, sentence: str) -> bool:
@@ -136,7 +138,7 @@ def _is_contradicted(parameter: ParameterRecord, demand: Demand, sentence: str) 
     if _WITHOUT_EFFECT.search(parameter.doc) or _excepts(demand, sentence):
         return True
     match demand:
-        case Interval():
+        case NumberInterval():
             default = _number(parameter.default)
             rest = " ".join(other for other in sentences(parameter.doc) if other != sentence)
             named = [float(text) for text in _ANY_NUMBER.findall(rest)]
@@ -170,7 +172,7 @@ def _excepts(demand: Demand, sentence: str) -> bool:
 
     `non-negative integer or -1`, `positive, or zero to disable it`, `2-D, or higher rank`.
     """
-    if not isinstance(demand, Interval | Ranks):
+    if not isinstance(demand, NumberInterval | Ranks):
         return False
     return bool(_EXCEPTION.search(_OR_EQUAL.sub("at least", sentence)))
 

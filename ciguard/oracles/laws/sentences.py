@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from ciguard.oracles.laws.demands import Choice, Demand, ElementTypes, Interval, Ranks
+from ciguard.oracles.laws.demands import Choice, Demand, ElementTypes, NumberInterval, Ranks
 
 _Reader: TypeAlias = Callable[[str, str], Iterator[Demand]]
 """Reads a sentence about the parameter of that name."""
@@ -101,11 +101,14 @@ def _intervals(sentence: str, parameter: str) -> Iterator[Demand]:
     if is_hedged(sentence):
         return
     found = _stated_range(sentence, parameter)
-    if found is not None and (found.low, found.high) != (Interval().low, Interval().high):
+    if found is not None and (found.low, found.high) != (
+        NumberInterval().low,
+        NumberInterval().high,
+    ):
         yield found
 
 
-def _stated_range(sentence: str, parameter: str) -> Interval | None:
+def _stated_range(sentence: str, parameter: str) -> NumberInterval | None:
     subject = _SUBJECT.replace("NAME", re.escape(parameter))
     clause = re.search(rf"{subject}{_MUST} (.*)", sentence, re.IGNORECASE)
     if clause:
@@ -117,38 +120,40 @@ def _stated_range(sentence: str, parameter: str) -> Interval | None:
     return None
 
 
-def _range_in(clause: str) -> Interval | None:
+def _range_in(clause: str) -> NumberInterval | None:
     """Return the range that a clause begins with."""
     if match := re.match(_NOT_NEGATIVE, clause, re.IGNORECASE):
-        return _with_further(Interval(low=0.0), clause[match.end() :])
+        return _with_further(NumberInterval(low=0.0), clause[match.end() :])
     if match := re.match(_POSITIVE, clause, re.IGNORECASE):
         # Of a real number the word is often used loosely: 0 is not worth a dispute.
         is_loose = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
-        return _with_further(Interval(low=0.0, excludes_low=not is_loose), clause[match.end() :])
+        return _with_further(
+            NumberInterval(low=0.0, excludes_low=not is_loose), clause[match.end() :]
+        )
     within = re.match(
         r"(?:a (?:number|value|float|scalar) )?(?:with)?in (?:the )?(?:closed |open |half-open )?"
         r"(?:range|interval)?(?: of| in)? ?|range in ?|the (?:range|interval) ?",
         clause, re.IGNORECASE)  # fmt: skip
     if within and (match := _BRACKETS.match(clause, within.end())):
         opening, low, high, closing = match.groups()
-        return Interval(
+        return NumberInterval(
             low=_value(low),
             high=_value(high),
             excludes_low=opening == "(",
             excludes_high=closing == ")",
         )
     if match := _BETWEEN.match(clause):
-        return Interval(low=_value(match.group(1)), high=_value(match.group(2)))
+        return NumberInterval(low=_value(match.group(1)), high=_value(match.group(2)))
     return _with_further(None, clause)
 
 
-def _with_further(known: Interval | None, clause: str) -> Interval | None:
+def _with_further(known: NumberInterval | None, clause: str) -> NumberInterval | None:
     """Add the comparisons that a clause goes on with: `>= 0 and <= 1`."""
     rest = re.sub(r"^[ ,]*(?:and )?", "", clause)
     for pattern, end, is_open in _COMPARED:
         match = pattern.match(rest)
         if match:
-            found = known or Interval()
+            found = known or NumberInterval()
             ends = {
                 "low": found.low,
                 "high": found.high,
@@ -156,7 +161,7 @@ def _with_further(known: Interval | None, clause: str) -> Interval | None:
                 "excludes_high": found.excludes_high,
             }
             ends |= {end: _value(match.group(1)), f"excludes_{end}": is_open}
-            return _with_further(Interval(**ends), rest[match.end() :])  # type: ignore[arg-type]
+            return _with_further(NumberInterval(**ends), rest[match.end() :])  # type: ignore[arg-type]
     return known
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.values import CallValue, ListValue, LiteralValue, TensorValue, Value
-from ciguard.execution import Tensor, TensorDigest, Unreadable
+from ciguard.execution import TensorDigest, TensorOutput, Unreadable
 from ciguard.oracles.comparing.comparison import Difference
-from ciguard.oracles.relations.contract import Compares, Observed, Relation, relate
+from ciguard.oracles.relations.contract import Compares, ObservedPair, Relation, relate
 from ciguard.oracles.relations.expressions import expression
 
 if TYPE_CHECKING:
@@ -107,11 +107,11 @@ def _empty(case: ApiCall) -> Value | None:
     return None if batch is None else _with_batch(case, _part(batch, 0, 0))
 
 
-def _is_empty_alike(observed: Observed) -> Difference | None:
+def _is_empty_alike(observed: ObservedPair) -> Difference | None:
     """Compare all but the first dimension, which is 0."""
     match observed.first, observed.twin:
-        case (Tensor() | TensorDigest() | Unreadable()) as first, (
-            Tensor() | TensorDigest() | Unreadable()
+        case (TensorOutput() | TensorDigest() | Unreadable()) as first, (
+            TensorOutput() | TensorDigest() | Unreadable()
         ) as twin:
             wanted = (0, *first.shape[1:])
             if twin.shape != wanted:

@@ -24,14 +24,14 @@ from ciguard.domain.case import case_to_json
 from ciguard.domain.findings import Severity
 from ciguard.domain.records import ApiRecord
 from ciguard.domain.values import Value, value_to_json
-from ciguard.execution import Container, Output, Scalar, Tensor, TensorDigest
+from ciguard.execution import Container, Output, Scalar, TensorDigest, TensorOutput
 from ciguard.oracles.comparing.comparison import Difference, compare_outputs
 from ciguard.registry import Registry
 
 if TYPE_CHECKING:
     from ciguard.domain.case import Case
     from ciguard.domain.values import Json
-    from ciguard.oracles.comparing.tolerance import Inputs
+    from ciguard.oracles.comparing.tolerance import InputPrecision
 
 
 class Observes(StrEnum):
@@ -56,7 +56,7 @@ class Compares(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class ObservedPair:
     """A call and its twin, as one worker saw them."""
 
     first: Output
@@ -66,7 +66,7 @@ class Observed:
     raised: str = ""
     """Class of the exception that the twin raised."""
     message: str = ""
-    inputs: Inputs
+    inputs: InputPrecision
     """How exact the result can be."""
 
 
@@ -74,10 +74,10 @@ Applies: TypeAlias = Callable[[ApiRecord, Collection[str]], bool]
 """Whether the relation holds for an API, given the names of all APIs of the library."""
 Twin: TypeAlias = Callable[[ApiCall], Value | None]
 """The other computation, from the call alone; None where the relation says nothing of it."""
-Broken: TypeAlias = Callable[[Observed], Difference | None]
+Broken: TypeAlias = Callable[[ObservedPair], Difference | None]
 
 
-def same(observed: Observed) -> Difference | None:
+def same(observed: ObservedPair) -> Difference | None:
     """Return how result and twin differ; a twin that raised says nothing."""
     if observed.twin is None:
         return None
@@ -87,7 +87,7 @@ def same(observed: Observed) -> Difference | None:
 def is_finite(output: Output) -> bool:
     """Whether no element that was read is NaN or infinite."""
     match output:
-        case Tensor(elements=elements) if elements.dtype.kind in "fc":
+        case TensorOutput(elements=elements) if elements.dtype.kind in "fc":
             return bool(np.isfinite(elements).all())
         case TensorDigest(nan=nan, inf=inf):
             return not nan and not inf
@@ -213,15 +213,15 @@ def encode(case: Case) -> bytes:
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
 
 
-def observed_in(output: Output, inputs: Inputs) -> Observed | None:
+def observed_in(output: Output, inputs: InputPrecision) -> ObservedPair | None:
     """Return call and twin from the output of a case; None if the case ran without its twin."""
     match output:
         case Container(items=(first, Container(items=(Scalar("s", "returned"), twin)))):
-            return Observed(first=first, twin=twin, inputs=inputs)
+            return ObservedPair(first=first, twin=twin, inputs=inputs)
         case Container(
             items=(first, Container(items=(Scalar("s", "raised"), Scalar("s", name), said)))
         ):
             message = said.text if isinstance(said, Scalar) else ""
-            return Observed(first=first, twin=None, raised=name, message=message, inputs=inputs)
+            return ObservedPair(first=first, twin=None, raised=name, message=message, inputs=inputs)
         case _:
             return None

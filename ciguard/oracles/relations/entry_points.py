@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.values import CallValue, TensorValue, Value
-from ciguard.execution import Tensor, TensorDigest
+from ciguard.execution import TensorDigest, TensorOutput
 from ciguard.oracles.comparing.comparison import Difference, compare_outputs
-from ciguard.oracles.relations.contract import Observed, Relation, relate
+from ciguard.oracles.relations.contract import ObservedPair, Relation, relate
 from ciguard.oracles.relations.expressions import applied, expression, first_tensors, has_keyword
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def _in_place(case: ApiCall) -> Value | None:
     return CallValue(function, case.arguments, case.keywords)
 
 
-def _same_unless_cast(observed: Observed) -> Difference | None:
+def _same_unless_cast(observed: ObservedPair) -> Difference | None:
     """Return how the results differ; in place, the tensor's own type is kept, so types may."""
     match observed.first, observed.twin:
-        case (Tensor() | TensorDigest()) as first, (Tensor() | TensorDigest()) as twin:
+        case (TensorOutput() | TensorDigest()) as first, (TensorOutput() | TensorDigest()) as twin:
             if (first.dtype, first.shape) != (twin.dtype, twin.shape):
                 return None
             return compare_outputs(first, twin, observed.inputs)

@@ -16,7 +16,7 @@ from ciguard.domain.values import (
     Value,
 )
 from ciguard.oracles.comparing.comparison import Difference
-from ciguard.oracles.relations.contract import Compares, Observed, Relation, is_finite, relate
+from ciguard.oracles.relations.contract import Compares, ObservedPair, Relation, is_finite, relate
 from ciguard.oracles.relations.expressions import as_function, has_keyword, leading, tensors_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _checked(check: str, **settings: bool) -> Twin:
     return twin
 
 
-def _broken(observed: Observed) -> Difference | None:
+def _broken(observed: ObservedPair) -> Difference | None:
     """Take the failure of the check for what it is, where the function itself is defined.
 
     A function that no derivative was written for has none: that is no wrong derivative.

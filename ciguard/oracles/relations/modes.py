@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.values import CallValue, LiteralValue, TensorValue, TupleValue, Value
 from ciguard.execution import Scalar
-from ciguard.oracles.relations.contract import Applies, Observed, Relation, relate, same
+from ciguard.oracles.relations.contract import Applies, ObservedPair, Relation, relate, same
 from ciguard.oracles.relations.expressions import (
     applied,
     as_function,
@@ -72,7 +72,7 @@ def _jitted(case: ApiCall) -> Value | None:
     return applied(function, *row)
 
 
-def _broken(observed: Observed) -> Difference | None:
+def _broken(observed: ObservedPair) -> Difference | None:
     """Compare tensors: a mode may return a number as a tensor."""
     return None if isinstance(observed.first, Scalar) else same(observed)
 

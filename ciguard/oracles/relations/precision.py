@@ -17,9 +17,9 @@ from ciguard.domain.values import (
     Uniform,
     Value,
 )
-from ciguard.execution import Container, Output, Tensor
+from ciguard.execution import Container, Output, TensorOutput
 from ciguard.oracles.comparing.comparison import Difference
-from ciguard.oracles.relations.contract import Compares, Observed, Relation, relate
+from ciguard.oracles.relations.contract import Compares, ObservedPair, Relation, relate
 from ciguard.oracles.relations.expressions import (
     expression,
     has_keyword,
@@ -76,7 +76,7 @@ def _twin(case: ApiCall) -> Value | None:
     return TupleValue((exact, near))
 
 
-def _broken(observed: Observed) -> Difference | None:
+def _broken(observed: ObservedPair) -> Difference | None:
     match observed.twin:
         case Container(items=(exact, near)):
             triples = zip(_arrays(observed.first), _arrays(exact), _arrays(near), strict=False)
@@ -91,7 +91,7 @@ def _broken(observed: Observed) -> Difference | None:
 
 def _arrays(output: Output) -> Iterator[NDArray[Any]]:
     match output:
-        case Tensor(dtype, shape, elements) if dtype in element_types.EPSILON:
+        case TensorOutput(dtype, shape, elements) if dtype in element_types.EPSILON:
             yield elements.reshape(shape)
         case Container(items=items):
             for item in items:

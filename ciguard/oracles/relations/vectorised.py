@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import CallValue, ListValue, LiteralValue, TupleValue, Value
 from ciguard.execution import Container
-from ciguard.oracles.relations.contract import Observed, Relation, relate, same
+from ciguard.oracles.relations.contract import ObservedPair, Relation, relate, same
 from ciguard.oracles.relations.expressions import (
     applied,
     as_function,
@@ -45,7 +45,7 @@ def _twin(case: ApiCall) -> Value | None:
     return CallValue("operator.getitem", (both, _FIRST))
 
 
-def _broken(observed: Observed) -> Difference | None:
+def _broken(observed: ObservedPair) -> Difference | None:
     """Compare single results: of several, the first item is the first result, not its first."""
     return None if isinstance(observed.first, Container) else same(observed)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ciguard.applications.assessing import Assessed, Robustness, Verdict
+    from ciguard.applications.assessing import Assessed, ConditionVerdict, Robustness
 
 _POLICY = "default-src 'none'; style-src {style}; img-src data:; media-src data:"
 
@@ -61,7 +61,7 @@ def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
         raise ConfigurationError(msg) from error
 
 
-def _failed(results: Sequence[Assessed]) -> list[Verdict]:
+def _failed(results: Sequence[Assessed]) -> list[ConditionVerdict]:
     return [one for result in results for one in result.verdicts if one.is_failure]
 
 
@@ -116,13 +116,13 @@ def _robustness(robustness: Robustness, shown: ShownInputs) -> dict[str, Any]:
     return {"raised": raised, "endless": endless, "fine": "" if raised or endless else fine}
 
 
-def _tone(verdict: Verdict) -> str:
+def _tone(verdict: ConditionVerdict) -> str:
     if not verdict.is_failure:
         return "fine"
     return "failed" if verdict.is_of_service else "doubted"
 
 
-def _verdict(verdict: Verdict, shown: ShownInputs) -> dict[str, Any]:
+def _verdict(verdict: ConditionVerdict, shown: ShownInputs) -> dict[str, Any]:
     suggestion = verdict.suggestion
     place = "" if verdict.is_of_service else ", in the service's place"
     missed = verdict.missed if verdict.is_failure else ()
@@ -142,7 +142,7 @@ def _verdict(verdict: Verdict, shown: ShownInputs) -> dict[str, Any]:
     }
 
 
-def _missed(verdict: Verdict, shown: int) -> str:
+def _missed(verdict: ConditionVerdict, shown: int) -> str:
     """Return what is wrong with the inputs that are shown."""
     first = f", the first {shown} of them" if shown < len(verdict.missed) else ""
     if verdict.shares is None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.lineage import NodeOutcome, lineage, root_of
 from ciguard.domain.text import shortened
 from ciguard.triage import presentable
 
 if TYPE_CHECKING:
     from ciguard.domain.events import ProgramRan
     from ciguard.domain.findings import Bucket
-    from ciguard.domain.lineage import Member
+    from ciguard.domain.lineage import LineageNode
     from ciguard.triage import TreeOrigin
 
 MAX_NODES = 20_000
@@ -49,7 +49,7 @@ class TreeNode:
     depth: int
     step: str
     """May hold fuzzed text."""
-    ended: Ended
+    ended: NodeOutcome
     programs: Programs | None = None
     bucket: Bucket | None = None
     """The finding that it is."""
@@ -209,19 +209,19 @@ class Forest:
         )
 
 
-def _take_for_run(tree: GrownTree, member: Member, *, parent: str, depth: int) -> None:
+def _take_for_run(tree: GrownTree, member: LineageNode, *, parent: str, depth: int) -> None:
     """Add a node that nothing was heard of: it ran, if it has children."""
     tree.blocks.setdefault(depth, shortened(member.step.block, _MAX_LABEL))
     if member.node not in tree.nodes:
         label = shortened(member.step.label, _MAX_LABEL)
         tree.nodes[member.node] = TreeNode(
-            node=member.node, parent=parent, depth=depth, step=label, ended=Ended.RAN
+            node=member.node, parent=parent, depth=depth, step=label, ended=NodeOutcome.RAN
         )
 
 
 def _mark(tree: GrownTree, name: str, bucket: Bucket, origin: TreeOrigin) -> None:
     node, ancestry = tree.nodes[name], origin.ancestry
-    ended = origin.ended if node.ended is Ended.RAN else node.ended
+    ended = origin.ended if node.ended is NodeOutcome.RAN else node.ended
     line = ancestry.path[-1].line
     programs = Programs(program=origin.text, before=ancestry.parent, line=line)
     tree.nodes[name] = replace(node, bucket=bucket, ended=ended, programs=programs)

@@ -54,7 +54,7 @@ class CasesOverTime:
 
 
 @dataclass(slots=True, kw_only=True)
-class Observed:
+class RunObservations:
     """What was heard while the run went on."""
 
     started_at: datetime

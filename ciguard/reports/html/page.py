@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ciguard.domain.events import RunFinished
     from ciguard.domain.findings import Bucket, TargetSummary
     from ciguard.domain.plan import Plan
-    from ciguard.reports.html.observed import Observed
+    from ciguard.reports.html.observed import RunObservations
 
 TEMPLATES = Path(__file__).parent
 """Folder of templates, styles and scripts."""
@@ -63,7 +63,9 @@ _MARKS = {
 """Each outcome's mark, and what it means."""
 
 
-def page(event: RunFinished, observed: Observed, folder: Path, *, now: datetime) -> Iterator[str]:
+def page(
+    event: RunFinished, observed: RunObservations, folder: Path, *, now: datetime
+) -> Iterator[str]:
     """Return the pieces of the page, HTML: that of a large baseline has forty megabytes.
 
     Args:
@@ -190,7 +192,7 @@ def _states(event: RunFinished, fixed: str) -> list[dict[str, Any]]:
     ]
 
 
-def _facts(event: RunFinished, observed: Observed, now: datetime) -> list[tuple[str, str]]:
+def _facts(event: RunFinished, observed: RunObservations, now: datetime) -> list[tuple[str, str]]:
     started = observed.started
     cases = sum(target.tally.total for target in event.targets)
     facts = [
@@ -215,7 +217,7 @@ def _facts(event: RunFinished, observed: Observed, now: datetime) -> list[tuple[
     return [*facts, ("exit code", str(event.exit_code)), ("ciguard", ciguard.__version__)]
 
 
-def _doubts(event: RunFinished, observed: Observed, plan: Plan | None) -> list[Caveat]:
+def _doubts(event: RunFinished, observed: RunObservations, plan: Plan | None) -> list[Caveat]:
     """Return what the verdict must not be read without."""
     known = {target.name for target in event.targets}
     lost = [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.events import RunFinished
     from ciguard.domain.findings import TargetSummary
-    from ciguard.reports.html.observed import Observed
+    from ciguard.reports.html.observed import RunObservations
 
 _MAX_TARGETS = 16
 _MAX_KINDS = 14
@@ -46,7 +46,7 @@ def slug(name: str) -> str:
     return name.replace(" ", "-")
 
 
-def pictures(event: RunFinished, observed: Observed, *, now: datetime) -> Iterator[Picture]:
+def pictures(event: RunFinished, observed: RunObservations, *, now: datetime) -> Iterator[Picture]:
     """Return the charts of a run."""
     yield _kinds(event)
     yield from _cases(observed)
@@ -78,7 +78,7 @@ def _kinds(event: RunFinished) -> Picture:
     )
 
 
-def _cases(observed: Observed) -> Iterator[Picture]:
+def _cases(observed: RunObservations) -> Iterator[Picture]:
     """Yield how the cases came in; a merge has not seen that."""
     totals = list(observed.cases.totals().items())[:_MAX_TARGETS]
     series = [

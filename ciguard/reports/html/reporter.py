@@ -17,7 +17,7 @@ from ciguard.domain.events import (
     Warned,
 )
 from ciguard.reports.files import write_atomically
-from ciguard.reports.html.observed import Observed
+from ciguard.reports.html.observed import RunObservations
 
 if TYPE_CHECKING:
     from ciguard.reports.contract import Destination
@@ -30,7 +30,7 @@ class HtmlReporter:
 
     def __init__(self, destination: Destination) -> None:
         self._folder = destination.folder
-        self._observed = Observed(started_at=datetime.now(UTC))
+        self._observed = RunObservations(started_at=datetime.now(UTC))
 
     def receive(self, event: Event) -> None:
         """See `Reporter`."""

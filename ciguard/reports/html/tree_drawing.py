@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from ciguard.domain.lineage import Ended
+from ciguard.domain.lineage import NodeOutcome
 from ciguard.reports.html.charts import markup_of, titled
 from ciguard.reports.wording import publishable
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from ciguard.reports.html.tree_layout import Layout, Sign
+    from ciguard.reports.html.tree_layout import Sign, TreeLayout
 
 WORDS = {
-    Ended.RAN: "ran, as it should",
-    Ended.REFUSED: "refused, as it should be",
-    Ended.FAILED: "failed, though it should run",
-    Ended.ACCEPTED: "accepted, though it is forbidden",
+    NodeOutcome.RAN: "ran, as it should",
+    NodeOutcome.REFUSED: "refused, as it should be",
+    NodeOutcome.FAILED: "failed, though it should run",
+    NodeOutcome.ACCEPTED: "accepted, though it is forbidden",
 }
 _SLOT = 24
 _ROW = 48
@@ -34,7 +34,7 @@ _TIMES = "\N{MULTIPLICATION SIGN}"
 _MAX_STEP = 160
 
 
-def drawing(shown: Layout, opens: Collection[str], *, label: str) -> Markup:
+def drawing(shown: TreeLayout, opens: Collection[str], *, label: str) -> Markup:
     """Return a tree.
 
     Args:
@@ -51,7 +51,7 @@ def drawing(shown: Layout, opens: Collection[str], *, label: str) -> Markup:
     return markup_of(svg)
 
 
-def gutter(shown: Layout, blocks: Mapping[int, str]) -> Markup:
+def gutter(shown: TreeLayout, blocks: Mapping[int, str]) -> Markup:
     """Return the names of the blocks, each beside its row.
 
     Args:
@@ -69,7 +69,7 @@ def gutter(shown: Layout, blocks: Mapping[int, str]) -> Markup:
     return markup_of(svg)
 
 
-def sample(ended: Ended | None, *, is_finding: bool = False) -> Markup:
+def sample(ended: NodeOutcome | None, *, is_finding: bool = False) -> Markup:
     """Return one sign alone, for a legend or a list; of the template where nothing ended."""
     middle = _RING + 1.5
     svg = _svg(2 * middle, 2 * middle, {"aria-hidden": "true"})
@@ -84,11 +84,11 @@ def _svg(width: float, height: float, more: Mapping[str, str]) -> ET.Element:
     return ET.Element("svg", size | box | dict(more))
 
 
-def _width(shown: Layout) -> float:
+def _width(shown: TreeLayout) -> float:
     return 2 * _EDGE + _SLOT * (shown.width - 1)
 
 
-def _height(shown: Layout) -> float:
+def _height(shown: TreeLayout) -> float:
     return _y(shown.depth) + _EDGE + 8
 
 
@@ -100,7 +100,7 @@ def _y(row: int) -> float:
     return _EDGE + _ROW * row
 
 
-def _edges(shown: Layout) -> dict[str, str]:
+def _edges(shown: TreeLayout) -> dict[str, str]:
     """Return three paths: to what ended well, to what is marked, over what is unknown."""
     paths: dict[str, list[str]] = {"edge": [], "edge cut-off": [], "edge marked": []}
     leads = _leading(shown.root)
@@ -168,23 +168,23 @@ def _says(sign: Sign) -> str:
     return f"{step}: {WORDS[sign.node.ended]}.{finding}"
 
 
-def _style(ended: Ended | None, *, is_finding: bool) -> str:
+def _style(ended: NodeOutcome | None, *, is_finding: bool) -> str:
     return f"sign {ended.value if ended else 'rest'}{' finding' if is_finding else ''}"
 
 
 def _shape(
-    group: ET.Element, at: tuple[float, float], ended: Ended | None, *, is_finding: bool
+    group: ET.Element, at: tuple[float, float], ended: NodeOutcome | None, *, is_finding: bool
 ) -> None:
     """Draw a sign. Whoever sees no colours tells them apart by their forms."""
     x, y = at
     size = _SIZE
     match ended:
-        case Ended.RAN | Ended.REFUSED:
+        case NodeOutcome.RAN | NodeOutcome.REFUSED:
             _circle(group, at, size - 0.5)
-        case Ended.FAILED:
+        case NodeOutcome.FAILED:
             far = size + 1
             _polygon(group, (x, y - far), (x + far, y), (x, y + far), (x - far, y))
-        case Ended.ACCEPTED:
+        case NodeOutcome.ACCEPTED:
             _polygon(group, (x, y - size), (x + size, y + size - 1), (x - size, y + size - 1))
         case None:
             _polygon(group, (x - 6, y - 6), (x + 6, y - 6), (x + 6, y + 6), (x - 6, y + 6))

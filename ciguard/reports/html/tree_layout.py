@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.domain.lineage import Ended
+    from ciguard.domain.lineage import NodeOutcome
     from ciguard.reports.html.forest import GrownTree, TreeNode
 
 MAX_WIDE = 56
@@ -32,7 +32,7 @@ class Sign:
     """0 for the template."""
     node: TreeNode | None = None
     """None for the template, and for many nodes together."""
-    ended: Ended | None = None
+    ended: NodeOutcome | None = None
     """Of many nodes together; None where they ended differently."""
     count: int = 1
     """How many nodes it stands for."""
@@ -50,7 +50,7 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class TreeLayout:
     """A tree as it is drawn."""
 
     root: Sign
@@ -63,7 +63,7 @@ class Layout:
     """Marked nodes that are not drawn."""
 
 
-def layout(tree: GrownTree) -> Layout:
+def layout(tree: GrownTree) -> TreeLayout:
     """Return how a tree is drawn, as little folded as it has to be."""
     marked = sorted(
         (node for node in tree.nodes.values() if node.is_marked),
@@ -76,7 +76,7 @@ def layout(tree: GrownTree) -> Layout:
     for folded in (_Fold.LEAVES, _Fold.QUIET):
         if width > MAX_WIDE or is_crowded:
             root, width = _grown(replace(folding, fold=folded), tree.root)
-    return Layout(
+    return TreeLayout(
         root=root,
         width=width,
         depth=max(sign.depth for sign in root.every()),
@@ -132,7 +132,7 @@ class _Folding:
 
     def grow(self, sign: Sign, node: str) -> None:
         """Give a sign its children."""
-        folded: dict[Ended | None, Counter[int]] = {}
+        folded: dict[NodeOutcome | None, Counter[int]] = {}
         for child in self.by_parent.get(node, ()):
             if self._is_folded(child):
                 ended = None if self.fold is _Fold.QUIET else child.ended

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from ciguard.domain.lineage import Ended
+from ciguard.domain.lineage import NodeOutcome
 from ciguard.domain.text import visible
 from ciguard.reports.html.tree_drawing import WORDS, drawing, gutter, sample
 from ciguard.reports.html.tree_layout import layout
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ciguard.domain.findings import Bucket
     from ciguard.reports.html.forest import Forest, GrownTree, TreeNode
-    from ciguard.reports.html.tree_layout import Layout
+    from ciguard.reports.html.tree_layout import TreeLayout
     from ciguard.triage import DiffLine
 
 MAX_TREES = 16
@@ -112,7 +112,7 @@ def shown_forest(forest: Forest, buckets: Sequence[Bucket]) -> ShownForest | Non
     return ShownForest(trees=shown, legend=_legend(), notes=_notes(forest, trees[len(shown) :]))
 
 
-def _derived(tree: GrownTree, laid_out: Layout, room: int) -> list[Derived]:
+def _derived(tree: GrownTree, laid_out: TreeLayout, room: int) -> list[Derived]:
     """Return the marked nodes that are drawn, findings first, as long as there is room."""
     nodes = [sign.node for sign in laid_out.root.every() if sign.node and sign.node.is_marked]
     found = []
@@ -175,7 +175,7 @@ def _finding(bucket: Bucket | None) -> ShownFinding | None:
     )
 
 
-def _shown(tree: GrownTree, laid_out: Layout, derived: list[Derived]) -> ShownTree:
+def _shown(tree: GrownTree, laid_out: TreeLayout, derived: list[Derived]) -> ShownTree:
     heading = f"{publishable(tree.seed, limit=80)}, tree {tree.number + 1}"
     says = _counted(tree)
     notes = []
@@ -238,6 +238,6 @@ def _plural(count: int, noun: str) -> str:
 def _legend() -> list[tuple[Markup, str]]:
     return [
         (sample(None), "template"),
-        *((sample(ended), WORDS[ended]) for ended in Ended),
-        (sample(Ended.FAILED, is_finding=True), "ringed: a finding; opens what was changed"),
+        *((sample(ended), WORDS[ended]) for ended in NodeOutcome),
+        (sample(NodeOutcome.FAILED, is_finding=True), "ringed: a finding; opens what was changed"),
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.oracles import is_measured
 from ciguard.triage.scripting.timing import modules
-from ciguard.writing import UNIT_FUNCTION, Source, is_name, scalar, writer_of
+from ciguard.writing import UNIT_FUNCTION, ScriptSource, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from ciguard.triage.hint import EnvironmentHint
 
 
-def source_of(finding: Finding, hint: EnvironmentHint) -> Source:
+def source_of(finding: Finding, hint: EnvironmentHint) -> ScriptSource:
     """Return what takes the values of a finding's case, in the dialect of its library.
 
     Raises:
         ValueError: if the library's module is not a Python name.
     """
-    return Source(writer_of(finding.library, module=_module(finding, hint)), device=hint.device)
+    return ScriptSource(
+        writer_of(finding.library, module=_module(finding, hint)), device=hint.device
+    )
 
 
 def assembled(
     finding: Finding,
-    source: Source,
+    source: ScriptSource,
     hint: EnvironmentHint,
     *,
     header: str,
@@ -74,7 +76,7 @@ def indented_try(calls: list[str], after_error: str) -> list[str]:
     ]
 
 
-def _imports(finding: Finding, source: Source, hint: EnvironmentHint) -> str:
+def _imports(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> str:
     standard = source.standard | ({"os"} if hint.variables else set())
     if is_measured(finding):
         standard |= set(modules(finding))
@@ -94,7 +96,7 @@ def _imports(finding: Finding, source: Source, hint: EnvironmentHint) -> str:
     return "\n".join(lines)
 
 
-def _preparations(source: Source, finding: Finding, hint: EnvironmentHint) -> Iterator[str]:
+def _preparations(source: ScriptSource, finding: Finding, hint: EnvironmentHint) -> Iterator[str]:
     writer = source.writer
     if hint.device != "cpu" and writer.device:
         yield writer.device.format(device=scalar(hint.device))

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain import dtypes
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
-from ciguard.execution import Container, Scalar, Tensor, TensorDigest, Unreadable, decode_outputs
+from ciguard.execution import (
+    Container,
+    Scalar,
+    TensorDigest,
+    TensorOutput,
+    Unreadable,
+    decode_outputs,
+)
 from ciguard.oracles.comparing import relative_tolerance
 from ciguard.triage.symptom import telling_line
 from ciguard.writing import element, scalar, shape_text
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
     from ciguard.libraries import Writer
-    from ciguard.oracles.comparing import Inputs
+    from ciguard.oracles.comparing import InputPrecision
 
 _LEAVES = '''
 def leaves(value):
@@ -74,7 +81,7 @@ print("No difference.")
 
 
 def comparison(
-    reference: Outcome, *, name: str, writer: Writer, inputs: Inputs
+    reference: Outcome, *, name: str, writer: Writer, inputs: InputPrecision
 ) -> tuple[str, str, str]:
     """Return the source text around a call that is compared with a recorded outcome.
 
@@ -100,7 +107,7 @@ def comparison(
             return _unexpected(name, telling_line(reference))
 
 
-def tolerances(inputs: Inputs, *, count: int) -> dict[str, float]:
+def tolerances(inputs: InputPrecision, *, count: int) -> dict[str, float]:
     """Return the allowed error by element type, relative to the largest element.
 
     Args:
@@ -122,7 +129,7 @@ def leaves_function(writer: Writer) -> str:
     return _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements)
 
 
-def _helpers(output: Output, *, writer: Writer, inputs: Inputs) -> str:
+def _helpers(output: Output, *, writer: Writer, inputs: InputPrecision) -> str:
     recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
     rtols = tolerances(inputs, count=_most_elements(output))
     used = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
@@ -135,7 +142,7 @@ def _helpers(output: Output, *, writer: Writer, inputs: Inputs) -> str:
 
 def _most_elements(output: Output) -> int:
     match output:
-        case Tensor(shape=shape) | TensorDigest(shape=shape):
+        case TensorOutput(shape=shape) | TensorDigest(shape=shape):
             return math.prod(shape)
         case Container(items=items):
             return max(map(_most_elements, items), default=1)
@@ -145,7 +152,7 @@ def _most_elements(output: Output) -> int:
 
 def _leaves(output: Output) -> Iterator[str]:
     match output:
-        case Tensor(dtype, shape, values):
+        case TensorOutput(dtype, shape, values):
             yield _leaf(dtype, shape, [element(value) for value in values])
         case TensorDigest(dtype, shape, sample):
             yield _leaf(dtype, shape, [element(value) for value in sample])

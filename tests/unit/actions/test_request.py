@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.actions import InputError, Request, cache_key, read_request, request_of, write_request
+from ciguard.actions import (
+    ActionRequest,
+    InputError,
+    cache_key,
+    read_request,
+    request_of,
+    write_request,
+)
 from ciguard.actions.steps import scrubbed
 from ciguard.domain.plan import PlanMode
 from ciguard.levels.function.settings import FUNCTIONS
@@ -19,7 +26,9 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
 REPOSITORY = {"default_branch": "main", "full_name": "owner/name"}
 
 
-def _request(folder: Path, *, event: str = "push", ref: str = "main", **inputs: str) -> Request:
+def _request(
+    folder: Path, *, event: str = "push", ref: str = "main", **inputs: str
+) -> ActionRequest:
     head = {"repo": {"full_name": "somebody/fork"}}
     payload = {"repository": REPOSITORY, "pull_request": {"base": {"sha": SHA}, "head": head}}
     path = folder / "event.json"

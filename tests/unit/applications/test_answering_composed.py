@@ -9,13 +9,15 @@ import pytest
 from ciguard.applications.answering.chosen import Chosen
 from ciguard.applications.answering.composed import Composed
 from ciguard.applications.answering.simulated import Simulated
-from ciguard.applications.inverting.inputs import Wanted, digest_of
+from ciguard.applications.inverting.inputs import InputSpec, digest_of
 from ciguard.applications.providers.codes import ServiceError
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.applications.providers.registered import answered_operations
 
 IMAGE = b"\x89PNG\r\n\x1a\n"
-SIMULATED = Simulated(None, {digest_of(IMAGE): Wanted(Task.LABELS, "Dog")}, confusion=0.0)
+SIMULATED = Simulated(
+    None, {digest_of(IMAGE): InputSpec(RecognitionTask.LABELS, "Dog")}, confusion=0.0
+)
 COMPOSED = Composed(Chosen((SIMULATED,)))
 BY_NAME = {one.name: one for one in answered_operations() if one.provider == "azure"}
 

@@ -14,10 +14,15 @@ from hypothesis import strategies as st
 from ciguard.applications import known_providers
 from ciguard.applications.answering.relations import relations_of, topics_of
 from ciguard.applications.answering.simulated import Simulated
-from ciguard.applications.inverting.inputs import Feeling, Wanted, digest_of
+from ciguard.applications.inverting.inputs import Feeling, InputSpec, digest_of
 from ciguard.applications.judging import Vocabulary
 from ciguard.applications.providers.codes import ServiceError
-from ciguard.applications.providers.description import Kind, Operation, Task, kind_of
+from ciguard.applications.providers.description import (
+    MediaKind,
+    Operation,
+    RecognitionTask,
+    kind_of,
+)
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 
 GOOGLE = known_providers()[0]
 OPERATIONS = {name: one for client in GOOGLE.clients for name, one in client.operations.items()}
-SERVED = [one for one in OPERATIONS.values() if one.task is not Task.OTHER]
+SERVED = [one for one in OPERATIONS.values() if one.task is not RecognitionTask.OTHER]
 PNG = b"\x89PNG\r\n\x1a\n"
 LONG_TEXT = (
     "Anna and Bruno went to Paris on a rainy day. The food was good, the hotel was not! Would "
@@ -35,34 +40,34 @@ LONG_TEXT = (
 )
 LABELS = OPERATIONS["label_detection"]
 MESSAGES = {
-    Task.LABELS: "vision.AnnotateImageResponse",
-    Task.OBJECTS: "vision.AnnotateImageResponse",
-    Task.FACES: "vision.AnnotateImageResponse",
-    Task.TEXT: "vision.AnnotateImageResponse",
-    Task.CATEGORIES: "language_v1.ClassifyTextResponse",
-    Task.SPEECH: "speech_v1.RecognizeResponse",
-    Task.SENTIMENT: "language_v1.AnalyzeSentimentResponse",
+    RecognitionTask.LABELS: "vision.AnnotateImageResponse",
+    RecognitionTask.OBJECTS: "vision.AnnotateImageResponse",
+    RecognitionTask.FACES: "vision.AnnotateImageResponse",
+    RecognitionTask.TEXT: "vision.AnnotateImageResponse",
+    RecognitionTask.CATEGORIES: "language_v1.ClassifyTextResponse",
+    RecognitionTask.SPEECH: "speech_v1.RecognizeResponse",
+    RecognitionTask.SENTIMENT: "language_v1.AnalyzeSentimentResponse",
 }
 
 names = st.from_regex(re.compile(r"[A-Z][a-z]{1,6}( [a-z]{2,6})?"), fullmatch=True)
 vocabularies = st.frozensets(names, min_size=1, max_size=40).map(Vocabulary)
 
 
-def content(task: Task, number: int = 0) -> bytes:
+def content(task: RecognitionTask, number: int = 0) -> bytes:
     """Return something that a service takes, of the kind that is asked about."""
     match kind_of(task):
-        case Kind.TEXT:
+        case MediaKind.TEXT:
             return f"{LONG_TEXT} {number}".encode()
-        case Kind.IMAGE:
+        case MediaKind.IMAGE:
             return PNG + str(number).encode()
-        case Kind.SOUND:
+        case MediaKind.SOUND:
             return b"RIFF" + str(number).encode()
 
 
 def parsed(operation: Operation, answer: Json) -> Any:
     """Return an answer as the client's own message, unknown fields refused."""
     name = MESSAGES.get(operation.task, "")
-    if operation.task is Task.ENTITIES:
+    if operation.task is RecognitionTask.ENTITIES:
         is_felt = operation.name == "analyze_entity_sentiment"
         name = f"language_v1.AnalyzeEntit{'ySentiment' if is_felt else 'ies'}Response"
     module, _, message = name.partition(".")
@@ -74,7 +79,7 @@ def found(answer: Json) -> list[str]:
     return [one["description"] for one in answer.get("label_annotations", [])]
 
 
-def known(wanted: Wanted, count: int) -> dict[str, Wanted]:
+def known(wanted: InputSpec, count: int) -> dict[str, InputSpec]:
     return {digest_of(content(wanted.task, number)): wanted for number in range(count)}
 
 
@@ -85,11 +90,11 @@ def test_no_label_is_outside_the_vocabulary(
     key = data.draw(
         st.one_of(st.just(""), st.text(max_size=12), st.sampled_from(sorted(vocabulary.labels)))
     )
-    wanted = known(Wanted(Task.LABELS, key), 1) if data.draw(st.booleans()) else {}
+    wanted = known(InputSpec(RecognitionTask.LABELS, key), 1) if data.draw(st.booleans()) else {}
 
     for confusion in (0.0, 0.5, 1.0):
         engine = Simulated(vocabulary, wanted, confusion, seed)
-        answer = engine.answer(LABELS, content(Task.LABELS))
+        answer = engine.answer(LABELS, content(RecognitionTask.LABELS))
 
         assert set(found(answer)) <= vocabulary.labels
         assert len(found(answer)) == len(set(found(answer))) <= 10
@@ -103,10 +108,14 @@ def test_without_confusion_what_is_wanted_is_shown_and_with_all_of_it_never(
     vocabulary: Vocabulary, data: st.DataObject, seed: int
 ) -> None:
     label = data.draw(st.sampled_from(sorted(vocabulary.labels)))
-    wanted = known(Wanted(Task.LABELS, label.upper()), 1)
+    wanted = known(InputSpec(RecognitionTask.LABELS, label.upper()), 1)
 
     answers = [
-        found(Simulated(vocabulary, wanted, confusion, seed).answer(LABELS, content(Task.LABELS)))
+        found(
+            Simulated(vocabulary, wanted, confusion, seed).answer(
+                LABELS, content(RecognitionTask.LABELS)
+            )
+        )
         for confusion in (0.0, 1.0)
     ]
 
@@ -120,7 +129,7 @@ def test_the_same_content_is_answered_the_same_in_messages_that_the_clients_can_
     operation: Operation, number: int, seed: int, key: str
 ) -> None:
     about = content(operation.task, number)
-    for wanted in ({}, {digest_of(about): Wanted(operation.task, key, "PERSON")}):
+    for wanted in ({}, {digest_of(about): InputSpec(operation.task, key, "PERSON")}):
         engine = Simulated(None, wanted, 0.5, seed)
 
         answer = engine.answer(operation, about)
@@ -132,19 +141,19 @@ def test_the_same_content_is_answered_the_same_in_messages_that_the_clients_can_
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        ("label_detection", Wanted(Task.LABELS, "fire")),
-        ("object_localization", Wanted(Task.OBJECTS, "Bicycle")),
-        ("face_detection", Wanted(Task.FACES, "joy")),
-        ("text_detection", Wanted(Task.TEXT, "Exit to the left")),
-        ("document_text_detection", Wanted(Task.TEXT, "Total: 12.50\nThank you")),
-        ("classify_text", Wanted(Task.CATEGORIES, "/Food & Drink")),
-        ("analyze_entities", Wanted(Task.ENTITIES, "Paris", "LOCATION")),
-        ("analyze_sentiment", Wanted(Task.SENTIMENT, feeling=Feeling.NEGATIVE)),
-        ("recognize", Wanted(Task.SPEECH, "turn on the light")),
+        ("label_detection", InputSpec(RecognitionTask.LABELS, "fire")),
+        ("object_localization", InputSpec(RecognitionTask.OBJECTS, "Bicycle")),
+        ("face_detection", InputSpec(RecognitionTask.FACES, "joy")),
+        ("text_detection", InputSpec(RecognitionTask.TEXT, "Exit to the left")),
+        ("document_text_detection", InputSpec(RecognitionTask.TEXT, "Total: 12.50\nThank you")),
+        ("classify_text", InputSpec(RecognitionTask.CATEGORIES, "/Food & Drink")),
+        ("analyze_entities", InputSpec(RecognitionTask.ENTITIES, "Paris", "LOCATION")),
+        ("analyze_sentiment", InputSpec(RecognitionTask.SENTIMENT, feeling=Feeling.NEGATIVE)),
+        ("recognize", InputSpec(RecognitionTask.SPEECH, "turn on the light")),
     ],
 )
 @pytest.mark.lengthy
-def test_the_share_of_hits_is_near_what_is_said(name: str, wanted: Wanted) -> None:
+def test_the_share_of_hits_is_near_what_is_said(name: str, wanted: InputSpec) -> None:
     operation, count = OPERATIONS[name], 500
     for confusion in (0.0, 0.2, 1.0):
         engine = Simulated(None, known(wanted, count), confusion, seed=4)
@@ -157,7 +166,7 @@ def test_the_share_of_hits_is_near_what_is_said(name: str, wanted: Wanted) -> No
         assert abs(sum(hits) / count - (1 - confusion)) < (0.06 if 0 < confusion < 1 else 1e-9)
 
 
-def is_hit(wanted: Wanted, answer: Json) -> bool:
+def is_hit(wanted: InputSpec, answer: Json) -> bool:
     return (wanted.key, wanted.kind) in RESULTS[wanted.task](answer)
 
 
@@ -167,56 +176,66 @@ def _emotions(answer: Json) -> list[tuple[str, str]]:
     return [("joy", "") for face in faces if face["joy_likelihood"] in likely]
 
 
-RESULTS: dict[Task, Callable[[Json], list[tuple[str, str]]]] = {
-    Task.LABELS: lambda answer: [(name.lower(), "") for name in found(answer)],
-    Task.OBJECTS: lambda answer: [(r["name"], "") for r in answer["localized_object_annotations"]],
-    Task.FACES: _emotions,
-    Task.TEXT: lambda answer: [(answer.get("full_text_annotation", {}).get("text"), "")],
-    Task.CATEGORIES: lambda answer: [(one["name"], "") for one in answer["categories"]],
-    Task.ENTITIES: lambda answer: [(one["name"], one["type"]) for one in answer["entities"]],
-    Task.SENTIMENT: lambda a: [("", "")] if a["document_sentiment"]["score"] < -0.25 else [],
-    Task.SPEECH: lambda answer: [
+RESULTS: dict[RecognitionTask, Callable[[Json], list[tuple[str, str]]]] = {
+    RecognitionTask.LABELS: lambda answer: [(name.lower(), "") for name in found(answer)],
+    RecognitionTask.OBJECTS: lambda answer: [
+        (r["name"], "") for r in answer["localized_object_annotations"]
+    ],
+    RecognitionTask.FACES: _emotions,
+    RecognitionTask.TEXT: lambda answer: [(answer.get("full_text_annotation", {}).get("text"), "")],
+    RecognitionTask.CATEGORIES: lambda answer: [(one["name"], "") for one in answer["categories"]],
+    RecognitionTask.ENTITIES: lambda answer: [
+        (one["name"], one["type"]) for one in answer["entities"]
+    ],
+    RecognitionTask.SENTIMENT: lambda a: (
+        [("", "")] if a["document_sentiment"]["score"] < -0.25 else []
+    ),
+    RecognitionTask.SPEECH: lambda answer: [
         (one["alternatives"][0]["transcript"], "") for one in answer.get("results", [])
     ],
 }
 
 
 def test_beside_what_is_wanted_are_labels_that_are_like_it() -> None:
-    engine = Simulated(None, known(Wanted(Task.LABELS, "fire"), 50), 0.0)
+    engine = Simulated(None, known(InputSpec(RecognitionTask.LABELS, "fire"), 50), 0.0)
 
     like = {"Flame", "Heat", "Gas", "Smoke", "Bonfire", "Fireplace", "Explosion"}
-    answers = [set(found(engine.answer(LABELS, content(Task.LABELS, n)))) for n in range(50)]
+    answers = [
+        set(found(engine.answer(LABELS, content(RecognitionTask.LABELS, n)))) for n in range(50)
+    ]
 
     assert sum(bool(answer & like) for answer in answers) > 40
 
 
 def test_for_a_label_that_the_service_lacks_it_gives_the_nearest_ones() -> None:
     vocabulary = Vocabulary(frozenset({"Clothing", "Fire", "Sky", "Food", "Tree", "Dog", "Cat"}))
-    engine = Simulated(vocabulary, known(Wanted(Task.LABELS, "clothes"), 50), 0.0)
+    engine = Simulated(vocabulary, known(InputSpec(RecognitionTask.LABELS, "clothes"), 50), 0.0)
 
-    answers = [found(engine.answer(LABELS, content(Task.LABELS, n))) for n in range(50)]
+    answers = [found(engine.answer(LABELS, content(RecognitionTask.LABELS, n))) for n in range(50)]
 
     assert all("Clothing" in answer for answer in answers)
 
 
 def test_where_nothing_in_particular_is_shown_little_is_found() -> None:
     for operation in SERVED:
-        engine = Simulated(None, known(Wanted(operation.task), 50), 0.0)
+        engine = Simulated(None, known(InputSpec(operation.task), 50), 0.0)
         answers = [engine.answer(operation, content(operation.task, n)) for n in range(50)]
 
-        if operation.task is Task.SENTIMENT:
+        if operation.task is RecognitionTask.SENTIMENT:
             assert all(abs(a["document_sentiment"]["score"]) <= 0.2 for a in answers)
         else:
             assert all(len(a.get(operation.records, [])) <= 2 for a in answers)
 
 
 def test_an_input_that_was_made_for_another_task_shows_nothing_in_particular_to_this_one() -> None:
-    made = {digest_of(content(Task.TEXT)): Wanted(Task.TEXT, "Fire")}
-    objects = {digest_of(content(Task.LABELS)): Wanted(Task.LABELS, "Fire")}
+    made = {digest_of(content(RecognitionTask.TEXT)): InputSpec(RecognitionTask.TEXT, "Fire")}
+    objects = {
+        digest_of(content(RecognitionTask.LABELS)): InputSpec(RecognitionTask.LABELS, "Fire")
+    }
 
-    answer = Simulated(None, made, 0.0).answer(LABELS, content(Task.TEXT))
+    answer = Simulated(None, made, 0.0).answer(LABELS, content(RecognitionTask.TEXT))
     things = Simulated(None, objects, 0.0).answer(
-        OPERATIONS["object_localization"], content(Task.LABELS)
+        OPERATIONS["object_localization"], content(RecognitionTask.LABELS)
     )
 
     assert len(found(answer)) <= 2
@@ -231,9 +250,9 @@ def test_other_seeds_give_other_answers() -> None:
 
 def test_a_text_is_laid_out_by_words_and_breaks() -> None:
     operation = OPERATIONS["text_detection"]
-    wanted = known(Wanted(Task.TEXT, "Way out\n\nleft"), 1)
+    wanted = known(InputSpec(RecognitionTask.TEXT, "Way out\n\nleft"), 1)
 
-    answer = Simulated(None, wanted, 0.0).answer(operation, content(Task.TEXT))
+    answer = Simulated(None, wanted, 0.0).answer(operation, content(RecognitionTask.TEXT))
 
     read = parsed(operation, answer)
     assert [one.description for one in read.text_annotations] == [
@@ -255,8 +274,8 @@ def test_a_topic_below_one_of_ciguards_own_is_believed_and_an_unknown_one_is_not
     deep, unknown = "/Sports/Team Sports/Soccer", "/Sport"
 
     answers = [
-        Simulated(None, known(Wanted(Task.CATEGORIES, key), 1), 0.0).answer(
-            operation, content(Task.CATEGORIES)
+        Simulated(None, known(InputSpec(RecognitionTask.CATEGORIES, key), 1), 0.0).answer(
+            operation, content(RecognitionTask.CATEGORIES)
         )
         for key in (deep, unknown)
     ]
@@ -276,9 +295,9 @@ def test_paths_in_the_users_vocabulary_are_the_topics() -> None:
 
 def test_the_kind_of_an_entity_is_one_that_the_service_has() -> None:
     operation = OPERATIONS["analyze_entities"]
-    wanted = known(Wanted(Task.ENTITIES, "Rex", "ANIMAL"), 1)
+    wanted = known(InputSpec(RecognitionTask.ENTITIES, "Rex", "ANIMAL"), 1)
 
-    answer = Simulated(None, wanted, 0.0).answer(operation, content(Task.ENTITIES))
+    answer = Simulated(None, wanted, 0.0).answer(operation, content(RecognitionTask.ENTITIES))
 
     assert ("Rex", "OTHER") in [(one["name"], one["type"]) for one in answer["entities"]]
 

@@ -11,9 +11,9 @@ from ciguard.applications import known_providers
 from ciguard.applications.assessing.aims import Aim
 from ciguard.applications.assessing.making import made_for
 from ciguard.applications.finding import find, read_application
-from ciguard.applications.inverting.choosing import Sources, inverse_of
-from ciguard.applications.inverting.inputs import Wanted
-from ciguard.applications.providers.description import Task
+from ciguard.applications.inverting.choosing import InputSources, inverse_of
+from ciguard.applications.inverting.inputs import InputSpec
+from ciguard.applications.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +26,12 @@ def stop(image):
     if texts[0].description == "Stop" or texts[0].description == "Halt":
         return True
 """
-STOP, HALT, NOTHING = Wanted(Task.TEXT, "Stop"), Wanted(Task.TEXT, "Halt"), Wanted(Task.TEXT)
-OTHERS = [Wanted(Task.TEXT, f"{number} kg") for number in range(20)]
+STOP, HALT, NOTHING = (
+    InputSpec(RecognitionTask.TEXT, "Stop"),
+    InputSpec(RecognitionTask.TEXT, "Halt"),
+    InputSpec(RecognitionTask.TEXT),
+)
+OTHERS = [InputSpec(RecognitionTask.TEXT, f"{number} kg") for number in range(20)]
 
 
 @pytest.fixture
@@ -40,7 +44,7 @@ def aims(tmp_path: Path) -> list[Aim]:
 
 
 def test_each_sub_condition_has_as_many_and_others_one_each(aims: list[Aim]) -> None:
-    made = made_for(aims, [STOP, *OTHERS], inverse_of(Sources()), 24, seed=0)
+    made = made_for(aims, [STOP, *OTHERS], inverse_of(InputSources()), 24, seed=0)
 
     counted = Counter(one.wanted for one in made.inputs)
     assert [counted[one] for one in (STOP, HALT, NOTHING)] == [8, 8, 8]
@@ -49,16 +53,18 @@ def test_each_sub_condition_has_as_many_and_others_one_each(aims: list[Aim]) -> 
 
 
 def test_the_first_inputs_are_one_of_each(aims: list[Aim]) -> None:
-    made = made_for(aims, OTHERS[:2], inverse_of(Sources()), 24, seed=0)
+    made = made_for(aims, OTHERS[:2], inverse_of(InputSources()), 24, seed=0)
 
     assert {one.wanted for one in made.inputs[:5]} == {STOP, HALT, NOTHING, *OTHERS[:2]}
 
 
 def test_what_nothing_makes_is_told_of_sub_conditions_alone(aims: list[Aim]) -> None:
-    unknown = Wanted(Task.LABELS, "Zebra")
+    unknown = InputSpec(RecognitionTask.LABELS, "Zebra")
     aim = Aim(aims[0].goal, aims[0].operation, (unknown,))
 
-    made = made_for([aim], [Wanted(Task.TEXT, "\ue000")], inverse_of(Sources()), 24, seed=0)
+    made = made_for(
+        [aim], [InputSpec(RecognitionTask.TEXT, "\ue000")], inverse_of(InputSources()), 24, seed=0
+    )
 
     assert made.missing == (unknown,)
     assert {one.wanted for one in made.inputs} == {NOTHING}

@@ -9,7 +9,7 @@ import pytest
 
 from ciguard.applications import known_providers
 from ciguard.applications.exploring.hints import Hints, hints_of
-from ciguard.applications.exploring.searched import Result, answer_of
+from ciguard.applications.exploring.searched import RecognisedItem, answer_of
 from ciguard.applications.exploring.searching import Search
 from ciguard.applications.finding import find, read_application
 
@@ -50,7 +50,7 @@ def operation(name: str) -> Operation:
     return next(one for provider in known_providers() for one in provider.operations(name))
 
 
-def drawn(name: str, count: int, hints: Hints = HINTS) -> list[tuple[Result, ...]]:
+def drawn(name: str, count: int, hints: Hints = HINTS) -> list[tuple[RecognisedItem, ...]]:
     asked = operation(name)
     search = Search([asked], hints, seed=1)
     return [search.guess()[asked] for _ in range(count)]
@@ -100,13 +100,13 @@ def test_scores_stand_beside_numbers_and_counts_are_theirs() -> None:
 def test_what_brought_about_something_new_is_varied() -> None:
     asked = operation("label_detection")
     search = Search([asked], HINTS, seed=2)
-    good: Guess = {asked: (Result(key="Zebra", score=0.123),) * 3}
+    good: Guess = {asked: (RecognisedItem(key="Zebra", score=0.123),) * 3}
     search.note(good, frozenset({"seen"}))
 
     guesses = [search.guess()[asked] for _ in range(100)]
 
     assert sum(any(one.key == "Zebra" for one in results) for results in guesses) > 30
-    search.note({asked: (Result(key="Lion", score=0.5),)}, frozenset({"seen"}))
+    search.note({asked: (RecognisedItem(key="Lion", score=0.5),)}, frozenset({"seen"}))
     assert not any(one.key == "Lion" for _ in range(100) for one in search.guess()[asked])
 
 
@@ -117,7 +117,8 @@ def test_what_brought_about_something_new_is_varied() -> None:
 def test_answers_say_what_was_drawn(name: str) -> None:
     asked = operation(name)
     results = [
-        Result(key=f"thing {at}", score=0.5, likelihoods={"joy": "LIKELY"}) for at in range(5)
+        RecognisedItem(key=f"thing {at}", score=0.5, likelihoods={"joy": "LIKELY"})
+        for at in range(5)
     ]
 
     answered = answer_of(asked, results)

@@ -16,7 +16,7 @@ from ciguard.applications.answering.faults import Fault, Oddity, read_faults
 from ciguard.applications.answering.faulty import Faulty, with_faults
 from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.providers.codes import Code, ServiceError
-from ciguard.applications.providers.description import Kind, Task, kind_of
+from ciguard.applications.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.applications.providers.registered import answered_operations, are_recognised
 from ciguard.errors import ConfigurationError
 
@@ -143,7 +143,7 @@ def test_nothing_unsure_and_many_keep_the_form_of_each_answer(operation: Any) ->
 
 
 def content_for(operation: Operation) -> bytes:
-    if kind_of(operation.task) is Kind.TEXT:
+    if kind_of(operation.task) is MediaKind.TEXT:
         return b"The day was good. I met Ada in Rome. " * 5
     return IMAGE
 
@@ -162,13 +162,16 @@ def test_what_aws_and_azure_say_of_nothing_has_all_its_lists(operation: Any) -> 
 
     if operation.records not in {"", "ResultList"}:
         assert results(nothing, operation.records) == []
-    if operation.task is Task.SENTIMENT:
+    if operation.task is RecognitionTask.SENTIMENT:
         assert str(nothing.get("Sentiment", nothing.get("sentiment"))).lower() == "neutral"
 
 
 def test_unsure_feelings_are_nearly_alike_and_keep_their_order() -> None:
     for operation in RECOGNISED:
-        if operation.task is not Task.SENTIMENT or operation.provider not in {"aws", "azure"}:
+        if operation.task is not RecognitionTask.SENTIMENT or operation.provider not in {
+            "aws",
+            "azure",
+        }:
             continue
         field = "SentimentScore" if operation.provider == "aws" else "confidence_scores"
         engine = Simulated(None, {})

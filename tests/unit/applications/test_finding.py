@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciguard.applications import known_providers
-from ciguard.applications.finding import Found, Given, find, read_application
+from ciguard.applications.finding import ServiceCallInputs, ServiceFunction, find, read_application
 from ciguard.applications.finding.conditions import LiteralTest
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 
 PROVIDERS = known_providers()
 
 
-def found_in(folder: Path, **files: str) -> dict[str, Found]:
+def found_in(folder: Path, **files: str) -> dict[str, ServiceFunction]:
     for name, text in files.items():
         file = folder / f"{name.replace('__', '/')}.py"
         file.parent.mkdir(exist_ok=True, parents=True)
@@ -27,11 +27,11 @@ def found_in(folder: Path, **files: str) -> dict[str, Found]:
     return {one.name: one for one in find(read_application(folder), PROVIDERS)}
 
 
-def operations(found: Found) -> set[str]:
+def operations(found: ServiceFunction) -> set[str]:
     return {call.answer.operation.name for call in found.calls}
 
 
-def conditions(found: Found) -> list[str]:
+def conditions(found: ServiceFunction) -> list[str]:
     return [branch.condition for branch in found.branches()]
 
 
@@ -62,7 +62,7 @@ def test_calls_are_found_through_callees_and_branches_with_what_decides_them(
     assert set(found) == {"can.labels_of", "can.smart_can"}
     (call,) = found["can.smart_can"].calls
     assert call.through == ("can.labels_of",)
-    assert call.answer.operation.task is Task.LABELS
+    assert call.answer.operation.task is RecognitionTask.LABELS
     assert call.called_with.inputs == (
         ("path", ("labels_of()", "open()", ".read()", "vision.Image()")),
     )
@@ -775,7 +775,7 @@ def test_a_client_may_be_made_by_a_function_for_any_service(tmp_path: Path) -> N
     assert operations(found["asking.feel"]) == {"detect_sentiment"}
 
 
-def clients(found: Found) -> set[str]:
+def clients(found: ServiceFunction) -> set[str]:
     return {name for call in found.calls for name in call.called_with.clients}
 
 
@@ -893,7 +893,7 @@ def test_what_an_object_is_made_with_is_told_of_its_methods(tmp_path: Path, made
     found = found_in(tmp_path, app="import boto3\n" + text)
 
     (call,) = found["app.Eye.look"].calls
-    assert call.called_with == Given()
+    assert call.called_with == ServiceCallInputs()
     assert call.made_with.clients == ("client",)
     assert [name for name, _ in call.made_with.inputs] == ["image"]
     (module,) = read_application(tmp_path).modules

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from ciguard.applications.inverting.choosing import InOrder, Sources, inverse_of
+from ciguard.applications.inverting.choosing import InOrder, InputSources, inverse_of
 from ciguard.applications.inverting.folder import LabelledFolder
-from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
 from ciguard.applications.inverting.variants import alike, different, rng_for
-from ciguard.applications.providers.description import NOT_MADE, Task
+from ciguard.applications.providers.description import NOT_MADE, RecognitionTask
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-WANTED = Wanted(Task.LABELS, "Camp fire")
+WANTED = InputSpec(RecognitionTask.LABELS, "Camp fire")
 
 
 def png(colour: int) -> bytes:
@@ -43,14 +43,16 @@ def images(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("label", ["camp fire", "Camp-Fire", "CAMP_FIRE"])
 def test_files_of_a_label_are_found_however_it_is_written(images: Path, label: str) -> None:
-    made = LabelledFolder(images).inputs(Wanted(Task.LABELS, label), 9, seed=1)
+    made = LabelledFolder(images).inputs(InputSpec(RecognitionTask.LABELS, label), 9, seed=1)
 
     assert {one.content for one in made} == {png(0), png(1), png(2)}
     assert all(one.origin.startswith("camp_fire/") for one in made)
 
 
 def test_texts_are_for_categories_alone(images: Path) -> None:
-    (made,) = LabelledFolder(images).inputs(Wanted(Task.CATEGORIES, "camp fire"), 9, seed=1)
+    (made,) = LabelledFolder(images).inputs(
+        InputSpec(RecognitionTask.CATEGORIES, "camp fire"), 9, seed=1
+    )
 
     assert made.content == b"A fire in a camp."
 
@@ -58,9 +60,9 @@ def test_texts_are_for_categories_alone(images: Path) -> None:
 def test_other_labels_are_not_served(images: Path) -> None:
     folder = LabelledFolder(images)
 
-    assert not folder.serves(Wanted(Task.LABELS, "fire"))
-    assert not folder.serves(Wanted(Task.LABELS))
-    assert not folder.serves(Wanted(Task.TEXT, "camp fire"))
+    assert not folder.serves(InputSpec(RecognitionTask.LABELS, "fire"))
+    assert not folder.serves(InputSpec(RecognitionTask.LABELS))
+    assert not folder.serves(InputSpec(RecognitionTask.TEXT, "camp fire"))
 
 
 def test_no_link_leads_out_of_the_folder(images: Path, tmp_path: Path) -> None:
@@ -75,7 +77,7 @@ def test_no_link_leads_out_of_the_folder(images: Path, tmp_path: Path) -> None:
 
     assert png(9) not in {one.content for one in folder.inputs(WANTED, 9, seed=1)}
     for label in ("linked", "../outside", "..", "/"):
-        assert not folder.serves(Wanted(Task.LABELS, label))
+        assert not folder.serves(InputSpec(RecognitionTask.LABELS, label))
 
 
 def test_licences_are_recorded(images: Path) -> None:
@@ -105,7 +107,7 @@ def test_a_folder_that_is_absent_or_empty_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_users_own_images_come_first_and_others_fill_up(images: Path) -> None:
-    inverse = inverse_of(Sources(images=images, is_simulated=True))
+    inverse = inverse_of(InputSources(images=images, is_simulated=True))
 
     made = inverse.inputs(WANTED, 5, seed=1)
 
@@ -114,9 +116,9 @@ def test_a_users_own_images_come_first_and_others_fill_up(images: Path) -> None:
     assert made == inverse.inputs(WANTED, 5, seed=1)
 
 
-@pytest.mark.parametrize("task", Task)
-def test_every_task_but_others_has_inputs_for_nothing_in_particular(task: Task) -> None:
-    wanted, inverse = Wanted(task), inverse_of(Sources())
+@pytest.mark.parametrize("task", RecognitionTask)
+def test_every_task_but_others_has_inputs_for_nothing_in_particular(task: RecognitionTask) -> None:
+    wanted, inverse = InputSpec(task), inverse_of(InputSources())
 
     made = inverse.inputs(wanted, 3, seed=1)
 
@@ -131,11 +133,11 @@ class Lists:
     def __init__(self, *contents: bytes) -> None:
         self.contents = contents
 
-    def serves(self, wanted: Wanted) -> bool:
-        return wanted.task is Task.LABELS and bool(self.contents)
+    def serves(self, wanted: InputSpec) -> bool:
+        return wanted.task is RecognitionTask.LABELS and bool(self.contents)
 
-    def inputs(self, wanted: Wanted, count: int, *, seed: int) -> Sequence[Input]:
-        return [Input(wanted, one, str(seed)) for one in self.contents[:count]]
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
+        return [ServiceInput(wanted, one, str(seed)) for one in self.contents[:count]]
 
 
 contents = st.lists(st.binary(max_size=1), max_size=5)
@@ -160,14 +162,15 @@ def test_names_compare_the_same_once_and_twice(name: str) -> None:
 @given(key=st.text(), seed=st.integers())
 def test_randomness_depends_on_what_is_wanted_and_the_seed(key: str, seed: int) -> None:
     one, same, other = (
-        rng_for(Wanted(Task.TEXT, key), number).random() for number in (seed, seed, seed + 1)
+        rng_for(InputSpec(RecognitionTask.TEXT, key), number).random()
+        for number in (seed, seed, seed + 1)
     )
 
     assert one == same != other
 
 
 def test_what_only_repeats_itself_has_an_end() -> None:
-    one = Input(WANTED, b"x", "")
+    one = ServiceInput(WANTED, b"x", "")
 
     assert different(iter(lambda: one, None), 5) == (one,)
     assert different(iter(lambda: one, None), 0) == ()

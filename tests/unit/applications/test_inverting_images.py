@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from ciguard.applications.inverting import printing
-from ciguard.applications.inverting.choosing import Sources, inverse_of
-from ciguard.applications.inverting.inputs import Input, Wanted
+from ciguard.applications.inverting.choosing import InputSources, inverse_of
+from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
 from ciguard.applications.inverting.lettering import lines_of
 from ciguard.applications.inverting.pictures import opened
 from ciguard.applications.inverting.printing import PrintedText
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TOTAL = Wanted(Task.TEXT, "Total: $12.50\nThank you")
+TOTAL = InputSpec(RecognitionTask.TEXT, "Total: $12.50\nThank you")
 
 
-def pixels(one: Input) -> NDArray[np.uint8]:
+def pixels(one: ServiceInput) -> NDArray[np.uint8]:
     return np.asarray(Image.open(io.BytesIO(one.content)).convert("L"))
 
 
@@ -33,7 +33,7 @@ def pixels(one: Input) -> NDArray[np.uint8]:
 @settings(max_examples=40, deadline=None)
 @pytest.mark.lengthy
 def test_any_text_is_drawn_or_not_served(text: str) -> None:
-    wanted = Wanted(Task.TEXT, text)
+    wanted = InputSpec(RecognitionTask.TEXT, text)
 
     made = PrintedText().inputs(wanted, 1, seed=1)
 
@@ -44,14 +44,14 @@ def test_any_text_is_drawn_or_not_served(text: str) -> None:
 @given(text=st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), min_size=1))
 @settings(max_examples=20, deadline=None)
 def test_every_plain_text_is_drawn(text: str) -> None:
-    (made,) = PrintedText().inputs(Wanted(Task.TEXT, text), 1, seed=1)
+    (made,) = PrintedText().inputs(InputSpec(RecognitionTask.TEXT, text), 1, seed=1)
 
     assert pixels(made).min() < 128
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800", "\U0010ffff", " ", "שלום"])
 def test_what_no_font_shows_is_not_served(text: str) -> None:
-    assert not PrintedText().serves(Wanted(Task.TEXT, text))
+    assert not PrintedText().serves(InputSpec(RecognitionTask.TEXT, text))
 
 
 def test_images_of_a_text_differ_and_say_how_they_were_made() -> None:
@@ -74,7 +74,7 @@ def test_the_same_seed_makes_the_same_images() -> None:
 def test_a_long_text_fits() -> None:
     text = "a very long text indeed " * 40 + "x" * 400
 
-    for one in PrintedText().inputs(Wanted(Task.TEXT, text), 3, seed=1):
+    for one in PrintedText().inputs(InputSpec(RecognitionTask.TEXT, text), 3, seed=1):
         dark = np.argwhere(pixels(one) < 100)
         height, width = pixels(one).shape
         assert width < 2000
@@ -98,9 +98,12 @@ def test_a_small_file_that_claims_to_be_a_huge_image_is_not_opened() -> None:
     assert opened(file.getvalue()) is None
 
 
-@pytest.mark.parametrize("task", [Task.TEXT, Task.LABELS, Task.OBJECTS, Task.FACES])
-def test_for_nothing_in_particular_there_are_a_blank_image_and_noise(task: Task) -> None:
-    blank, *noisy = inverse_of(Sources()).inputs(Wanted(task), 4, seed=1)
+@pytest.mark.parametrize(
+    "task",
+    [RecognitionTask.TEXT, RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.FACES],
+)
+def test_for_nothing_in_particular_there_are_a_blank_image_and_noise(task: RecognitionTask) -> None:
+    blank, *noisy = inverse_of(InputSources()).inputs(InputSpec(task), 4, seed=1)
 
     assert pixels(blank).min() == 255
     assert len({one.digest for one in noisy}) == 3
@@ -108,22 +111,27 @@ def test_for_nothing_in_particular_there_are_a_blank_image_and_noise(task: Task)
 
 
 def test_faces_that_feel_otherwise_look_otherwise() -> None:
-    inverse = inverse_of(Sources())
+    inverse = inverse_of(InputSources())
 
-    joy, sorrow = (inverse.inputs(Wanted(Task.FACES, one), 3, seed=1) for one in ("joy", "sorrow"))
+    joy, sorrow = (
+        inverse.inputs(InputSpec(RecognitionTask.FACES, one), 3, seed=1)
+        for one in ("joy", "sorrow")
+    )
 
     assert len({one.digest for one in (*joy, *sorrow)}) == 6
 
 
-@pytest.mark.parametrize("task", [Task.LABELS, Task.OBJECTS])
-def test_a_placeholder_says_what_it_is_and_is_for_simulated_services_only(task: Task) -> None:
-    fire = Wanted(task, "fire")
+@pytest.mark.parametrize("task", [RecognitionTask.LABELS, RecognitionTask.OBJECTS])
+def test_a_placeholder_says_what_it_is_and_is_for_simulated_services_only(
+    task: RecognitionTask,
+) -> None:
+    fire = InputSpec(task, "fire")
 
-    made = inverse_of(Sources(is_simulated=True)).inputs(fire, 5, seed=1)
+    made = inverse_of(InputSources(is_simulated=True)).inputs(fire, 5, seed=1)
 
     assert len({one.digest for one in made}) == 5
     assert {one.origin for one in made} == {"a placeholder: only a simulated service recognises it"}
-    assert not inverse_of(Sources(is_simulated=False)).serves(fire)
+    assert not inverse_of(InputSources(is_simulated=False)).serves(fire)
 
 
 def test_without_pillow_no_image_is_served(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.applications.inverting.documents import Documents
+from ciguard.applications.inverting.documents import DocumentWriter
 from ciguard.applications.inverting.felt import own_texts, read_texts
-from ciguard.applications.inverting.inputs import Feeling, Wanted
+from ciguard.applications.inverting.inputs import Feeling, InputSpec
 from ciguard.applications.inverting.naming import NamedEntities
-from ciguard.applications.providers.description import Task
+from ciguard.applications.providers.description import RecognitionTask
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ KINDS = (
 )  # fmt: skip
 
 
-def texts_of(inverse: Inverse, wanted: Wanted, count: int = 5, seed: int = 1) -> list[str]:
+def texts_of(inverse: Inverse, wanted: InputSpec, count: int = 5, seed: int = 1) -> list[str]:
     return [one.content.decode() for one in inverse.inputs(wanted, count, seed=seed)]
 
 
 @pytest.mark.parametrize("feeling", Feeling)
 def test_own_texts_of_each_feeling_differ_and_are_the_same_for_a_seed(feeling: Feeling) -> None:
-    wanted = Wanted(Task.SENTIMENT, feeling=feeling)
+    wanted = InputSpec(RecognitionTask.SENTIMENT, feeling=feeling)
 
     texts = texts_of(own_texts(), wanted, 20)
 
@@ -53,8 +53,10 @@ def test_texts_of_a_user_are_read(tmp_path: Path) -> None:
 
     felt = read_texts(file)
 
-    assert texts_of(felt, Wanted(Task.SENTIMENT, feeling=Feeling.POSITIVE)) == ["Well, well!"]
-    assert not felt.serves(Wanted(Task.SENTIMENT, feeling=Feeling.NEGATIVE))
+    assert texts_of(felt, InputSpec(RecognitionTask.SENTIMENT, feeling=Feeling.POSITIVE)) == [
+        "Well, well!"
+    ]
+    assert not felt.serves(InputSpec(RecognitionTask.SENTIMENT, feeling=Feeling.NEGATIVE))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_texts_that_cannot_be_read_are_an_error_of_the_configuration(tmp_path: P
     name=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), kind=st.sampled_from(KINDS)
 )
 def test_a_sentence_has_the_name_that_is_wanted(name: str, kind: str) -> None:
-    texts = texts_of(NamedEntities(), Wanted(Task.ENTITIES, name, kind), 3)
+    texts = texts_of(NamedEntities(), InputSpec(RecognitionTask.ENTITIES, name, kind), 3)
 
     assert texts
     # The first letter of a sentence is a capital.
@@ -98,14 +100,14 @@ def test_a_sentence_has_the_name_that_is_wanted(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_there_are_sentences_with_names_of_each_kind(kind: str) -> None:
-    texts = texts_of(NamedEntities(), Wanted(Task.ENTITIES, kind=kind), 5)
+    texts = texts_of(NamedEntities(), InputSpec(RecognitionTask.ENTITIES, kind=kind), 5)
 
     assert len(set(texts)) == 5
     assert not any("{" in text for text in texts)
 
 
 def test_there_are_no_sentences_with_names_of_another_kind() -> None:
-    wanted = Wanted(Task.ENTITIES, kind="MOOD")
+    wanted = InputSpec(RecognitionTask.ENTITIES, kind="MOOD")
 
     assert not NamedEntities().serves(wanted)
     assert not NamedEntities().inputs(wanted, 3, seed=1)
@@ -115,7 +117,7 @@ def test_there_are_no_sentences_with_names_of_another_kind() -> None:
     ("topic", "word"), [("food", "recipe"), ("/Food & Drink/Beverages", "wine"), ("sport", "team")]
 )
 def test_documents_have_words_of_their_topic(topic: str, word: str) -> None:
-    texts = texts_of(Documents(), Wanted(Task.CATEGORIES, topic), 10)
+    texts = texts_of(DocumentWriter(), InputSpec(RecognitionTask.CATEGORIES, topic), 10)
 
     assert len(set(texts)) == 10
     assert word in " ".join(texts)
@@ -126,7 +128,7 @@ def test_documents_have_words_of_their_topic(topic: str, word: str) -> None:
     seed=st.integers(),
 )
 def test_documents_are_longer_than_services_ask_for(topic: str, seed: int) -> None:
-    texts = texts_of(Documents(), Wanted(Task.CATEGORIES, topic), 5, seed)
+    texts = texts_of(DocumentWriter(), InputSpec(RecognitionTask.CATEGORIES, topic), 5, seed)
 
     assert len(texts) == 5
     assert min(len(text.split()) for text in texts) >= 30
@@ -134,6 +136,6 @@ def test_documents_are_longer_than_services_ask_for(topic: str, seed: int) -> No
 
 @given(topic=st.text())
 def test_any_topic_has_documents_or_is_not_served(topic: str) -> None:
-    wanted = Wanted(Task.CATEGORIES, topic)
+    wanted = InputSpec(RecognitionTask.CATEGORIES, topic)
 
-    assert bool(Documents().inputs(wanted, 1, seed=1)) == Documents().serves(wanted)
+    assert bool(DocumentWriter().inputs(wanted, 1, seed=1)) == DocumentWriter().serves(wanted)

@@ -20,7 +20,7 @@ from ciguard.applications.repairing.labels import (
 from ciguard.applications.repairing.measures import (
     ALPHA,
     ENOUGH,
-    Measured,
+    BranchCounts,
     is_below,
     kept_back,
     measured,
@@ -209,7 +209,9 @@ def test_an_extension_is_the_one_that_a_plain_search_finds(
     assert (found.added if found else ()) == plainly_extended(several, matches, alpha)
 
 
-def of_labels(labels: Sequence[str], several: Sequence[Observation], matches: Matches) -> Measured:
+def of_labels(
+    labels: Sequence[str], several: Sequence[Observation], matches: Matches
+) -> BranchCounts:
     return measured(
         (one.is_expected, matches(frozenset(labels), one.recognised)) for one in several
     )
@@ -271,4 +273,4 @@ def test_nothing_is_added_to_a_branch_that_is_good_enough() -> None:
 def test_a_recall_is_too_low_only_if_chance_does_not_explain_it(
     right: int, expected: int, *, is_failure: bool
 ) -> None:
-    assert is_below(Measured(expected=expected, took=right, right=right), 0.75) is is_failure
+    assert is_below(BranchCounts(expected=expected, took=right, right=right), 0.75) is is_failure

@@ -19,7 +19,7 @@ from ciguard.applications.repairing.patches import (
     replace_label,
     replace_threshold,
 )
-from ciguard.applications.repairing.thresholds import Line
+from ciguard.applications.repairing.thresholds import DecisionLine
 from ciguard.sources import Source, place_of
 
 if TYPE_CHECKING:
@@ -237,24 +237,24 @@ def test_a_text_becomes_a_comparison_like_those_beside_it(
 @pytest.mark.parametrize(
     ("condition", "line", "expected"),
     [
-        ("m.score > 0", Line(1, 0, -0.2), "m.score > 0.2"),
-        ("0 <= m.score", Line(-1, 0, 0.2), "m.score < 0.2"),
-        ("m.score > -0.5", Line(1, -0.1, 0.3), "m.score - 0.1 * m.magnitude + 0.3 > 0"),
-        ("m['score'] > 0", Line(-1, 0.5, 0), "-m['score'] + 0.5 * m['magnitude'] > 0"),
-        ("a and not m.score > 0", Line(1, 1, 0), "a and not m.score + m.magnitude > 0"),
-        ("m > 0", Line(1, 0, -0.2), "m > 0.2"),
-        ("m > 0", Line(1, 1, 0), None),
-        ("f(m).score > 0", Line(1, 1, 0), None),
-        ("f(m).score > 0", Line(1, 0, 0), None),  # as it is
-        ("f(m).score > 0", Line(1, 0, -1), "f(m).score > 1"),
-        ("m.score == 0", Line(1, 0, 0), None),
-        ("m.score > n", Line(1, 0, 0), None),
-        ("0 < m.score < 1", Line(1, 0, 0), None),
-        ("1 < 2", Line(1, 0, 0), None),
+        ("m.score > 0", DecisionLine(1, 0, -0.2), "m.score > 0.2"),
+        ("0 <= m.score", DecisionLine(-1, 0, 0.2), "m.score < 0.2"),
+        ("m.score > -0.5", DecisionLine(1, -0.1, 0.3), "m.score - 0.1 * m.magnitude + 0.3 > 0"),
+        ("m['score'] > 0", DecisionLine(-1, 0.5, 0), "-m['score'] + 0.5 * m['magnitude'] > 0"),
+        ("a and not m.score > 0", DecisionLine(1, 1, 0), "a and not m.score + m.magnitude > 0"),
+        ("m > 0", DecisionLine(1, 0, -0.2), "m > 0.2"),
+        ("m > 0", DecisionLine(1, 1, 0), None),
+        ("f(m).score > 0", DecisionLine(1, 1, 0), None),
+        ("f(m).score > 0", DecisionLine(1, 0, 0), None),  # as it is
+        ("f(m).score > 0", DecisionLine(1, 0, -1), "f(m).score > 1"),
+        ("m.score == 0", DecisionLine(1, 0, 0), None),
+        ("m.score > n", DecisionLine(1, 0, 0), None),
+        ("0 < m.score < 1", DecisionLine(1, 0, 0), None),
+        ("1 < 2", DecisionLine(1, 0, 0), None),
     ],
 )
 def test_a_score_is_compared_with_another_threshold(
-    condition: str, line: Line, expected: str | None
+    condition: str, line: DecisionLine, expected: str | None
 ) -> None:
     source = Source(FILE, f"if {condition}: pass\n")
     at = condition.removeprefix("a and not ")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ciguard.applications.judging.vocabulary import Vocabulary
 from ciguard.applications.repairing.non_existing import meant
 from ciguard.applications.repairing.relatedness import (
-    AnyOf,
+    CombinedRelatedness,
     Taxonomy,
     Words,
     known_relations,
@@ -68,7 +68,7 @@ def test_relations_have_no_direction_and_are_joined(
     edges: list[tuple[str, str]], one: str, other: str
 ) -> None:
     several = (Taxonomy(edges), Words(), known_relations())
-    joined = AnyOf(*several)
+    joined = CombinedRelatedness(*several)
 
     assert all(each.related(one, other) == each.related(other, one) for each in several)
     assert joined.related(one, other) == any(each.related(one, other) for each in several)
@@ -90,7 +90,7 @@ def test_everyday_labels_are_known(one: str, other: str) -> None:
     ("one", "other"), [("Fire", "Amber"), ("Fire", "Dog"), ("Food", "Paper"), ("Pizza", "Puppy")]
 )
 def test_everyday_labels_of_different_kinds_are_not_related(one: str, other: str) -> None:
-    assert not AnyOf(known_relations(), Words()).related(one, other)
+    assert not CombinedRelatedness(known_relations(), Words()).related(one, other)
 
 
 @pytest.mark.parametrize(

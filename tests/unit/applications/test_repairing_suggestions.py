@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ciguard.applications.repairing.labels import Extension
-from ciguard.applications.repairing.measures import Change, Measured
+from ciguard.applications.repairing.measures import BranchCounts, Change
 from ciguard.applications.repairing.suggestions import (
     Suggestion,
     a_comparison,
@@ -15,9 +15,9 @@ from ciguard.applications.repairing.suggestions import (
     other_label,
     other_threshold,
 )
-from ciguard.applications.repairing.thresholds import Line, ShareChange, Shares, Threshold
+from ciguard.applications.repairing.thresholds import DecisionLine, ShareChange, Shares, Threshold
 
-EXTENSION = Extension(("flame", "ash"), Measured(20, 8, 8), Measured(20, 17, 17))
+EXTENSION = Extension(("flame", "ash"), BranchCounts(20, 8, 8), BranchCounts(20, 17, 17))
 
 
 def test_labels_are_suggested_with_what_they_bring_about() -> None:
@@ -29,7 +29,7 @@ def test_labels_are_suggested_with_what_they_bring_about() -> None:
 
 
 def test_a_precision_that_changes_is_told_too() -> None:
-    extension = replace(EXTENSION, before=Measured(20, 10, 8), after=Measured(20, 20, 15))
+    extension = replace(EXTENSION, before=BranchCounts(20, 10, 8), after=BranchCounts(20, 20, 15))
 
     assert more_labels(extension, 3, None).sentence.endswith(
         "75 % of the 20 that take it would be meant to instead of 80 %."
@@ -37,8 +37,8 @@ def test_a_precision_that_changes_is_told_too() -> None:
 
 
 def test_it_is_told_how_they_do_on_inputs_that_they_were_not_fitted_to() -> None:
-    held = Change(Measured(6, 0, 0), Measured(6, 6, 5))
-    extension = replace(EXTENSION, before=Measured(20, 0, 0), held_out=held)
+    held = Change(BranchCounts(6, 0, 0), BranchCounts(6, 6, 5))
+    extension = replace(EXTENSION, before=BranchCounts(20, 0, 0), held_out=held)
 
     sentence = more_labels(extension, 3, None).sentence
 
@@ -54,7 +54,7 @@ def test_it_is_told_how_they_do_on_inputs_that_they_were_not_fitted_to() -> None
     ("right", "shown"), [(0, "0 %"), (1, "1 %"), (500, "50 %"), (999, "99 %"), (1000, "100 %")]
 )
 def test_all_and_none_are_said_of_all_and_none_only(right: int, shown: str) -> None:
-    extension = replace(EXTENSION, after=Measured(1000, right, right))
+    extension = replace(EXTENSION, after=BranchCounts(1000, right, right))
 
     assert f'"ash", {shown} of the' in more_labels(extension, 3, None).sentence
 
@@ -70,7 +70,7 @@ def test_labels_of_a_service_cannot_forge_lines() -> None:
 
 def test_a_threshold_is_suggested_for_both_feelings() -> None:
     held = ShareChange(Shares(1, 0.5), Shares(0.75, 0.25))
-    threshold = Threshold(Line(1, 0.5, -0.2), Shares(1, 0.6), Shares(0.9, 0.1), held)
+    threshold = Threshold(DecisionLine(1, 0.5, -0.2), Shares(1, 0.6), Shares(0.9, 0.1), held)
 
     assert other_threshold(threshold, 7, None, names=("score", "magnitude")) == Suggestion(
         "If line 7 checked score + 0.5 * magnitude - 0.2 > 0, 90 % of positive and 10 % of "

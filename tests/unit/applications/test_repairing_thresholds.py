@@ -10,7 +10,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ciguard.applications.repairing.thresholds import Line, Sample, Shares, fitted, is_mixed, shares
+from ciguard.applications.repairing.thresholds import (
+    DecisionLine,
+    ScoredText,
+    Shares,
+    fitted,
+    is_mixed,
+    shares,
+)
 from ciguard.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -21,18 +28,18 @@ FACTORS = st.sampled_from([-1.0, -0.25, 0.0, 0.04, 0.3, 1.0])
 
 def texts(
     of: Callable[[random.Random, bool], tuple[float, float]], *, above: float, count: int = 100
-) -> list[Sample]:
+) -> list[ScoredText]:
     """Return texts of both feelings for a branch that compares the score with a number."""
     rng = random.Random(7)
     several = []
     for at in range(count):
         score, magnitude = of(rng, at % 2 == 0)
-        several.append(Sample(score, magnitude, at % 2 == 0, score > above))
+        several.append(ScoredText(score, magnitude, at % 2 == 0, score > above))
     return several
 
 
-def text_of(score: float, magnitude: float, *, is_positive: bool = True) -> Sample:
-    return Sample(score, magnitude, is_positive=is_positive, took=True)
+def text_of(score: float, magnitude: float, *, is_positive: bool = True) -> ScoredText:
+    return ScoredText(score, magnitude, is_positive=is_positive, took=True)
 
 
 def by_score(rng: random.Random, is_positive: bool) -> tuple[float, float]:  # noqa: FBT001
@@ -45,8 +52,8 @@ def by_both(rng: random.Random, is_positive: bool) -> tuple[float, float]:  # no
 
 
 def test_shares_are_of_each_feeling() -> None:
-    several = [Sample(0, 0, is_positive=True, took=took) for took in (True, True, False, False)]
-    several.append(Sample(0, 0, is_positive=False, took=True))
+    several = [ScoredText(0, 0, is_positive=True, took=took) for took in (True, True, False, False)]
+    several.append(ScoredText(0, 0, is_positive=False, took=True))
 
     assert shares(several) == Shares(positive=0.5, negative=1.0)
     assert shares([]) == Shares(0, 0)
@@ -71,16 +78,16 @@ def test_what_counts_as_much_can_be_chosen() -> None:
 @pytest.mark.parametrize(
     ("line", "condition"),
     [
-        (Line(1, 0, -0.2), "s > 0.2"),
-        (Line(-1, 0, 0.2), "s < 0.2"),
-        (Line(-1, 0, 0), "s < 0"),
-        (Line(1, 0.3, -0.25), "s + 0.3 * m - 0.25 > 0"),
-        (Line(-1, -0.3, 0.25), "-s - 0.3 * m + 0.25 > 0"),
-        (Line(0.5, 1, 0), "0.5 * s + m > 0"),
-        (Line(0, -1, 2), "-m + 2 > 0"),
+        (DecisionLine(1, 0, -0.2), "s > 0.2"),
+        (DecisionLine(-1, 0, 0.2), "s < 0.2"),
+        (DecisionLine(-1, 0, 0), "s < 0"),
+        (DecisionLine(1, 0.3, -0.25), "s + 0.3 * m - 0.25 > 0"),
+        (DecisionLine(-1, -0.3, 0.25), "-s - 0.3 * m + 0.25 > 0"),
+        (DecisionLine(0.5, 1, 0), "0.5 * s + m > 0"),
+        (DecisionLine(0, -1, 2), "-m + 2 > 0"),
     ],
 )
-def test_a_line_is_written_as_a_person_would(line: Line, condition: str) -> None:
+def test_a_line_is_written_as_a_person_would(line: DecisionLine, condition: str) -> None:
     assert line.condition("s", "m") == condition
 
 
@@ -89,7 +96,7 @@ def test_a_line_holds_where_its_condition_does(
     score: float, magnitude: float, constant: float, s: int, m: int
 ) -> None:
     assume(score or magnitude)
-    line, sample = Line(score, magnitude, constant), text_of(s / 8, m / 8)
+    line, sample = DecisionLine(score, magnitude, constant), text_of(s / 8, m / 8)
     distance = score * sample.score + magnitude * sample.magnitude + constant
     assume(abs(distance) > 1e-9)  # on the line itself, rounding decides
 

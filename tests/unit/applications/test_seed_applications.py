@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from ciguard.applications import known_providers
-from ciguard.applications.finding import Found, find, read_application
-from ciguard.applications.providers.description import NOT_MADE, Task
+from ciguard.applications.finding import ServiceFunction, find, read_application
+from ciguard.applications.providers.description import NOT_MADE, RecognitionTask
 
 APPS = Path(__file__).parents[3] / "seeds" / "apps"
 NAMES = sorted(path.stem for path in APPS.glob("*.py"))
@@ -62,7 +62,7 @@ def place(fault: dict[str, Any]) -> str:
 
 
 @cache
-def found(folder: Path) -> dict[str, Found]:
+def found(folder: Path) -> dict[str, ServiceFunction]:
     """Return what asks services in the programs of a folder, by qualified name."""
     return {one.name: one for one in find(read_application(folder), known_providers())}
 
@@ -105,7 +105,7 @@ def test_every_class_of_fault_is_planted_in_the_tasks_it_is_known_from() -> None
 def test_every_task_has_a_fault_and_every_operation_is_asked() -> None:
     asked = {call.answer.operation.name for one in found(APPS).values() for call in one.calls}
 
-    assert {Task(one["task"]) for one in FAULTS} == set(Task) - NOT_MADE
+    assert {RecognitionTask(one["task"]) for one in FAULTS} == set(RecognitionTask) - NOT_MADE
     assert asked == OPERATIONS
 
 
@@ -116,7 +116,7 @@ def test_a_fault_is_described_whole(fault: dict[str, Any]) -> None:
     assert set(fault) == KEYS | ({"meant_for"} if is_of_accuracy else set())
     assert fault["shows"] in CLASSES[fault["class"]]
     assert re.fullmatch(r"[A-Z][^\n]+[^.]\.", fault["what"])
-    if fault["task"] == Task.SENTIMENT and is_of_accuracy:
+    if fault["task"] == RecognitionTask.SENTIMENT and is_of_accuracy:
         assert fault["meant_for"] in {"positive", "negative"}
 
 

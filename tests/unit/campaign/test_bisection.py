@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.campaign.bisect import Bisection, Standing, Trial, search
+from ciguard.campaign.bisect import Bisection, Standing, VersionTrial, search
 from ciguard.errors import ConfigurationError
 
 VERSIONS = [f"{number}.0" for number in range(20)]
@@ -17,7 +17,7 @@ def bisected(standings: str, *, knows_good: bool = False) -> Bisection:
     letters = {"g": Standing.GOOD, "b": Standing.BAD, "s": Standing.SKIPPED}
     return search(
         VERSIONS[: len(standings)],
-        lambda version: Trial(version, letters[standings[VERSIONS.index(version)]], "so"),
+        lambda version: VersionTrial(version, letters[standings[VERSIONS.index(version)]], "so"),
         knows_good=knows_good,
     )
 

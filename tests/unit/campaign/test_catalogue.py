@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from ciguard.campaign.catalogue import Catalogue, Origin, catalogue
+from ciguard.campaign.catalogue import Catalogue, CatalogueOrigin, catalogue
 from ciguard.campaign.lookup import knowledge_for
 from ciguard.campaign.shipped import shipped_files
 from ciguard.domain.api_calls import ApiCall
@@ -76,7 +76,7 @@ def test_a_library_is_described_once_and_then_remembered(tmp_path: Path) -> None
     again = found_in(environment(tmp_path), library)
 
     assert library.asked == 1
-    assert (first.origin, again.origin) == (Origin.DESCRIBED, Origin.KEPT)
+    assert (first.origin, again.origin) == (CatalogueOrigin.DESCRIBED, CatalogueOrigin.KEPT)
     assert again.known.records == first.known.records
     assert [item.name for item in again.known.skipped] == ["torch.broken"]
     assert again.known.provenance.version == "2.12.0"
@@ -86,7 +86,7 @@ def test_a_description_can_be_asked_for_anew(tmp_path: Path) -> None:
     library = _Library()
     found_in(environment(tmp_path), library)
 
-    assert found_in(environment(tmp_path), library, anew=True).origin is Origin.DESCRIBED
+    assert found_in(environment(tmp_path), library, anew=True).origin is CatalogueOrigin.DESCRIBED
     assert library.asked == 2
 
 
@@ -109,7 +109,7 @@ def test_a_damaged_memory_is_reported_and_written_anew(tmp_path: Path) -> None:
 
     found = found_in(environment(tmp_path), library)
 
-    assert found.origin is Origin.DESCRIBED
+    assert found.origin is CatalogueOrigin.DESCRIBED
     (notice,) = found.notices
     assert str(kept) in notice
     assert "described again" in notice
@@ -125,7 +125,7 @@ def test_a_memory_of_another_adapter_is_not_used(tmp_path: Path) -> None:
 
     found = found_in(environment(tmp_path), library)
 
-    assert (found.origin, found.notices) == (Origin.DESCRIBED, ())
+    assert (found.origin, found.notices) == (CatalogueOrigin.DESCRIBED, ())
 
 
 def test_a_cache_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_cache_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
 
     found = found_in(environment(tmp_path / "absent"), library)
 
-    assert found.origin is Origin.DESCRIBED
+    assert found.origin is CatalogueOrigin.DESCRIBED
     assert "torch.abs" in found.known.records
 
 
@@ -144,7 +144,7 @@ def test_a_campaign_asks_its_library_though_constraints_of_it_are_shipped(tmp_pa
     found = found_in(environment(tmp_path, shipped), library)
 
     # What is shipped has no words, and laws and findings are read in them.
-    assert found.origin is Origin.DESCRIBED
+    assert found.origin is CatalogueOrigin.DESCRIBED
     assert found.known.records["torch.abs"].doc == "Computes."
 
 
@@ -164,7 +164,7 @@ def test_one_seed_draws_the_same_cases_from_what_is_kept(tmp_path: Path) -> None
         for one in found
     )
 
-    assert [one.origin for one in found] == [Origin.DESCRIBED, Origin.KEPT]
+    assert [one.origin for one in found] == [CatalogueOrigin.DESCRIBED, CatalogueOrigin.KEPT]
     assert described == kept
     assert any(case.arguments for cases in kept for case in cases if isinstance(case, ApiCall))
 

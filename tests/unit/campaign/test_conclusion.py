@@ -14,7 +14,7 @@ from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.setup import summary
 from ciguard.config import Config
 from ciguard.domain.findings import Comparison, Confirmation, Severity, Verdict
-from ciguard.domain.policy import Action, Rule
+from ciguard.domain.policy import Action, PolicyRule
 from ciguard.domain.shards import Shard
 from ciguard.errors import ExitCode
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CRASH = bucket(crash())
 VALUES = bucket(difference())
 FLAKY = CRASH.fingerprint
-QUIET = (Rule("*.*", Action.REPORT), Rule("wrong-result", Action.FAIL))
+QUIET = (PolicyRule("*.*", Action.REPORT), PolicyRule("wrong-result", Action.FAIL))
 
 
 @pytest.fixture
@@ -79,7 +79,12 @@ def of(met: Bucket, comparison: Comparison, **changes: Any) -> Bucket:
         ({}, [bucket(confirmation=Confirmation.PENDING)], Verdict.CLEAN, ExitCode.CLEAN),
         ({"fail_on": Severity.CRITICAL}, [VALUES], Verdict.CLEAN, ExitCode.CLEAN),
         ({"fail_on": Severity.HIGH}, [VALUES], Verdict.NEW_FINDINGS, ExitCode.FINDINGS),
-        ({"rules": (Rule("security-crash", Action.FILE),)}, [CRASH], Verdict.CLEAN, ExitCode.CLEAN),
+        (
+            {"rules": (PolicyRule("security-crash", Action.FILE),)},
+            [CRASH],
+            Verdict.CLEAN,
+            ExitCode.CLEAN,
+        ),
         ({"rules": QUIET}, [VALUES], Verdict.NEW_FINDINGS, ExitCode.FINDINGS),
         ({"is_first": True}, [CRASH], Verdict.ESTABLISHED, ExitCode.CLEAN),
         ({"cases": 0}, [], Verdict.NOT_RUN, ExitCode.INTERNAL),

@@ -15,7 +15,7 @@ from ciguard.domain.events import BucketFlaky, BucketOpened, Event
 from ciguard.domain.findings import Confirmation, Finding
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Passed, Rejected
-from ciguard.domain.policy import Action, Policy, Rule
+from ciguard.domain.policy import Action, Policy, PolicyRule
 from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.domain.values import LiteralValue
 from ciguard.triage import Settled, fingerprint
@@ -306,7 +306,7 @@ def test_a_passed_call_is_judged_by_what_the_documentation_forbids_its_focus(
     assert [(f.oracle, f.detail) for f in proposed] == [("boundary", "n: member")]
 
 
-@pytest.mark.parametrize("policy", [Policy(rules=(Rule("crash/*", Action.OFF),))])
+@pytest.mark.parametrize("policy", [Policy(rules=(PolicyRule("crash/*", Action.OFF),))])
 def test_what_the_policy_switches_off_is_neither_confirmed_nor_kept(bench: Bench) -> None:
     bench.meet(crash(), difference())
     events = bench.settle(crash(), Confirmation.CONFIRMED)

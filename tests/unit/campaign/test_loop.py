@@ -24,7 +24,7 @@ from ciguard.config import Config
 from ciguard.domain.events import Event, StageFinished, TargetUnavailable
 from ciguard.domain.outcomes import Crashed
 from ciguard.domain.policy import Action, Policy
-from ciguard.execution import Job, Result
+from ciguard.execution import Job, JobResult
 from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class OneBatch:
         self.group = group(member(ONE, API))
         self.judged = 0
 
-    def take(self, result: Result) -> list[Executed]:
+    def take(self, result: JobResult) -> list[Executed]:
         del result
         return [EXECUTED]
 
@@ -74,7 +74,7 @@ class Desk:
     jobs: list[Job] = field(default_factory=list)
     waiting: set[tuple[str, Hashable]] = field(default_factory=set)
     void: list[Job] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
+    results: list[JobResult] = field(default_factory=list)
     failed: str = ""
 
     def unproven(self) -> set[tuple[str, Hashable]]:
@@ -84,7 +84,7 @@ class Desk:
         taken, self.void = self.void, []
         return taken
 
-    def wait(self, timeout_s: float) -> list[Result]:
+    def wait(self, timeout_s: float) -> list[JobResult]:
         del timeout_s
         taken, self.results = self.results, []
         return taken
@@ -100,7 +100,7 @@ class Desk:
 
 EXECUTED = Executed(API, CASES, {ONE: (Crashed("SIGSEGV"),) * len(CASES)})
 JOB = Job(ONE, (Stream.KEY, "planted", 0), tuple(map(encode, CASES)))
-RESULT = Result(JOB, EXECUTED.outcomes[ONE], 0.1)
+RESULT = JobResult(JOB, EXECUTED.outcomes[ONE], 0.1)
 
 
 def state_of(desk: Desk, journal: Journal, policy: Policy | None = None) -> CampaignState:
@@ -131,7 +131,7 @@ def loop_of(state: CampaignState) -> Loop:
     return Loop(state, [Explore(state)])
 
 
-def turn(loop: Loop, desk: Desk, *results: Result) -> None:
+def turn(loop: Loop, desk: Desk, *results: JobResult) -> None:
     """Take a turn in which these results come, and note how far the run is."""
     desk.results += results
     list(loop.take())
@@ -168,7 +168,7 @@ def test_void_batch_counts_as_done_once_it_was_run_again_and_proven(tmp_path: Pa
         turn(loop, desk)
         while_void = done(tmp_path)
         again = next(job for job in desk.jobs if job.is_careful)
-        turn(loop, desk, Result(again, EXECUTED.outcomes[ONE], 0.1))
+        turn(loop, desk, JobResult(again, EXECUTED.outcomes[ONE], 0.1))
 
     assert while_void == 0
     assert done(tmp_path) == 1
@@ -191,7 +191,7 @@ def test_a_batch_that_an_interruption_meets_is_counted_whole(tmp_path: Path) -> 
 
 def test_result_that_no_stage_has_asked_for_is_refused(tmp_path: Path) -> None:
     stray = Job(ONE, ("nobody", 1), JOB.cases)
-    desk = Desk(results=[Result(stray, EXECUTED.outcomes[ONE], 0.1)])
+    desk = Desk(results=[JobResult(stray, EXECUTED.outcomes[ONE], 0.1)])
     with Journal(tmp_path) as journal:
         loop = loop_of(state_of(desk, journal))
 

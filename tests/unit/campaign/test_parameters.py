@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ciguard.campaign.parameters import parameters_of, resumed
 from ciguard.config import Config
 from ciguard.domain.findings import Severity
-from ciguard.domain.policy import Action, Rule
+from ciguard.domain.policy import Action, PolicyRule
 from ciguard.errors import OutputError
 
 texts = st.lists(st.text(min_size=1), min_size=1, max_size=3).map(tuple)
@@ -33,7 +33,9 @@ configs = st.builds(
     fail_on=st.sampled_from(Severity),
     rules=st.lists(
         st.builds(
-            Rule, st.sampled_from(["hang", "torch.nn.*", "metamorphic/*"]), st.sampled_from(Action)
+            PolicyRule,
+            st.sampled_from(["hang", "torch.nn.*", "metamorphic/*"]),
+            st.sampled_from(Action),
         ),
         unique_by=lambda rule: rule.selector,
     ).map(tuple),

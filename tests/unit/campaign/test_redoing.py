@@ -9,7 +9,7 @@ from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.redoing import MAX_ATTEMPTS, Redoing
 from ciguard.domain.outcomes import Passed
-from ciguard.execution import Job, Result
+from ciguard.execution import Job, JobResult
 from ciguard.oracles.relations import encode
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def test_cases_run_again_as_their_level_has_them() -> None:
 
     assert {each.cases for each in desk.jobs} == {job.cases}
     passed = (Passed(b'["i","1"]', 0.1),)
-    ran = [item for each in desk.jobs for item in again.take(Result(each, passed, 0.1))]
+    ran = [item for each in desk.jobs for item in again.take(JobResult(each, passed, 0.1))]
     ((_, executed),) = ran
     assert executed.cases == (tested,)
 
@@ -109,7 +109,9 @@ def test_redoing_that_completed_leaves_nothing_unsettled() -> None:
     again, _ = redoing(desk)
     list(again.pump())
 
-    executed = [e for job in desk.jobs for e in again.take(Result(job, (Passed(b"1", 0.1),), 0.1))]
+    executed = [
+        e for job in desk.jobs for e in again.take(JobResult(job, (Passed(b"1", 0.1),), 0.1))
+    ]
 
     assert len(executed) == 1
     assert again.unsettled() == Counter()

@@ -16,7 +16,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Outcome, Passed, Resource
 from ciguard.domain.shards import Shard
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Job, Result
+from ciguard.execution import Job, JobResult
 from ciguard.levels import Batch
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Desk:
         self.jobs.append(job)
         self.proposed.append((job.target, index_of(job)))
 
-    def finish(self, choice: int) -> Result:
+    def finish(self, choice: int) -> JobResult:
         return finished(self.jobs.pop(choice % len(self.jobs)))
 
 
@@ -67,10 +67,10 @@ def index_of(job: Job) -> int:
     return index
 
 
-def finished(job: Job) -> Result:
+def finished(job: Job) -> JobResult:
     outcome = OUTCOMES[FUNCTIONS[index_of(job) % len(FUNCTIONS)]]
     count = 1 if isinstance(outcome, Hung) else len(job.cases)
-    return Result(job, (outcome,) * count, 0.1)
+    return JobResult(job, (outcome,) * count, 0.1)
 
 
 def chance(seed: int = 0) -> random.Random:

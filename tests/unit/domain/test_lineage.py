@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tree_examples import step
 
-from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.lineage import NodeOutcome, lineage, root_of
 from ciguard.domain.programs import Ancestry, Derivation, Operator
 
 CONV, ACT = step("conv1", "torch.nn.Conv3d"), step("act1")
@@ -73,4 +73,7 @@ def test_a_label_is_short_whatever_the_values_are() -> None:
 
 
 def test_what_ends_wrong_is_what_breaks_the_promise() -> None:
-    assert {ended for ended in Ended if ended.is_wrong} == {Ended.FAILED, Ended.ACCEPTED}
+    assert {ended for ended in NodeOutcome if ended.is_wrong} == {
+        NodeOutcome.FAILED,
+        NodeOutcome.ACCEPTED,
+    }

@@ -13,11 +13,11 @@ from ciguard.domain.case import case_to_json
 from ciguard.domain.models import (
     INPUT,
     Check,
+    DataSample,
+    GraphOrigin,
     LayerGraph,
     LayerNode,
     ModelCase,
-    Origin,
-    Sample,
     SampleKind,
     WeightEdit,
     WeightRule,
@@ -42,7 +42,7 @@ GRAPH = LayerGraph(nodes=(IMAGE, FLAT, DENSE), outputs=("dense",))
 CASE = ModelCase(
     api="keras.Model",
     graph=GRAPH,
-    data=(Sample(SampleKind.DIGITS, 1, (4, 8, 8, 1)),),
+    data=(DataSample(SampleKind.DIGITS, 1, (4, 8, 8, 1)),),
     truth=ArrayValue("float32", (4, 10), Constant(0.1)),
 )
 
@@ -65,7 +65,7 @@ def through_json(case: ModelCase) -> ModelCase:
         seed=st.integers(),
         data=st.lists(st.sampled_from([*CASE.data, CASE.truth]), max_size=2).map(tuple),
         origin=st.builds(
-            Origin,
+            GraphOrigin,
             model=st.text(),
             mutations=st.lists(st.text()).map(tuple),
             deviations=st.lists(st.tuples(st.text(), st.floats(allow_nan=False))).map(tuple),

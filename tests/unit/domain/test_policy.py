@@ -9,7 +9,7 @@ from finding_examples import crash, finding, pair
 
 from ciguard.domain.findings import Evidence, Finding, Severity
 from ciguard.domain.outcomes import Hung, Passed, Rejected
-from ciguard.domain.policy import Action, FindingClass, Policy, Rule, class_of
+from ciguard.domain.policy import Action, FindingClass, Policy, PolicyRule, class_of
 
 PASSED = Passed(b"null", 0.1)
 REFUSED = Rejected("ValueError", "no")
@@ -112,22 +112,22 @@ def test_without_a_rule_severity_decides(severity: Severity, action: Action) -> 
 def test_a_rule_selects_by_class_by_oracle_and_kind_or_by_api(selector: str) -> None:
     hung = replace(finding(Hung(5.0)), oracle="hang", kind="hang")
 
-    assert Policy(rules=(Rule(selector, Action.OFF),)).action(hung) is Action.OFF
-    assert Rule(selector, Action.OFF).selects(of("metamorphic", "precision")) is (
+    assert Policy(rules=(PolicyRule(selector, Action.OFF),)).action(hung) is Action.OFF
+    assert PolicyRule(selector, Action.OFF).selects(of("metamorphic", "precision")) is (
         selector in {"torch.*", "torch.fold", "*/*", "*.*"}
     )
 
 
 def test_the_last_rule_that_selects_a_finding_decides() -> None:
-    rules = (Rule("torch.*", Action.FAIL), Rule("security-crash", Action.REPORT))
+    rules = (PolicyRule("torch.*", Action.FAIL), PolicyRule("security-crash", Action.REPORT))
 
     assert Policy(rules=rules).action(crash()) is Action.REPORT
     assert Policy(rules=rules[::-1]).action(crash()) is Action.FAIL
 
 
 def test_documentation_is_read_unless_a_rule_says_no() -> None:
-    off = Rule("documentation", Action.OFF)
+    off = PolicyRule("documentation", Action.OFF)
 
     assert Policy().reads_documentation
     assert not Policy(rules=(off,)).reads_documentation
-    assert Policy(rules=(off, Rule("documentation", Action.REPORT))).reads_documentation
+    assert Policy(rules=(off, PolicyRule("documentation", Action.REPORT))).reads_documentation

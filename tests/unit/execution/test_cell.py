@@ -29,7 +29,7 @@ def memory() -> int:
 @given(records)
 def test_records_come_back_in_order(written: list[cells.Record]) -> None:
     descriptor = memory()
-    writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
+    writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
     writer.begin_batch(TOKEN)
     for status, cost_us, payload in written:
         writer.append(status, cost_us, payload)
@@ -42,7 +42,7 @@ def test_records_come_back_in_order(written: list[cells.Record]) -> None:
 
 def test_progress_is_seen_by_the_reader() -> None:
     descriptor = memory()
-    writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
+    writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
 
     writer.begin_case(7, 123)
 
@@ -55,7 +55,7 @@ def test_progress_is_seen_by_the_reader() -> None:
 
 def test_a_full_cell_says_so() -> None:
     descriptor = memory()
-    writer = cells.Writer(descriptor)
+    writer = cells.CellWriter(descriptor)
     writer.begin_batch(TOKEN)
 
     assert writer.has_room(bytes(cells.ROOM))
@@ -77,7 +77,7 @@ def test_a_full_cell_says_so() -> None:
 )
 def test_overwritten_memory_is_an_error_and_never_a_record(at: int, garbage: bytes) -> None:
     descriptor = memory()
-    writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
+    writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
     writer.begin_batch(TOKEN)
     writer.append(cells.PASSED, 1, b"abc")
     os.pwrite(descriptor, garbage, at)
@@ -113,7 +113,7 @@ def test_records_of_another_batch_are_never_returned(
     before: list[cells.Record], after: list[cells.Record]
 ) -> None:
     descriptor = memory()
-    writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
+    writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
     writer.begin_batch(TOKEN)
     for record in before:
         writer.append(*record)
@@ -130,7 +130,7 @@ def test_records_of_another_batch_are_never_returned(
 
 def test_numbers_of_records_go_on_when_the_cell_was_read() -> None:
     descriptor = memory()
-    writer, reader = cells.Writer(descriptor), cells.Reader(descriptor)
+    writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
     writer.begin_batch(TOKEN)
     writer.append(cells.PASSED, 1, b"first")
     writer.begin_page()

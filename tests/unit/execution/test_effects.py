@@ -19,7 +19,7 @@ from ciguard.domain.values import (
     Uniform,
     Value,
 )
-from ciguard.execution import Effects, Scalar, Tensor, decode_effects, decode_outputs
+from ciguard.execution import Effects, Scalar, TensorOutput, decode_effects, decode_outputs
 from ciguard.execution.worker.loop import Executor
 
 ONES = ArrayValue("float32", (3,), Constant(1.0))
@@ -53,7 +53,7 @@ def test_a_result_that_is_an_argument_shares_its_memory() -> None:
     payload = record("numpy.asarray", DRAWN)
 
     assert decode_effects(payload) == Effects(shared=(0,))
-    assert isinstance(decode_outputs(payload), Tensor)
+    assert isinstance(decode_outputs(payload), TensorOutput)
 
 
 def test_arrays_inside_of_lists_are_counted_in_order() -> None:
@@ -86,5 +86,5 @@ def test_what_no_healthy_worker_writes_shows_no_effects(text: bytes) -> None:
 def test_the_arrays_that_come_back_are_those_after_the_call() -> None:
     output = decode_outputs(record("numpy.add", ONES, ONES, out=DRAWN))
 
-    assert isinstance(output, Tensor)
+    assert isinstance(output, TensorOutput)
     np.testing.assert_array_equal(output.elements, np.full(3, 2.0, "float32"))

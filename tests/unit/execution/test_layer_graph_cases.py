@@ -11,15 +11,15 @@ from ciguard.domain.case import case_to_json
 from ciguard.domain.models import (
     INPUT,
     MODEL,
+    DataSample,
     LayerGraph,
     LayerNode,
     ModelCase,
-    Sample,
     SampleKind,
 )
 from ciguard.domain.outcomes import Errored, Exhausted, Outcome, Passed, Rejected, Stage
 from ciguard.domain.values import ArrayValue, Uniform
-from ciguard.execution import Container, Tensor, TensorDigest, decode_outputs
+from ciguard.execution import Container, TensorDigest, TensorOutput, decode_outputs
 from ciguard.execution.decode import decode_record
 from ciguard.execution.worker import cell, loop, models
 from ciguard.execution.worker.loop import Executor
@@ -30,7 +30,7 @@ NODE = LayerNode(name="in", layer=INPUT, shape=(3,))
 CASE = ModelCase(
     api="keras.Model",
     graph=LayerGraph(nodes=(NODE,), outputs=("in",)),
-    data=(Sample(SampleKind.SINE, 4, (2, 3)), ArrayValue("int32", (2,), Uniform(1, 0.0, 9.0))),
+    data=(DataSample(SampleKind.SINE, 4, (2, 3)), ArrayValue("int32", (2,), Uniform(1, 0.0, 9.0))),
     truth=ArrayValue("float32", (2, 3), Uniform(9, 0.0, 1.0)),
     seed=11,
 )
@@ -99,7 +99,7 @@ def test_a_hundred_layers_and_a_megabyte_come_back_whole() -> None:
 
     assert len(layers.items) == len(layers.keys) == 200
     (tensor,) = outputs.items
-    assert isinstance(tensor, Tensor)
+    assert isinstance(tensor, TensorOutput)
     assert np.array_equal(tensor.elements, large)
 
 
@@ -118,7 +118,7 @@ def test_the_largest_array_that_is_kept_whole_fits_with_many_layers() -> None:
 
     (kept,) = items(outcome_of(Fake([largest])))
 
-    assert isinstance(kept, Tensor)
+    assert isinstance(kept, TensorOutput)
 
 
 def test_an_error_in_a_layer_names_the_layer_and_keeps_its_class() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from ciguard.execution import Container, Scalar, Tensor, TensorDigest, decode_outputs
+from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
 from ciguard.execution.worker.summarise import WHOLE_BYTES, Summariser
 
 summariser = Summariser(PlantedAdapter())
@@ -23,7 +23,7 @@ arrays = npst.arrays(
 def test_a_small_array_comes_back_whole(array: np.ndarray) -> None:
     output = decode_outputs(summariser.encode(array))
 
-    assert isinstance(output, Tensor)
+    assert isinstance(output, TensorOutput)
     assert output.shape == array.shape
     assert output.dtype == str(array.dtype)
     np.testing.assert_array_equal(output.elements, array.ravel())
@@ -81,7 +81,7 @@ def test_a_list_that_holds_itself_ends() -> None:
 def test_garbage_decodes_to_nothing(garbage: bytes) -> None:
     output = decode_outputs(garbage)
 
-    assert output is None or isinstance(output, (Scalar, Container, Tensor, TensorDigest))
+    assert output is None or isinstance(output, (Scalar, Container, TensorOutput, TensorDigest))
 
 
 @pytest.mark.parametrize(

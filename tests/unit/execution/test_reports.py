@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ciguard.execution.decode import Death
 from ciguard.execution.reports import (
-    Died,
+    ChildDied,
     Forked,
     ReportError,
     Start,
@@ -36,7 +36,7 @@ JSON = st.recursive(
 
 def test_reports_are_decoded() -> None:
     assert decode_report(b'{"forked": 3, "pid": 17}') == Forked(3, 17)
-    assert decode_report(b'{"died": 17, "status": 9, "peak_kib": 5}') == Died(17, Death(9, 5))
+    assert decode_report(b'{"died": 17, "status": 9, "peak_kib": 5}') == ChildDied(17, Death(9, 5))
     assert decode_start(b'{"ready": {"version": "1", "confined_by": ["x"]}}') == Start(
         "", "1", ("x",)
     )
@@ -53,4 +53,4 @@ def test_no_report_raises_anything_else(decode: object, data: bytes) -> None:
     except ReportError:
         return
 
-    assert isinstance(decoded, Forked | Died | Start)
+    assert isinstance(decoded, Forked | ChildDied | Start)

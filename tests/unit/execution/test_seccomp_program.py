@@ -9,7 +9,7 @@ import pytest
 
 from ciguard.execution.worker.seccomp import program
 from ciguard.execution.worker.syscall_numbers import MACHINES, number_of
-from ciguard.execution.worker.syscalls import Role, bound_calls, plain_calls
+from ciguard.execution.worker.syscalls import ProcessRole, bound_calls, plain_calls
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 SOCKET = {"x86_64": 41, "aarch64": 198}
@@ -17,12 +17,12 @@ CHMOD = {"x86_64": 268, "aarch64": 53}
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 OWN, OTHER = 4242, 17
 ROLES = [
-    Role(),
-    Role(processes=True),
-    Role(imports=True),
-    Role(devices=True, truncates=True),
-    Role(loopback=True),
-    Role(imports=True, loopback=True),
+    ProcessRole(),
+    ProcessRole(processes=True),
+    ProcessRole(imports=True),
+    ProcessRole(devices=True, truncates=True),
+    ProcessRole(loopback=True),
+    ProcessRole(imports=True, loopback=True),
 ]
 
 
@@ -49,7 +49,7 @@ def answer(packed: bytes, architecture: int, number: int, *arguments: int) -> in
                 pytest.fail(f"no such instruction: {code:#x}")
 
 
-def of(machine: str, role: Role, name: str, *arguments: int) -> int:
+def of(machine: str, role: ProcessRole, name: str, *arguments: int) -> int:
     number = number_of(name, machine)
     assert number is not None
     return answer(program(role, machine, OWN), ARCHITECTURES[machine], number, *arguments)
@@ -57,7 +57,9 @@ def of(machine: str, role: Role, name: str, *arguments: int) -> int:
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("role", ROLES)
-def test_a_process_may_make_the_calls_of_its_role_and_no_others(machine: str, role: Role) -> None:
+def test_a_process_may_make_the_calls_of_its_role_and_no_others(
+    machine: str, role: ProcessRole
+) -> None:
     packed = program(role, machine, OWN)
     named = {number_of(name, machine) for name in (*plain_calls(role), *bound_calls(role))}
 
@@ -116,12 +118,12 @@ def test_sockets_and_modes_are_on_no_list(machine: str) -> None:
 def test_a_worker_may_make_a_bound_call_on_itself_only(
     machine: str, name: str, arguments: tuple[int, ...], *, is_allowed: bool
 ) -> None:
-    assert (of(machine, Role(), name, *arguments) == ALLOW) is is_allowed
+    assert (of(machine, ProcessRole(), name, *arguments) == ALLOW) is is_allowed
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_role_that_starts_processes_makes_no_namespaces(machine: str) -> None:
-    for role in (Role(processes=True), Role(imports=True)):
+    for role in (ProcessRole(processes=True), ProcessRole(imports=True)):
         assert of(machine, role, "clone", 0x11) == ALLOW
         assert of(machine, role, "clone", 0x11 | 0x10000000) == ERRNO | errno.EPERM
         assert of(machine, role, "kill", OTHER) == ALLOW
@@ -130,10 +132,10 @@ def test_a_role_that_starts_processes_makes_no_namespaces(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_call_of_another_machine_ends_the_process(machine: str) -> None:
-    assert answer(program(Role(), machine, OWN), 0x40000003, 1) == KILL
+    assert answer(program(ProcessRole(), machine, OWN), 0x40000003, 1) == KILL
 
 
 def test_the_numbers_of_x32_are_no_way_around() -> None:
-    packed = program(Role(), "x86_64", OWN)
+    packed = program(ProcessRole(), "x86_64", OWN)
 
     assert answer(packed, ARCHITECTURES["x86_64"], 0x40000000 | 57) == ERRNO | errno.ENOSYS

@@ -10,7 +10,7 @@ from ciguard.domain.api_calls import CallKind
 from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import mined
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 from ciguard.values import Named
 
 OPTIONS = (LiteralValue("same"), LiteralValue("valid"))
@@ -59,7 +59,7 @@ def test_a_mined_rule_becomes_a_clue(field: str, doc: str, value: object) -> Non
 def test_a_clue_quotes_the_sentence_and_the_rule_with_its_confidence() -> None:
     clue = clues("Ignored. Must have the same type as `values`.")[-1]
 
-    assert clue.source is Source.MINED_RULE
+    assert clue.source is ClueSource.MINED_RULE
     assert clue.evidence == "Must have the same type as `values`."
     assert "-> dtype &PARAM (support " in clue.rule
     assert "confidence" in clue.rule
@@ -108,7 +108,7 @@ def test_a_library_without_rules_has_no_mined_clues() -> None:
 @given(st.text(max_size=300), st.text(max_size=60))
 def test_any_documentation_can_be_read(doc: str, doc_type: str) -> None:
     for clue in clues(doc, doc_type=doc_type, api="torch.f"):
-        assert clue.source is Source.MINED_RULE
+        assert clue.source is ClueSource.MINED_RULE
 
 
 def test_a_hundred_kilobytes_of_documentation_take_no_time() -> None:

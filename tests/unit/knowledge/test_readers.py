@@ -8,7 +8,7 @@ from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import (
     READERS,
     Clue,
-    Source,
+    ClueSource,
     Structure,
     defaults,
     doc_phrases,
@@ -27,7 +27,7 @@ def _phrases(doc: str) -> list[Clue]:
 
 
 def _said(clues: list[Clue], field: str) -> object:
-    default = getattr(Clue(source=Source.NAME, evidence=""), field)
+    default = getattr(Clue(source=ClueSource.NAME, evidence=""), field)
     return next((v for clue in clues if (v := getattr(clue, field)) != default), None)
 
 
@@ -211,7 +211,7 @@ def test_a_clue_from_a_phrase_quotes_it() -> None:
     ]
 
     assert clue.evidence == "non-negative"
-    assert clue.source is Source.DOC_PHRASE
+    assert clue.source is ClueSource.DOC_PHRASE
 
 
 @pytest.mark.parametrize(

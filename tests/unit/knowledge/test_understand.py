@@ -5,7 +5,7 @@ from record_examples import ADD_METHOD, ALL, CONV1D_LAYER, CONV2D_OP, SUM
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.records import ApiRecord, ParameterRecord
 from ciguard.domain.values import LiteralValue
-from ciguard.knowledge import Clue, Parameter, Source, Structure, merge, understand
+from ciguard.knowledge import Clue, ClueSource, Parameter, Structure, merge, understand
 from ciguard.values import (
     AnyOf,
     Bool,
@@ -70,8 +70,8 @@ def test_every_constraint_says_who_said_so() -> None:
     evidence = _parameter(CONV2D_OP, "filter").evidence
 
     assert {(e.source, e.aspect) for e in evidence} >= {
-        (Source.OPDEF, "dtypes"),
-        (Source.FAMILY, "shape"),
+        (ClueSource.OPDEF, "dtypes"),
+        (ClueSource.FAMILY, "shape"),
     }
     assert all(item.text for item in evidence)
 
@@ -143,22 +143,24 @@ def test_a_reference_to_no_parameter_is_dropped() -> None:
 
 
 def test_the_stronger_source_decides_an_aspect_and_the_weaker_adds_the_rest() -> None:
-    strong = Clue(source=Source.SCHEMA, evidence="int", structures=(Structure.INT,))
-    weak = Clue(source=Source.NAME, evidence="n", structures=(Structure.TENSOR,), low=1.0, high=4.0)
+    strong = Clue(source=ClueSource.SCHEMA, evidence="int", structures=(Structure.INT,))
+    weak = Clue(
+        source=ClueSource.NAME, evidence="n", structures=(Structure.TENSOR,), low=1.0, high=4.0
+    )
 
     merged, evidence = merge.merge([weak, strong])
 
     assert merged.structures == (Structure.INT,)
     assert (merged.low, merged.high) == (1.0, 4.0)
     assert [(e.source, e.aspect) for e in evidence] == [
-        (Source.SCHEMA, "structures"),
-        (Source.NAME, "range"),
+        (ClueSource.SCHEMA, "structures"),
+        (ClueSource.NAME, "range"),
     ]
 
 
 def test_half_of_a_shape_is_never_mixed_with_half_of_another() -> None:
-    first = Clue(source=Source.FAMILY, evidence="a", ndim=(2, 2))
-    second = Clue(source=Source.DOC_PHRASE, evidence="b", shape=("N",), shape_of="y")
+    first = Clue(source=ClueSource.FAMILY, evidence="a", ndim=(2, 2))
+    second = Clue(source=ClueSource.DOC_PHRASE, evidence="b", shape=("N",), shape_of="y")
 
     merged, _ = merge.merge([second, first])
 

@@ -28,7 +28,7 @@ from ciguard.knowledge import understand
 from ciguard.levels import LEFT_OUT, LEVELS, Level, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.spec import CallLevel
-from ciguard.values import Scope
+from ciguard.values import SamplingScope
 from ciguard.values.check import problem
 
 
@@ -100,7 +100,7 @@ def test_a_conforming_call_satisfies_every_constraint() -> None:
         for case in _calls(record, count=12):
             if case.intent is not Intent.CONFORMING or record is SPREAD:
                 continue
-            scope = Scope()
+            scope = SamplingScope()
             names = [p.name for p in api.parameters]
             scope.values.update(zip(names, case.arguments, strict=False))
             scope.values.update(case.keywords)

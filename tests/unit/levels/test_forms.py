@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ciguard.domain.values import CallValue, Explicit, ListValue, LiteralValue, TensorValue, Uniform
 from ciguard.levels.api.forms import forms_of, reforming
-from ciguard.values import Scope
+from ciguard.values import SamplingScope
 
 LIBRARIES = ("torch", "tensorflow")
 SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=5).map(tuple)
@@ -48,7 +48,9 @@ def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
     drawn = {
         made.function
         for _ in range(2000)
-        if isinstance(made := reform(rng, Scope(), tensor((3, 3), rng.choice(dtypes))), CallValue)
+        if isinstance(
+            made := reform(rng, SamplingScope(), tensor((3, 3), rng.choice(dtypes))), CallValue
+        )
     }
     made_by = {
         form.make(tensor((3, 3))).function  # type: ignore[union-attr]
@@ -61,7 +63,7 @@ def test_explicit_elements_stay_where_they_are() -> None:
     reform = reforming("torch")
     assert reform is not None
     value = TensorValue("float32", (2,), Explicit((1.0, 2.0)))
-    assert reform(random.Random(0), Scope(), value) is value
+    assert reform(random.Random(0), SamplingScope(), value) is value
 
 
 def test_a_library_with_one_way_of_keeping_tensors_has_no_other_form() -> None:

@@ -10,7 +10,7 @@ import pytest
 from model_graphs import MODELS
 
 from ciguard.domain.api_calls import CallKind
-from ciguard.domain.models import Check, ModelCase, Sample
+from ciguard.domain.models import Check, DataSample, ModelCase
 from ciguard.domain.outcomes import Hung, Passed, Rejected
 from ciguard.domain.records import ApiRecord
 from ciguard.domain.values import Explicit, Json
@@ -104,7 +104,7 @@ def test_labels_are_one_hot() -> None:
     assert isinstance(fill, Explicit)
     rows = [fill.data[at : at + 10] for at in range(0, elements(case.truth.shape), 10)]
     assert all(sorted(row) == [0.0] * 9 + [1.0] for row in rows)
-    assert isinstance(case.data[0], Sample)
+    assert isinstance(case.data[0], DataSample)
     assert case.data[0].shape == (INPUTS, 8, 8, 1)
 
 

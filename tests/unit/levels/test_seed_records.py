@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ciguard.domain.models import INPUT, LayerNode, SampleKind
 from ciguard.errors import ConfigurationError, SeedModelError, UnknownNameError
 from ciguard.levels.model.seed_sources import (
-    Application,
+    KerasApplication,
     Saved,
     Script,
     Source,
@@ -129,7 +129,7 @@ def test_weights_of_an_application_are_downloaded_only_when_asked_for(tmp_path: 
     plain = parse("application:MobileNet", tmp_path)
     trained = parse("pretrained:MobileNet", tmp_path)
 
-    assert plain == Application(name="application:MobileNet", application="MobileNet")
+    assert plain == KerasApplication(name="application:MobileNet", application="MobileNet")
     assert plain.readable == plain.writable == ()
     assert "folder" not in plain.request
     assert trained.request["folder"] == str(KEEP)

@@ -21,9 +21,9 @@ from ciguard.domain.records import ApiRecord, record_from_json
 from ciguard.domain.values import CallValue, Constant, ListValue, LiteralValue, TensorValue
 from ciguard.errors import RegistrationError
 from ciguard.knowledge import mined
-from ciguard.knowledge.clues import Source
+from ciguard.knowledge.clues import ClueSource
 from ciguard.levels.api.forms import reforming
-from ciguard.levels.code.blocks import Fed
+from ciguard.levels.code.blocks import BlockInput
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.dialects import dialect_of
 from ciguard.levels.code.running import recorder, running
@@ -93,7 +93,7 @@ def test_documentation_is_read_with_the_rules_that_the_library_names() -> None:
 
     found = mined.read(record, width)
 
-    assert Source.MINED_RULE in {clue.source for clue in found}
+    assert ClueSource.MINED_RULE in {clue.source for clue in found}
     assert not mined.read(replace(record, api="unknown.outline"), width)
 
 
@@ -146,7 +146,7 @@ def test_programs_of_the_library_are_taken_apart_in_its_dialect() -> None:
 def test_statements_of_the_dialect_run_in_the_library(dtype: str) -> None:
     namespace: dict[str, Any] = {"planted_tiles": planted_tiles, "model": planted_tiles.absolute}
 
-    exec(running("tiles", "model", Fed((2, 3), dtype)), namespace)
+    exec(running("tiles", "model", BlockInput((2, 3), dtype)), namespace)
     exec(recorder("tiles"), namespace)
 
     assert namespace["y"].shape == (2, 3)

@@ -10,9 +10,9 @@ from ciguard.domain.findings import Severity
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Errored, Outcome, Passed, Rejected
 from ciguard.domain.values import Constant, LiteralValue, TensorValue, Value
-from ciguard.knowledge import Source
+from ciguard.knowledge import ClueSource
 from ciguard.oracles import judge
-from ciguard.oracles.laws import Choice, Interval, Law
+from ciguard.oracles.laws import Choice, Law, NumberInterval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +24,8 @@ X = TensorValue("float32", (2,), Constant(1))
 P = Law(
     parameter="p",
     position=1,
-    demand=Interval(low=0.0, high=1.0),
-    source=Source.DOC_PHRASE,
+    demand=NumberInterval(low=0.0, high=1.0),
+    source=ClueSource.DOC_PHRASE,
     sentence="Float between 0 and 1",
 )
 BOTH = {OLD: passed(1.0, 2.0), NEW: passed(1.0, 2.0)}
@@ -128,6 +128,6 @@ def test_an_argument_that_an_older_one_replaces_is_not_judged() -> None:
 
 
 def test_the_source_of_a_law_is_named() -> None:
-    (finding,) = found(bent(LiteralValue(2.0)), replace(P, source=Source.OPDEF))
+    (finding,) = found(bent(LiteralValue(2.0)), replace(P, source=ClueSource.OPDEF))
 
     assert "the operator's definition says in [0, 1]" in finding.message

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as npst
 from outcome_examples import digest, scalar, tensor
 
 from ciguard.domain import dtypes
-from ciguard.execution import Container, Output, Scalar, Tensor, Unreadable
+from ciguard.execution import Container, Output, Scalar, TensorOutput, Unreadable
 from ciguard.oracles.comparing.comparison import compare_outputs
 from ciguard.oracles.comparing.tolerance import inputs_of
 
@@ -33,7 +33,7 @@ def sequence(*items: Output, name: str = "tuple", length: int | None = None) -> 
 
 @given(floats)
 def test_an_output_agrees_with_itself(array: np.ndarray) -> None:
-    output = Tensor(str(array.dtype), array.shape, array)
+    output = TensorOutput(str(array.dtype), array.shape, array)
 
     assert compare_outputs(output, output) is None
 
@@ -42,8 +42,8 @@ def test_an_output_agrees_with_itself(array: np.ndarray) -> None:
 def test_a_difference_does_not_depend_on_who_is_the_reference(
     one: np.ndarray, other: np.ndarray
 ) -> None:
-    left = Tensor(str(one.dtype), one.shape, one)
-    right = Tensor(str(other.dtype), other.shape, other)
+    left = TensorOutput(str(one.dtype), one.shape, one)
+    right = TensorOutput(str(other.dtype), other.shape, other)
 
     assert kind_of(left, right) == kind_of(right, left)
 
@@ -234,6 +234,6 @@ def test_any_two_numbers_can_be_told_apart_in_words(dtype: str, one: float, othe
     with np.errstate(over="ignore"):
         mine, theirs = (np.array([number]).astype(dtype) for number in (one, other))
 
-    difference = compare_outputs(Tensor(dtype, (1,), mine), Tensor(dtype, (1,), theirs))
+    difference = compare_outputs(TensorOutput(dtype, (1,), mine), TensorOutput(dtype, (1,), theirs))
 
     assert difference is None or difference.text

@@ -13,25 +13,25 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Hung, Outcome, Passed, Rejected
 from ciguard.domain.policy import Action, FindingClass, Policy, class_of
 from ciguard.domain.values import Constant, LiteralValue, TensorValue
-from ciguard.execution import Container, Output, Scalar, Tensor, TensorDigest
-from ciguard.knowledge import Source
+from ciguard.execution import Container, Output, Scalar, TensorDigest, TensorOutput
+from ciguard.knowledge import ClueSource
 from ciguard.oracles import judge, limit_of, slow
-from ciguard.oracles.laws import Interval, Law
+from ciguard.oracles.laws import Law, NumberInterval
 from ciguard.oracles.showing import shown, side_by_side
 
 REFUSED = Rejected("ValueError", "p must be in [0, 1]")
 P = Law(
     parameter="p",
     position=1,
-    demand=Interval(low=0.0, high=1.0),
-    source=Source.DOC_PHRASE,
+    demand=NumberInterval(low=0.0, high=1.0),
+    source=ClueSource.DOC_PHRASE,
     sentence="Float between 0 and 1",
 )
 
 
-def tensor(*elements: float, shape: tuple[int, ...] = ()) -> Tensor:
+def tensor(*elements: float, shape: tuple[int, ...] = ()) -> TensorOutput:
     values = np.array(elements, dtype=np.float32)
-    return Tensor("float32", shape or (len(elements),), values)
+    return TensorOutput("float32", shape or (len(elements),), values)
 
 
 def only(met: dict[str, Outcome], *, p: float = 0.5) -> Finding:

@@ -18,12 +18,12 @@ from ciguard.domain.values import (
     Uniform,
     Value,
 )
-from ciguard.knowledge import Source
+from ciguard.knowledge import ClueSource
 from ciguard.oracles.laws import (
     Choice,
     Demand,
     ElementTypes,
-    Interval,
+    NumberInterval,
     Ranks,
     aspect_of,
     breach,
@@ -32,7 +32,7 @@ from ciguard.oracles.laws import (
     sentences,
 )
 
-UNIT = Interval(low=0.0, high=1.0)
+UNIT = NumberInterval(low=0.0, high=1.0)
 ASPECTS = {"range", "member", "rank", "dtype"}
 
 
@@ -50,19 +50,19 @@ def demands(parameter: ParameterRecord) -> list[Demand]:
 @pytest.mark.parametrize(
     ("sentence", "demand"),
     [
-        ("Must be non-negative", Interval(low=0.0)),
-        ("The value must be positive", Interval(low=0.0, excludes_low=True)),
-        ("This value must be at least 2", Interval(low=2.0)),
-        ("the width, must be >= 0 and <= kernel_size / 2", Interval(low=0.0)),
-        ("It must be >= 0 and < 5", Interval(low=0.0, high=5.0, excludes_high=True)),
-        ("An int that is >= 2", Interval(low=2.0)),
+        ("Must be non-negative", NumberInterval(low=0.0)),
+        ("The value must be positive", NumberInterval(low=0.0, excludes_low=True)),
+        ("This value must be at least 2", NumberInterval(low=2.0)),
+        ("the width, must be >= 0 and <= kernel_size / 2", NumberInterval(low=0.0)),
+        ("It must be >= 0 and < 5", NumberInterval(low=0.0, high=5.0, excludes_high=True)),
+        ("An int that is >= 2", NumberInterval(low=2.0)),
         ("Float between 0 and 1", UNIT),
         ("Float in [0.0, 1.0]", UNIT),
         ("a scalar or 1D tensor of values in the range [0, 1]", UNIT),
-        ("Range in (0,1]", Interval(low=0.0, high=1.0, excludes_low=True)),
-        ("Must be in the range [-4, 4)", Interval(low=-4.0, high=4.0, excludes_high=True)),
-        ("A positive integer specifying the groups", Interval(low=0.0, excludes_low=True)),
-        ("A positive float, the scale", Interval(low=0.0)),
+        ("Range in (0,1]", NumberInterval(low=0.0, high=1.0, excludes_low=True)),
+        ("Must be in the range [-4, 4)", NumberInterval(low=-4.0, high=4.0, excludes_high=True)),
+        ("A positive integer specifying the groups", NumberInterval(low=0.0, excludes_low=True)),
+        ("A positive float, the scale", NumberInterval(low=0.0)),
         ("one of 'reduced', 'complete', 'r'", Choice(("reduced", "complete", "r"))),
         ("the reduction: 'none' | 'mean' | 'sum'", Choice(("none", "mean", "sum"))),
         ('It can be either "bilinear" or "nearest"', Choice(("bilinear", "nearest"))),
@@ -133,8 +133,8 @@ def test_the_operator_definition_comes_before_the_documentation() -> None:
     laws = laws_of(record(parameter, source="opdef"))["n"]
 
     assert [(law.source, law.demand) for law in laws] == [
-        (Source.OPDEF, Interval(low=2)),
-        (Source.OPDEF, Choice(("A", "B"))),
+        (ClueSource.OPDEF, NumberInterval(low=2)),
+        (ClueSource.OPDEF, Choice(("A", "B"))),
     ]
 
 
@@ -177,7 +177,7 @@ def test_what_the_rest_of_a_description_contradicts_is_no_law(parameter: Paramet
 
 def test_a_default_within_the_law_leaves_it_standing() -> None:
     assert demands(ParameterRecord(name="n", default="3", doc="Must be >= 0.")) == [
-        Interval(low=0.0)
+        NumberInterval(low=0.0)
     ]
 
 
@@ -208,7 +208,7 @@ def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: s
     ("value", "demand"),
     [
         (LiteralValue(1), UNIT),
-        (LiteralValue(True), Interval(low=5.0)),  # noqa: FBT003 - a value, not a switch
+        (LiteralValue(True), NumberInterval(low=5.0)),  # noqa: FBT003 - a value, not a switch
         (LiteralValue(None), UNIT),
         (LiteralValue("2"), UNIT),
         (LiteralValue(math.nan), UNIT),
@@ -231,10 +231,10 @@ def test_conversions_and_what_cannot_be_known_break_nothing(value: Value, demand
 
 
 def test_an_open_end_does_not_belong_to_an_interval() -> None:
-    half = Interval(low=0.0, high=1.0, excludes_low=True)
+    half = NumberInterval(low=0.0, high=1.0, excludes_low=True)
 
     assert (half.holds(0.0), half.holds(1.0), str(half)) == (False, True, "in (0, 1]")
-    assert str(Interval(high=3.0)) == "at most 3"
+    assert str(NumberInterval(high=3.0)) == "at most 3"
 
 
 @pytest.mark.parametrize(

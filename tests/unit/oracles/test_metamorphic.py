@@ -28,7 +28,7 @@ from ciguard.domain.values import (
     Value,
     value_from_json,
 )
-from ciguard.execution import Container, Tensor
+from ciguard.execution import Container, TensorOutput
 from ciguard.oracles.between_devices import (
     BETWEEN_DEVICES,
     FIRST_BETWEEN_DEVICES,
@@ -44,7 +44,7 @@ from ciguard.oracles.differential import (
     DifferentialOracle,
 )
 from ciguard.oracles.metamorphic import MetamorphicOracle
-from ciguard.oracles.relations import RELATIONS, Observed, encode, relations_of
+from ciguard.oracles.relations import RELATIONS, ObservedPair, encode, relations_of
 from ciguard.oracles.relations.contract import exemptions
 
 
@@ -73,8 +73,8 @@ def twin_of(case: ApiCall, relation: str) -> Value | None:
     return RELATIONS.get(relation).twin(case)
 
 
-def array(*elements: float, dtype: str = "float32") -> Tensor:
-    return Tensor(dtype, (len(elements),), np.array(elements, dtype=dtype))
+def array(*elements: float, dtype: str = "float32") -> TensorOutput:
+    return TensorOutput(dtype, (len(elements),), np.array(elements, dtype=dtype))
 
 
 def written(*elements: float) -> list[Any]:
@@ -213,7 +213,7 @@ def test_a_rounded_result_is_near_enough_to_the_exact_one(numbers: list[float]) 
     rounded = array(*numbers, dtype="float32")
     twin = Container("tuple", (), (exact, exact), 2)
 
-    observed = Observed(first=rounded, twin=twin, inputs=NO_INPUTS)
+    observed = ObservedPair(first=rounded, twin=twin, inputs=NO_INPUTS)
 
     assert RELATIONS.get("double precision").broken(observed) is None
 
@@ -222,7 +222,7 @@ def test_a_result_that_is_off_by_more_than_roundings_is_told() -> None:
     exact = array(1.0, 2.0, dtype="float64")
     twin = Container("tuple", (), (exact, exact), 2)
 
-    observed = Observed(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
+    observed = ObservedPair(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
 
     difference = RELATIONS.get("double precision").broken(observed)
     assert difference is not None
@@ -234,7 +234,7 @@ def test_a_result_that_a_nudge_of_the_inputs_changes_as_much_proves_nothing() ->
         "tuple", (), (array(1.0, 2.0, dtype="float64"), array(1.0, 2.001, dtype="float64")), 2
     )
 
-    observed = Observed(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
+    observed = ObservedPair(first=array(1.0, 2.01), twin=twin, inputs=NO_INPUTS)
 
     assert RELATIONS.get("double precision").broken(observed) is None
 
@@ -243,11 +243,11 @@ def test_a_result_that_a_nudge_of_the_inputs_changes_as_much_proves_nothing() ->
     ("shape", "kind"), [((0, 3), None), ((1, 3), "shape"), ((0, 4), "shape"), ((0,), "shape")]
 )
 def test_an_empty_batch_keeps_the_other_sizes(shape: tuple[int, ...], kind: str | None) -> None:
-    first = Tensor("float32", (2, 3), np.zeros(6, "float32"))
-    twin = Tensor("float32", shape, np.zeros(int(np.prod(shape)), "float32"))
+    first = TensorOutput("float32", (2, 3), np.zeros(6, "float32"))
+    twin = TensorOutput("float32", shape, np.zeros(int(np.prod(shape)), "float32"))
 
     difference = RELATIONS.get("empty batch").broken(
-        Observed(first=first, twin=twin, inputs=NO_INPUTS)
+        ObservedPair(first=first, twin=twin, inputs=NO_INPUTS)
     )
 
     assert (difference and difference.kind) == kind
@@ -264,7 +264,7 @@ def test_an_empty_batch_keeps_the_other_sizes(shape: tuple[int, ...], kind: str 
 def test_only_a_wrong_derivative_is_told_not_a_missing_one(
     raised: str, message: str, *, is_told: bool
 ) -> None:
-    observed = Observed(
+    observed = ObservedPair(
         first=array(1.0), twin=None, raised=raised, message=message, inputs=NO_INPUTS
     )
 
@@ -330,7 +330,7 @@ def test_a_wrong_gradient_is_told_with_both_derivatives() -> None:
         "numerical:tensor([[0.5000]],\n       dtype=torch.float64)\n"
         "analytical:tensor([[0.3500]], dtype=torch.float64)\n\nThe above quantities"
     )
-    seen_so = Observed(
+    seen_so = ObservedPair(
         first=array(1.0), twin=None, raised="GradcheckError", message=message, inputs=NO_INPUTS
     )
 

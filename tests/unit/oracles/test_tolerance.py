@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from outcome_examples import tensor
 
 from ciguard.domain import dtypes
-from ciguard.execution import Tensor
+from ciguard.execution import TensorOutput
 from ciguard.oracles.comparing.comparison import compare_outputs
-from ciguard.oracles.comparing.tolerance import Inputs, inputs_of, relative_tolerance
+from ciguard.oracles.comparing.tolerance import InputPrecision, inputs_of, relative_tolerance
 
 FLOATS = (*dtypes.FLOATING, *dtypes.COMPLEX)
 counts = st.integers(1, 10**6)
 inputs = st.builds(
-    Inputs,
+    InputPrecision,
     epsilon=st.sampled_from([0.0, *dtypes.EPSILON.values()]),
     scale=st.floats(0.0, 1.0),
     largest=st.tuples(counts, counts),
@@ -28,7 +28,7 @@ inputs = st.builds(
 
 @given(st.sampled_from(FLOATS), counts, inputs, st.floats(1.0, 1e6))
 def test_an_ill_conditioned_call_is_allowed_more(
-    dtype: str, count: int, given_: Inputs, factor: float
+    dtype: str, count: int, given_: InputPrecision, factor: float
 ) -> None:
     worse = replace(given_, condition=given_.condition * factor)
 
@@ -39,7 +39,7 @@ def test_an_ill_conditioned_call_is_allowed_more(
 
 @given(st.sampled_from(FLOATS), counts, inputs, counts)
 def test_longer_sums_are_allowed_more(
-    dtype: str, count: int, given_: Inputs, elements: int
+    dtype: str, count: int, given_: InputPrecision, elements: int
 ) -> None:
     first, second = given_.largest
     longer = replace(given_, largest=(first + elements, second))
@@ -50,7 +50,7 @@ def test_longer_sums_are_allowed_more(
 
 
 @given(counts, inputs)
-def test_a_type_with_fewer_digits_is_allowed_more(count: int, given_: Inputs) -> None:
+def test_a_type_with_fewer_digits_is_allowed_more(count: int, given_: InputPrecision) -> None:
     ranked = ["float64", "float32", "float16", "bfloat16"]
     allowed = [relative_tolerance(dtype, count=count, inputs=given_) for dtype in ranked]
 
@@ -63,10 +63,10 @@ def test_a_type_with_fewer_digits_is_allowed_more(count: int, given_: Inputs) ->
     inputs,
 )
 def test_what_agrees_in_a_narrow_tolerance_agrees_in_a_wider_one_whoever_is_the_reference(
-    dtype: str, pairs: list[tuple[float, float]], given_: Inputs
+    dtype: str, pairs: list[tuple[float, float]], given_: InputPrecision
 ) -> None:
     left, right = (np.array(column).astype(dtype) for column in zip(*pairs, strict=True))
-    one, other = (Tensor(dtype, side.shape, side) for side in (left, right))
+    one, other = (TensorOutput(dtype, side.shape, side) for side in (left, right))
     wider = replace(given_, condition=max(1.0, given_.condition) * 2)
 
     difference = compare_outputs(one, other, given_)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ciguard.planning.gpu_changes import NAMING_GPUS, gpu_reasons
-from ciguard.planning.pins import Pin, pin_of
+from ciguard.planning.pins import PackagePin, pin_of
 from ciguard.planning.upgrades import Revision
 from ciguard.planning.uses import Usage
 
@@ -23,7 +23,7 @@ def _revision(base: str, head: str) -> Revision:
     return Revision(path="requirements.txt", base=_pins(base), head=_pins(head))
 
 
-def _pins(text: str) -> tuple[Pin, ...]:
+def _pins(text: str) -> tuple[PackagePin, ...]:
     pins = [pin_of(line, 1) for line in text.split()]
     assert all(pins)
     return tuple(pin for pin in pins if pin)

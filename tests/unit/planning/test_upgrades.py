@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from ciguard.errors import ProvisioningError
-from ciguard.planning.pins import Pin, pin_of
+from ciguard.planning.pins import PackagePin, pin_of
 from ciguard.planning.upgrades import FileChange, required_targets, upgrades_of
 
 
-def _pin(text: str) -> Pin:
+def _pin(text: str) -> PackagePin:
     pin = pin_of(text, 3)
     assert pin
     return pin

@@ -9,7 +9,7 @@ from github_markdown import live_parts
 from layer_findings import layer_case, layer_difference
 from report_examples import HOSTILE, bucket, run_of
 
-from ciguard.domain.models import Origin
+from ciguard.domain.models import GraphOrigin
 from ciguard.reports import REPORTERS, Destination, bucket_lines
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_the_summary_tells_it_too(tmp_path: Path) -> None:
 
 
 def test_names_of_an_origin_are_inert_in_show_and_in_the_summary(tmp_path: Path) -> None:
-    origin = Origin(
+    origin = GraphOrigin(
         model=HOSTILE, mutations=(HOSTILE,), deviations=((HOSTILE, 1.0),), suspect=HOSTILE
     )
     finding = layer_difference(layer_case(origin))

@@ -10,13 +10,15 @@ from textwrap import dedent
 import pytest
 
 from ciguard.campaign import shipped_knowledge
-from ciguard.suggesting import Suggestion, explained, module_of, others_of, suggestions
+from ciguard.suggesting import FunctionProposals, explained, module_of, others_of, suggestions
 
 PROGRAMS = Path(__file__).parents[3] / "seeds" / "functions"
 known = cache(shipped_knowledge)
 
 
-def suggested(source: str, pattern: str = "*", folder: Path = Path()) -> dict[str, Suggestion]:
+def suggested(
+    source: str, pattern: str = "*", folder: Path = Path()
+) -> dict[str, FunctionProposals]:
     """Return what is proposed for a program, by function; the folder holds its project."""
     path = (folder / "program.py").resolve()
     others = others_of(path) if folder != Path() else []

@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from ciguard.suggesting import Suggestion, as_diff, as_sidecar, module_of, suggestions
+from ciguard.suggesting import FunctionProposals, as_diff, as_sidecar, module_of, suggestions
 
 PROGRAM = '''\
 """A program."""
@@ -38,7 +38,7 @@ if __name__ == "__main__":
 '''
 
 
-def proposed(source: str) -> list[Suggestion]:
+def proposed(source: str) -> list[FunctionProposals]:
     return suggestions(module_of(source, Path("program.py"), "program.py"), [], lambda _: None)
 
 

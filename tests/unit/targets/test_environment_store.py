@@ -9,7 +9,7 @@ import pytest
 
 from ciguard.errors import ProvisioningError
 from ciguard.targets import list_environments, prune_environments
-from ciguard.targets.store import CACHE_VARIABLE, Slot, cache_folder
+from ciguard.targets.store import CACHE_VARIABLE, EnvironmentSlot, cache_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,8 +21,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def stored(key: str, *, used_s: float = 0.0) -> Slot:
-    slot = Slot(key)
+def stored(key: str, *, used_s: float = 0.0) -> EnvironmentSlot:
+    slot = EnvironmentSlot(key)
     build = slot.new_build()
     (build / "python").touch()
     slot.publish({"target": key, "python": str(build / "python"), "build": str(build)})
@@ -44,7 +44,7 @@ def test_a_published_environment_is_found() -> None:
 
 
 def test_an_unfinished_build_is_no_environment_and_is_swept_by_the_next() -> None:
-    slot = Slot("torch-a")
+    slot = EnvironmentSlot("torch-a")
     leftover = slot.new_build()
 
     build = slot.new_build()
@@ -101,7 +101,7 @@ def test_environments_are_listed_by_last_use_with_their_size() -> None:
 def test_pruning_keeps_the_last_used_and_removes_what_was_interrupted() -> None:
     for number in range(3):
         stored(f"torch-{number}", used_s=100.0 * number)
-    Slot("half").new_build()
+    EnvironmentSlot("half").new_build()
 
     removed = prune_environments(keep=1)
 
@@ -126,4 +126,4 @@ def test_a_cache_that_cannot_be_written_is_an_error_with_a_remedy(
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "file"))
 
     with pytest.raises(ProvisioningError, match=CACHE_VARIABLE):
-        Slot("torch-a").new_build()
+        EnvironmentSlot("torch-a").new_build()

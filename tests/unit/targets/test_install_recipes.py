@@ -16,7 +16,7 @@ from ciguard.errors import ProvisioningError
 from ciguard.targets import parse_target
 from ciguard.targets.drivers import cuda_of_driver
 from ciguard.targets.recipe import recipe_of
-from ciguard.targets.routes import Route, routes
+from ciguard.targets.routes import InstallRoute, routes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,9 @@ def write_wheel(path: Path, content: str) -> None:
         wheel.writestr("torch/__init__.py", content)
 
 
-def routes_of(text: str, links: Sequence[Path] = (), *, cuda: Cuda | None = None) -> list[Route]:
+def routes_of(
+    text: str, links: Sequence[Path] = (), *, cuda: Cuda | None = None
+) -> list[InstallRoute]:
     recipe = recipe_of(parse_target(text), cuda=cuda)
     return list(routes(recipe, [str(link) for link in links]))
 

@@ -18,7 +18,7 @@ from ciguard.baseline import (
 )
 from ciguard.domain.findings import Comparison, Verdict
 from ciguard.errors import OutputError, TrackerError, TrackerIssueError, TrackerUnavailableError
-from ciguard.trackers import Desk, Filing, FilingRules, Sources
+from ciguard.trackers import Desk, Filing, FilingRules, IssueSources
 from ciguard.trackers.contract import ROLL_UP, Report
 from ciguard.trackers.news import evidence, news, regression
 
@@ -218,7 +218,9 @@ def test_a_tracker_that_refuses_to_be_asked_keeps_nothing_from_being_remembered(
 
 def test_a_filing_that_nobody_asked_what_it_intends_files_all_the_same(project: Project) -> None:
     desk = Desk(project.issues, project.outbox)
-    filing = Filing(desk, project.store, rules=RULES, sources=Sources(out=project.folder / "run"))
+    filing = Filing(
+        desk, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
+    )
     project.store.save(establish([bucket()], Sighting(time="2026-01-02T00:00:00Z")))
 
     filing.receive(finished(Verdict.CLEAN, (bucket(),), "2.13.0"))
@@ -247,7 +249,9 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) ->
 
 def test_nothing_is_filed_by_a_run_that_proves_nothing(project: Project) -> None:
     desk = Desk(project.issues, project.outbox)
-    filing = Filing(desk, project.store, rules=RULES, sources=Sources(out=project.folder / "run"))
+    filing = Filing(
+        desk, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
+    )
 
     filing.receive(finished(Verdict.INTERRUPTED, (bucket(),), "2.13.0"))
 

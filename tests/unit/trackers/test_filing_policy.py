@@ -8,7 +8,7 @@ from finding_examples import call, crash
 
 from ciguard.baseline import Records, State, establish, with_issues
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, Severity
-from ciguard.domain.policy import Action, Policy, Rule
+from ciguard.domain.policy import Action, Policy, PolicyRule
 from ciguard.trackers import FilingRules
 from ciguard.trackers.groups import groups_of
 from ciguard.trackers.policy import of_this_tracker, plan
@@ -82,7 +82,7 @@ def test_what_is_flaky_pending_accepted_or_harmless_is_not_filed() -> None:
 
 def test_the_policy_says_what_is_filed() -> None:
     slight, grave = bucket("torch.d", severity=Severity.LOW), bucket("torch.e")
-    rules = (Rule("torch.d", Action.FILE), Rule("torch.e", Action.REPORT))
+    rules = (PolicyRule("torch.d", Action.FILE), PolicyRule("torch.e", Action.REPORT))
 
     chosen = planned(
         (slight, grave),
@@ -180,7 +180,7 @@ def test_security_relevant_crashes_are_not_published() -> None:
 
 def test_a_policy_that_names_them_publishes_security_relevant_crashes() -> None:
     grave = bucket("torch.fold")
-    policy = Policy(rules=(Rule("security-crash", Action.FILE),))
+    policy = Policy(rules=(PolicyRule("security-crash", Action.FILE),))
 
     chosen = planned(
         (grave,), before={}, after={}, rules=FilingRules(withholds_security=True, policy=policy)
@@ -190,7 +190,7 @@ def test_a_policy_that_names_them_publishes_security_relevant_crashes() -> None:
 
 
 def test_a_policy_for_an_api_publishes_no_security_relevant_crash() -> None:
-    policy = Policy(rules=(Rule("torch.*", Action.FAIL),))
+    policy = Policy(rules=(PolicyRule("torch.*", Action.FAIL),))
 
     chosen = planned(
         (bucket(),), before={}, after={}, rules=FilingRules(withholds_security=True, policy=policy)

@@ -18,7 +18,7 @@ from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejec
 from ciguard.domain.text import markdown_text
 from ciguard.domain.values import LiteralValue
 from ciguard.trackers.body import MAX_BODY, report
-from ciguard.trackers.context import Context, Row
+from ciguard.trackers.context import Context, IssueRow
 from ciguard.trackers.contract import Report, marked_with
 from ciguard.trackers.listing import roll_up
 from ciguard.triage import Buckets, EnvironmentHint, script
@@ -130,7 +130,7 @@ def test_nothing_fuzzed_is_alive_in_an_issue_of_a_group(fuzzed: list[str]) -> No
     cause = Cause(name="g1:0123456789abcdef", kind="message", text=" ".join(fuzzed))
     shown, *others = (replace(made, cause=cause) for made in map(crashed, fuzzed))
     rows = tuple(
-        Row(
+        IssueRow(
             bucket=made,
             script=written(made, "1").body,
             first_seen=made.finding.api,

@@ -16,7 +16,7 @@ from outcome_examples import NEW, OLD, identity
 from ciguard.domain.causes import Cause
 from ciguard.domain.findings import Bucket, Confirmation, Evidence
 from ciguard.domain.function_calls import FunctionCase
-from ciguard.domain.models import Origin
+from ciguard.domain.models import GraphOrigin
 from ciguard.domain.outcomes import (
     Crashed,
     Errored,
@@ -30,9 +30,9 @@ from ciguard.domain.outcomes import (
 from ciguard.domain.outcomes import Rejected as Refused
 from ciguard.domain.values import LiteralValue
 from ciguard.oracles import Subject, judge
-from ciguard.project import Project
+from ciguard.project import CiguardProject
 from ciguard.trackers.body import MAX_BODY, report, slug, title
-from ciguard.trackers.context import Context, Row
+from ciguard.trackers.context import Context, IssueRow
 from ciguard.trackers.contract import Report, marker
 from ciguard.trackers.listing import roll_up
 from ciguard.trackers.reproduction import requirements
@@ -123,7 +123,7 @@ def test_an_issue_links_to_run_results_commit_guide_and_project() -> None:
         run_page=f"{page}/actions/runs/71",
         repository_page=page,
         commit=commit,
-        project=Project(repository="owner/guard", tag="v0.1.0"),
+        project=CiguardProject(repository="owner/guard", tag="v0.1.0"),
     )
 
     linked = report(bucket(Crashed("SIGABRT")), context).body
@@ -264,7 +264,7 @@ def test_an_issue_about_a_file_says_that_it_is_not_imported() -> None:
 @given(st.text(max_size=50))
 def test_nothing_of_an_origin_is_live_in_an_issue(text: str) -> None:
     name = HOSTILE + text
-    origin = Origin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
+    origin = GraphOrigin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
 
     issue = report(Buckets().add(layer_difference(layer_case(origin))), Context()).body
 
@@ -365,7 +365,9 @@ CHECK = Cause(name="g1:0123456789abcdef", kind="failed check", text="fold.cpp: n
 def grouped(*scripts: str, api: str = "torch.f{}") -> Report:
     """Return the issue of a group, given the script of each member."""
     rows = tuple(
-        Row(bucket=replace(bucket(Crashed("SIGABRT"), api=api.format(n)), cause=CHECK), script=text)
+        IssueRow(
+            bucket=replace(bucket(Crashed("SIGABRT"), api=api.format(n)), cause=CHECK), script=text
+        )
         for n, text in enumerate(scripts)
     )
     return report(rows[0].bucket, Context(name=CHECK.name, script=scripts[0], rows=rows))

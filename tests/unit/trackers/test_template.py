@@ -7,7 +7,7 @@ import pytest
 from finding_examples import call, crash
 
 from ciguard.errors import ConfigurationError
-from ciguard.trackers import Template
+from ciguard.trackers import IssueTemplate
 from ciguard.trackers.body import MAX_BODY, report
 from ciguard.trackers.context import Context
 from ciguard.trackers.contract import marker
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 HOSTILE = "@octocat <img src=x> [a](javascript:b) ${{ secrets.X }} {{ footer }}"
 
 
-def template(folder: Path, text: str) -> Template:
+def template(folder: Path, text: str) -> IssueTemplate:
     path = folder / "issue.md.j2"
     path.write_text(text, encoding="utf-8")
-    return Template(path)
+    return IssueTemplate(path)
 
 
 def bucket() -> Bucket:
@@ -60,7 +60,7 @@ def test_a_broken_template_is_told_before_the_run(tmp_path: Path, text: str, mis
 
 def test_a_template_that_is_no_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="issue-template = "):
-        Template(tmp_path)
+        IssueTemplate(tmp_path)
 
 
 def test_a_value_is_never_taken_for_a_template(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from layer_findings import layer_case, layer_death, layer_difference
 
 from ciguard.domain.api_calls import ApiCall, CallKind
-from ciguard.domain.models import Origin
+from ciguard.domain.models import GraphOrigin
 from ciguard.domain.outcomes import Crashed, Exhausted, Hung, Outcome, Passed, Rejected, Resource
 from ciguard.domain.values import (
     ArrayValue,
@@ -36,7 +36,7 @@ from ciguard.domain.values import (
 from ciguard.execution.worker.fills import elements
 from ciguard.libraries import LIBRARIES
 from ciguard.triage import EnvironmentHint, script
-from ciguard.writing import UNIT_FUNCTION, Source, writer_of
+from ciguard.writing import UNIT_FUNCTION, ScriptSource, writer_of
 
 HINT = EnvironmentHint(install=("planted==1.0",))
 DTYPES = (
@@ -55,7 +55,7 @@ TENSORS = st.builds(TensorValue, st.sampled_from(DTYPES), SHAPES, FILLS)
 
 
 def evaluated(value: Value) -> Any:
-    source = Source(writer_of("planted"))
+    source = ScriptSource(writer_of("planted"))
     text = source.expression(value)
     names: dict[str, Any] = {"np": np}
     exec(UNIT_FUNCTION, names)
@@ -70,14 +70,14 @@ def test_a_layer_on_a_device_is_built_on_the_cpu_where_its_weights_are_drawn() -
         inputs=(TensorValue("float32", (2, 3), Constant(1)),),
     )
 
-    on_device = Source(writer_of("torch"), device="cuda:0").call(layer)
+    on_device = ScriptSource(writer_of("torch"), device="cuda:0").call(layer)
 
     assert on_device[0].splitlines() == [
         'with torch.device("cpu"):  # its weights are the same on every device then',
         "    layer = torch.nn.Linear(3, 4)",
         "layer = layer.to('cuda:0')",
     ]
-    assert on_device[1:] == Source(writer_of("torch")).call(layer)[1:]
+    assert on_device[1:] == ScriptSource(writer_of("torch")).call(layer)[1:]
 
 
 @given(TENSORS)
@@ -108,7 +108,7 @@ SCALARS = st.one_of(
 
 def test_a_part_of_an_object_is_taken_without_an_import() -> None:
     value = CallValue("builtins.getattr", (CallValue("builtins.complex"), LiteralValue("imag")))
-    source = Source(writer_of("planted"))
+    source = ScriptSource(writer_of("planted"))
 
     text = source.expression(value)
 
@@ -213,7 +213,7 @@ def test_the_script_of_a_layer_speaks_of_a_run(outcome: Outcome, says: str) -> N
 @given(st.text())
 def test_no_name_of_an_origin_breaks_out_of_the_header(name: str) -> None:
     name = HOSTILE + name
-    origin = Origin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
+    origin = GraphOrigin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
 
     text = script(layer_difference(layer_case(origin)), environment_hint=HINT)
 

@@ -26,7 +26,7 @@ from ciguard.values import (
     OneOf,
     Optional,
     RankOf,
-    Scope,
+    SamplingScope,
     SizeOf,
     String,
     Tensor,
@@ -90,8 +90,8 @@ FREE: tuple[Constraint, ...] = (
 """Every kind of constraint; those that refer to a parameter refer to `x`."""
 
 
-def scope_with(x: TensorValue | None) -> Scope:
-    scope = Scope()
+def scope_with(x: TensorValue | None) -> SamplingScope:
+    scope = SamplingScope()
     if x is not None:
         scope.values["x"] = x
     return scope
@@ -106,7 +106,7 @@ def seeded(seed: int) -> random.Random:
 
 
 # Its table is made by Hypothesis, which would refuse that inside of a test of its own.
-compile_sampler(String(pattern="[A-C]{2}[0-9]+"))(seeded(0), Scope())
+compile_sampler(String(pattern="[A-C]{2}[0-9]+"))(seeded(0), SamplingScope())
 
 constraints = st.sampled_from(FREE)
 seeds = st.integers(0, 2**32)

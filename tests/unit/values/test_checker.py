@@ -27,7 +27,7 @@ from ciguard.values import (
     List,
     OneOf,
     Optional,
-    Scope,
+    SamplingScope,
     Tensor,
     Tuple,
     conforms,
@@ -95,7 +95,7 @@ def test_one_is_not_true_among_allowed_values() -> None:
 
 
 def test_a_symbol_is_checked_across_arguments() -> None:
-    scope = Scope()
+    scope = SamplingScope()
 
     first = problem(_tensor(2, 5), Tensor(shape=("N", "C")), scope)
 
@@ -104,7 +104,7 @@ def test_a_symbol_is_checked_across_arguments() -> None:
 
 
 def test_an_option_that_is_refused_binds_no_symbol() -> None:
-    scope = Scope()
+    scope = SamplingScope()
     constraint = AnyOf(((1.0, Tensor(shape=("C", 1))), (1.0, Tensor(shape=("D", 2)))))
 
     assert problem(_tensor(7, 2), constraint, scope) == ""

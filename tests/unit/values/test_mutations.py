@@ -29,7 +29,7 @@ from ciguard.values import (
     Ints,
     OneOf,
     Optional,
-    Scope,
+    SamplingScope,
     Tensor,
     boundaries,
     compile_sampler,
@@ -40,7 +40,7 @@ from ciguard.values import (
 from ciguard.values.check import problem
 
 
-def _violated(constraint: Constraint, seed: int, scope: Scope) -> list[tuple[str, Value]]:
+def _violated(constraint: Constraint, seed: int, scope: SamplingScope) -> list[tuple[str, Value]]:
     rng = seeded(seed)
     current = compile_sampler(constraint)(rng, scope)
     return [(m.aspect, m.mutate(rng, scope, current)) for m in violations(constraint)]
@@ -99,7 +99,7 @@ def test_no_mutation_asks_for_a_large_tensor(constraint: Constraint, seed: int) 
 def _boundary_values(constraint: Constraint, current: Value) -> list[Value]:
     rng = seeded(0)
     return [
-        mutation.mutate(rng, Scope(), current)
+        mutation.mutate(rng, SamplingScope(), current)
         for mutation in boundaries(constraint)
         for _ in range(300)
     ]
@@ -136,7 +136,7 @@ def test_one_extreme_integer_is_put_among_valid_ones() -> None:
 def test_an_element_that_only_makes_a_tensor_large_is_rare() -> None:
     for dtype in ("int32", "int64"):
         current = TensorValue(dtype, (3,), Uniform(0, 1.0, 3.0))
-        rng, scope = seeded(0), Scope()
+        rng, scope = seeded(0), SamplingScope()
         mutate = next(m.mutate for m in boundaries(Tensor(dtypes=(dtype,))) if m.aspect != "none")
         made = [mutate(rng, scope, current) for _ in range(3000)]
 
@@ -159,7 +159,7 @@ def test_what_a_handle_is_made_from_stays_whole() -> None:
 
 
 def test_a_tensor_inside_a_call_tells_its_shape_and_dtype() -> None:
-    scope = Scope()
+    scope = SamplingScope()
     inner = CallValue("lib.variable", (TensorValue("float64", (4, 2), Constant(1)),))
     scope.values["x"] = CallValue("builtins.getattr", (inner, LiteralValue("handle")))
 

@@ -23,7 +23,7 @@ from ciguard.values import (
     Named,
     Object,
     Optional,
-    Scope,
+    SamplingScope,
     Tensor,
     compile_sampler,
     references,
@@ -57,7 +57,7 @@ def test_a_sampled_value_survives_its_json_form(constraint: Constraint, seed: in
 
 
 def test_a_symbol_means_one_size_in_the_whole_call() -> None:
-    rng, scope = seeded(0), Scope()
+    rng, scope = seeded(0), SamplingScope()
     channels = compile_sampler(Int(min=1, max=8, size="C"))(rng, scope)
     image = compile_sampler(Tensor(shape=("N", "C", Named("H", 4, 8))))(rng, scope)
     filters = compile_sampler(Tensor(shape=("O", "C")))(rng, scope)
@@ -70,7 +70,7 @@ def test_a_symbol_means_one_size_in_the_whole_call() -> None:
 
 
 def test_a_tensor_follows_the_dtype_of_a_list_of_tensors() -> None:
-    scope = Scope()
+    scope = SamplingScope()
     rng = seeded(3)
     scope.values["xs"] = compile_sampler(
         List(item=Tensor(dtypes=("complex64",)), length=(2, 2), uniform=True)
@@ -90,7 +90,7 @@ def test_a_list_that_refers_to_a_tensor_is_as_long_as_its_rank() -> None:
 
 
 def test_a_reference_to_an_absent_parameter_restricts_nothing() -> None:
-    value = compile_sampler(Tensor(dtypes=("int8",), shape_of="gone"))(seeded(0), Scope())
+    value = compile_sampler(Tensor(dtypes=("int8",), shape_of="gone"))(seeded(0), SamplingScope())
 
     assert isinstance(value, TensorValue)
 
@@ -98,7 +98,7 @@ def test_a_reference_to_an_absent_parameter_restricts_nothing() -> None:
 def test_tensors_of_a_uniform_list_differ_only_in_their_elements() -> None:
     constraint = List(item=Tensor(dtypes=("float32",)), length=(3, 3), uniform=True)
 
-    values = [compile_sampler(constraint)(seeded(seed), Scope()) for seed in range(20)]
+    values = [compile_sampler(constraint)(seeded(seed), SamplingScope()) for seed in range(20)]
 
     for value in values:
         assert isinstance(value, ListValue)
@@ -110,7 +110,7 @@ def test_an_optional_is_sometimes_none_and_sometimes_not() -> None:
     sampler = compile_sampler(Optional(Int(min=1, max=1)))
     rng = seeded(0)
 
-    drawn = {sampler(rng, Scope()) for _ in range(50)}
+    drawn = {sampler(rng, SamplingScope()) for _ in range(50)}
 
     assert drawn == {LiteralValue(None), LiteralValue(1)}
 
@@ -121,7 +121,7 @@ def test_most_sampled_tensors_are_small() -> None:
 
     sizes = []
     for _ in range(300):
-        value = sampler(rng, Scope())
+        value = sampler(rng, SamplingScope())
         assert isinstance(value, TensorValue)
         count = 1
         for size in value.shape:
@@ -148,7 +148,7 @@ def test_what_is_no_constraint_is_refused() -> None:
 def test_an_object_is_made_from_sampled_arguments() -> None:
     constraint = Object("lib.bitcast", (Tensor(dtypes=("int8",), shape=(2,)),))
 
-    value = compile_sampler(constraint)(seeded(1), Scope())
+    value = compile_sampler(constraint)(seeded(1), SamplingScope())
 
     assert isinstance(value, CallValue)
     assert isinstance(value.arguments[0], TensorValue)
@@ -159,7 +159,7 @@ def test_an_object_is_made_from_sampled_arguments() -> None:
 def test_a_constant_fill_fits_the_dtype(dtype: str) -> None:
     least, most = integer_range(dtype)
     drawn = [
-        compile_sampler(Tensor(dtypes=(dtype,), low=low, high=high))(seeded(seed), Scope())
+        compile_sampler(Tensor(dtypes=(dtype,), low=low, high=high))(seeded(seed), SamplingScope())
         for low, high in ((None, None), (-300.0, 300.0))
         for seed in range(200)
     ]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.providers.codes import Code, Refusal, long_text
 from ciguard.applications.providers.described import described
-from ciguard.applications.providers.description import Kind, Task, kind_of
+from ciguard.applications.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.applications.providers.recognised import (
     DIGITS,
     EMOTIONS,
     ENDS,
     NEUTRAL,
-    Box,
+    BoundingBox,
     Word,
     around,
     as_shares,
@@ -32,9 +32,16 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 CLIENTS: frozenset[str] = frozenset({"rekognition", "comprehend", "transcribe"})
-TASKS: frozenset[Task] = frozenset({
-    Task.LABELS, Task.FACES, Task.TEXT, Task.SENTIMENT, Task.ENTITIES, Task.SPEECH,
-})  # fmt: skip
+TASKS: frozenset[RecognitionTask] = frozenset(
+    {
+        RecognitionTask.LABELS,
+        RecognitionTask.FACES,
+        RecognitionTask.TEXT,
+        RecognitionTask.SENTIMENT,
+        RecognitionTask.ENTITIES,
+        RecognitionTask.SPEECH,
+    }
+)
 KINDS: Mapping[str, str] = {
     "PERSON": "PERSON", "LOCATION": "LOCATION", "ORGANIZATION": "ORGANIZATION", "EVENT": "EVENT",
     "TITLE": "WORK_OF_ART", "COMMERCIAL_ITEM": "CONSUMER_GOOD", "DATE": "DATE",
@@ -78,7 +85,7 @@ def label_answer(found: Scored) -> Json:
             {
                 "Name": name,
                 "Confidence": _percent(score),
-                "Instances": [_placed(Box(0.1, 0.1, 0.5, 0.5), score)]
+                "Instances": [_placed(BoundingBox(0.1, 0.1, 0.5, 0.5), score)]
                 if score >= _SEEN_ALONE
                 else [],
                 "Parents": [],
@@ -91,7 +98,7 @@ def label_answer(found: Scored) -> Json:
     }
 
 
-def object_answer(found: Scored, boxes: Sequence[Box]) -> Json:
+def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
     """Return the same: Rekognition's objects are labels."""
     del boxes
     return label_answer(found)
@@ -106,11 +113,11 @@ def _percent(share: float) -> float:
     return round(100 * share, DIGITS)
 
 
-def _placed(box: Box, score: float) -> Json:
+def _placed(box: BoundingBox, score: float) -> Json:
     return {"BoundingBox": _box(box), "Confidence": _percent(score)}
 
 
-def _box(box: Box) -> Json:
+def _box(box: BoundingBox) -> Json:
     return {"Left": box.left, "Top": box.top, "Width": box.width, "Height": box.height}
 
 
@@ -119,7 +126,7 @@ def face_answer(faces: Sequence[Face], size: Size) -> Json:
     return {"FaceDetails": [_face(face, face.box.of(size)) for face in faces]}
 
 
-def _face(face: Face, box: Box) -> Json:
+def _face(face: Face, box: BoundingBox) -> Json:
     shown = face.shares()
 
     def told(what: str) -> Json:
@@ -257,11 +264,11 @@ def listed_answer(operation: Operation, found: Scored) -> Json:
 
 def _beside(operation: Operation, key: str, *, at: int, parent: str) -> Mapping[str, Json]:
     """Return what a result says beside what it is and how sure."""
-    if operation.task is Task.PHRASES:
+    if operation.task is RecognitionTask.PHRASES:
         return {"BeginOffset": 0, "EndOffset": len(key)}
-    if kind_of(operation.task) is Kind.TEXT:
+    if kind_of(operation.task) is MediaKind.TEXT:
         return {}
-    face = {"BoundingBox": _box(Box(0.1, 0.1, 0.5, 0.5)), "Confidence": 99.0}
+    face = {"BoundingBox": _box(BoundingBox(0.1, 0.1, 0.5, 0.5)), "Confidence": 99.0}
     return {
         "Id": f"{at}", "Urls": [], "Face": face, "ParentName": parent,
         "TaxonomyLevel": 2 if at else 1,
@@ -271,15 +278,15 @@ def _beside(operation: Operation, key: str, *, at: int, parent: str) -> Mapping[
 def refusals(operation: Operation) -> Sequence[Refusal]:
     """Return its own: asked too often, an image that is none, a text that is too long."""
     rate = Refusal("Rate exceeded", "ThrottlingException", is_of_content=False)
-    if kind_of(operation.task) is Kind.IMAGE:
+    if kind_of(operation.task) is MediaKind.IMAGE:
         return rate, Refusal("Request has invalid image format", "InvalidImageFormatException")
-    if operation.task is Task.SPEECH:
+    if operation.task is RecognitionTask.SPEECH:
         reason = "The media format provided does not match the detected media format."
         limit = "You have sent too many requests. Wait before you send your next request."
         return (
             Refusal(limit, "LimitExceededException", is_of_content=False),
             Refusal(reason, Code.INVALID_ARGUMENT),
         )
-    if operation.task is Task.SENTIMENT:
+    if operation.task is RecognitionTask.SENTIMENT:
         return rate, long_text(_MAX_LENGTH, "bytes")
     return (rate,)  # others take twenty times as much

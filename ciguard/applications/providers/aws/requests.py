@@ -10,7 +10,7 @@ from ciguard.applications.providers.codes import ServiceError
 from ciguard.applications.providers.reading import invalid, read_json
 
 if TYPE_CHECKING:
-    from ciguard.applications.providers.reading import Message
+    from ciguard.applications.providers.reading import RequestPart
     from ciguard.domain.values import Json
 
 _UNREADABLE = "SerializationException"
@@ -35,7 +35,7 @@ def read_request(name: str, body: bytes) -> Json:
         raise ServiceError(_UNREADABLE, error.message) from error
 
 
-def _image(request: Message) -> Json:
+def _image(request: RequestPart) -> Json:
     asked: dict[str, Json] = {"Image": _content(request.part("Image"))}
     attributes = request.texts("Attributes")
     if attributes:
@@ -51,14 +51,14 @@ def _image(request: Message) -> Json:
     return asked
 
 
-def _content(image: Message) -> Json:
+def _content(image: RequestPart) -> Json:
     if image.has("S3Object"):
         place = image.part("S3Object")
         return {"S3Object": {name: place.text(name) for name in ("Bucket", "Name")}}
     return {"Bytes": base64.b64decode(image.base64("Bytes"))}
 
 
-def _text(name: str, request: Message) -> Json:
+def _text(name: str, request: RequestPart) -> Json:
     if name != _IN_NO_LANGUAGE and not request.text("LanguageCode"):
         msg = "Value null at 'languageCode' failed to satisfy constraint: Member must not be null."
         raise invalid(msg)

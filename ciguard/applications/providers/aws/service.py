@@ -19,7 +19,7 @@ from ciguard.applications.providers.request import Reply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.applications.providers.request import Request
+    from ciguard.applications.providers.request import ServiceRequest
     from ciguard.domain.values import Json
 
 _OPERATIONS = {"RekognitionService": OF_IMAGES, "Comprehend_20171127": OF_TEXTS}
@@ -33,15 +33,15 @@ class AwsServices:
 
     provider = "aws"
 
-    def are_asked(self, request: Request) -> bool:
+    def are_asked(self, request: ServiceRequest) -> bool:
         """Return whether a request is for them: it says so in a header."""
         return _TARGET_HEADER in request.headers
 
-    def title(self, request: Request) -> str:
+    def title(self, request: ServiceRequest) -> str:
         """Return how a log calls a request: as it names what it asks."""
         return request.headers[_TARGET_HEADER]
 
-    def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
         """Answer a request; see `Services`."""
         name = _name(request)
         if not name:
@@ -50,12 +50,12 @@ class AwsServices:
             raise ServiceError(Code.UNIMPLEMENTED, msg)
         return _reply(*answered(name, read_request(name, request.body), answering))
 
-    def refusal(self, request: Request, error: ServiceError) -> Reply:
+    def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
         """Return how they refuse a request."""
         return _reply(*refused(_name(request), {"code": error.code, "message": error.message}))
 
 
-def _name(request: Request) -> str:
+def _name(request: ServiceRequest) -> str:
     """Return the operation that is asked; empty where none of them is."""
     found = _TARGET.fullmatch(request.headers[_TARGET_HEADER])
     if found is None or request.method != "POST":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ciguard.applications.providers.aws import messages
 from ciguard.applications.providers.aws.service import AwsServices
-from ciguard.applications.providers.contract import Limits, Provider
+from ciguard.applications.providers.contract import Provider, ServiceLimits
 from ciguard.applications.providers.description import read_description
 
 _HERE = "ciguard.applications.providers.aws"
@@ -21,7 +21,7 @@ PROVIDER = Provider(
     faces=messages,
     speech=messages,
     answered=_ANSWERED,
-    limits=Limits(
+    limits=ServiceLimits(
         images=(b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"),
         no_image="Request has invalid parameters: there is no image.",
         no_text="Value at 'text' failed to satisfy constraint: Member must have length of 1 or "

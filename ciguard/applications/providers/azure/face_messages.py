@@ -13,7 +13,7 @@ from ciguard.applications.providers.recognised import DIGITS, EMOTIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.applications.providers.recognised import Box, Face, Size
+    from ciguard.applications.providers.recognised import BoundingBox, Face, Size
     from ciguard.domain.values import Json
 
 _EMOTION_OF = {"joy": "happiness", "sorrow": "sadness", "anger": "anger", "surprise": "surprise"}
@@ -87,7 +87,7 @@ def _face(face: Face, place: int) -> Json:
     }
 
 
-def _point(box: Box, x: float, y: float) -> Json:
+def _point(box: BoundingBox, x: float, y: float) -> Json:
     return {"x": round(box.left + box.width * x, 1), "y": round(box.top + box.height * y, 1)}
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.providers.azure import speech_messages
 from ciguard.applications.providers.codes import Code, Refusal, long_text
-from ciguard.applications.providers.description import Kind, Task, kind_of
+from ciguard.applications.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.applications.providers.recognised import (
     DIGITS,
     NEUTRAL,
-    Box,
+    BoundingBox,
     Word,
     around,
     as_shares,
@@ -31,10 +31,17 @@ if TYPE_CHECKING:
 CLIENTS: frozenset[str] = frozenset({
     "vision", "image analysis", "text analytics", "face", "speech",
 })  # fmt: skip
-TASKS: frozenset[Task] = frozenset({
-    Task.LABELS, Task.OBJECTS, Task.FACES, Task.TEXT, Task.SENTIMENT, Task.ENTITIES,
-    Task.SPEECH,
-})  # fmt: skip
+TASKS: frozenset[RecognitionTask] = frozenset(
+    {
+        RecognitionTask.LABELS,
+        RecognitionTask.OBJECTS,
+        RecognitionTask.FACES,
+        RecognitionTask.TEXT,
+        RecognitionTask.SENTIMENT,
+        RecognitionTask.ENTITIES,
+        RecognitionTask.SPEECH,
+    }
+)
 KINDS: Mapping[str, str] = {
     "Person": "PERSON", "Location": "LOCATION", "Organization": "ORGANIZATION", "Event": "EVENT",
     "Product": "CONSUMER_GOOD", "DateTime": "DATE", "Quantity": "NUMBER", "Address": "ADDRESS",
@@ -47,7 +54,7 @@ _KIND_OF = {
 _FEELINGS = ("positive", "negative", "neutral")
 _SIDE = 32
 _SIZE = {"width": _SIDE, "height": _SIDE, "format": "Png"}
-_PLACE = Box(2, 2, 18, 18)
+_PLACE = BoundingBox(2, 2, 18, 18)
 _NO_LANGUAGE = ("(Unknown)", 0.0)
 _MAX_LENGTH = 5_120
 """Letters of a text."""
@@ -64,7 +71,7 @@ def label_answer(found: Scored) -> Json:
     return {"tags": tags, "metadata": _SIZE}
 
 
-def object_answer(found: Scored, boxes: Sequence[Box]) -> Json:
+def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
     """Return objects in small letters likewise, each with its rectangle."""
     return {
         "objects": [
@@ -199,9 +206,9 @@ def entity_answer(entities: Sequence[Entity]) -> Json:
 def listed_answer(operation: Operation, found: Scored) -> Json:
     """Return phrases, a language, or all that is told of an image."""
     names = [name for name, _ in found]
-    if operation.task is Task.PHRASES:
+    if operation.task is RecognitionTask.PHRASES:
         return {"key_phrases": names}
-    if operation.task is Task.LANGUAGE:
+    if operation.task is RecognitionTask.LANGUAGE:
         code, score = found[0] if found else _NO_LANGUAGE
         told = {"name": code, "iso6391_name": code, "confidence_score": round(score, DIGITS)}
         return {"detected_language": told}
@@ -296,9 +303,9 @@ def _points(one: Json) -> Json:
 def refusals(operation: Operation) -> Sequence[Refusal]:
     """Return its own: asked too often, an image that is none, a text that is too long."""
     quota = "Requests have exceeded rate limit of your current pricing tier."
-    if operation.task is Task.SPEECH:
+    if operation.task is RecognitionTask.SPEECH:
         return speech_messages.refusals()
     rate = Refusal(quota, Code.RESOURCE_EXHAUSTED, is_of_content=False)
-    if kind_of(operation.task) is Kind.IMAGE:
+    if kind_of(operation.task) is MediaKind.IMAGE:
         return rate, Refusal("Input data is not a valid image.", Code.INVALID_ARGUMENT)
     return rate, long_text(_MAX_LENGTH, "letters")

@@ -9,15 +9,15 @@ from ciguard.applications.providers.codes import ServiceError
 from ciguard.applications.providers.reading import invalid, read_json
 
 if TYPE_CHECKING:
-    from ciguard.applications.providers.reading import Message
-    from ciguard.applications.providers.request import Request
+    from ciguard.applications.providers.reading import RequestPart
+    from ciguard.applications.providers.request import ServiceRequest
     from ciguard.domain.values import Json
 
 _JSON = frozenset({"application/json", "text/json"})
 _OTHER_TYPE = "415"
 
 
-def read_content(request: Request) -> Json:
+def read_content(request: ServiceRequest) -> Json:
     """Return what a request says, as `azure_messages` takes it: JSON, or an image; or None.
 
     Raises:
@@ -39,7 +39,7 @@ def read_content(request: Request) -> Json:
     return {**of_kind, "documents": documents}  # as either version of the service has it
 
 
-def _documents(content: Message) -> list[dict[str, str]]:
+def _documents(content: RequestPart) -> list[dict[str, str]]:
     documents = [
         {name: one.text(name) for name in ("id", "text")} for one in content.parts("documents")
     ]

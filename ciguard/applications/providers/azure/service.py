@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.applications.providers.azure.in_target.messages import (
-    Asked,
+    AzureRequest,
     Reads,
     answered,
     are_texts,
@@ -21,7 +21,7 @@ from ciguard.applications.providers.request import Reply
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ciguard.applications.providers.request import Request
+    from ciguard.applications.providers.request import ServiceRequest
     from ciguard.domain.values import Json
 
 _PATHS = re.compile(r"/(?:vision|computervision|face|language|text/analytics)(?:/.*)?", re.DOTALL)
@@ -40,18 +40,18 @@ class AzureServices:
     def __init__(self) -> None:
         self._reads = Reads()
 
-    def are_asked(self, request: Request) -> bool:
+    def are_asked(self, request: ServiceRequest) -> bool:
         """Return whether a request is for them, by its path."""
         return _PATHS.fullmatch(request.path) is not None
 
-    def title(self, request: Request) -> str:
+    def title(self, request: ServiceRequest) -> str:
         """Return how a log calls a request: by its path."""
         return request.path
 
-    def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
         """Answer a request; see `Services`."""
         url = request.origin + request.target
-        asked = Asked(request.method, url, read_content(request))
+        asked = AzureRequest(request.method, url, read_content(request))
         is_result = bool(asked.read)
         if is_result != (request.method == "GET") or not asked.operation:
             msg = f"Not answered here. Known are {_KNOWN}."
@@ -63,7 +63,7 @@ class AzureServices:
         is_of_texts = are_texts(asked.path) and reply.code == "OK"
         return replace(reply, message=_of_single_texts(reply.content)) if is_of_texts else reply
 
-    def refusal(self, request: Request, error: ServiceError) -> Reply:
+    def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
         """Return how they refuse a request."""
         del request
         return _reply(*refused({"code": error.code, "message": error.message}))

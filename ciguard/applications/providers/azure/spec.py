@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ciguard.applications.providers.azure import face_messages, messages, speech_messages
 from ciguard.applications.providers.azure.service import AzureServices
-from ciguard.applications.providers.contract import ImageAnalysis, Limits, Provider
+from ciguard.applications.providers.contract import ImageAnalysis, Provider, ServiceLimits
 from ciguard.applications.providers.description import read_description
 
 _HERE = "ciguard.applications.providers.azure"
@@ -24,7 +24,7 @@ PROVIDER = Provider(
     faces=face_messages,
     speech=speech_messages,
     answered=_ANSWERED,
-    limits=Limits(
+    limits=ServiceLimits(
         no_image="Input data is not a valid image.",
         no_text="Document text is empty.",
     ),

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from ciguard.applications.providers.codes import Code, Refusal
 from ciguard.applications.providers.described import described
-from ciguard.applications.providers.description import NOT_MADE, Kind, Task, kind_of
+from ciguard.applications.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
 from ciguard.applications.providers.recognised import (
     DIGITS,
     EMOTIONS,
     ENTITY_KINDS,
-    Box,
+    BoundingBox,
     around,
     ordered,
 )
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 CLIENTS: frozenset[str] = frozenset({"vision", "language", "speech"})
-TASKS: frozenset[Task] = frozenset(Task) - NOT_MADE
+TASKS: frozenset[RecognitionTask] = frozenset(RecognitionTask) - NOT_MADE
 SHOWN_BY_FACES: tuple[str, ...] = (*EMOTIONS, "under_exposed", "blurred", "headwear")
 ARE_FACES_MEASURED: bool = False
 KINDS: Mapping[str, str] = {kind: kind for kind in (*ENTITY_KINDS, "UNKNOWN")}
@@ -45,7 +45,7 @@ def label_answer(found: Scored) -> Json:
     return {"label_annotations": records} if records else {}
 
 
-def object_answer(found: Scored, boxes: Sequence[Box]) -> Json:
+def object_answer(found: Scored, boxes: Sequence[BoundingBox]) -> Json:
     """Return objects with their scores, the likeliest first, each in a box of shares."""
     records = [
         {"name": name, "score": score, "bounding_poly": {"normalized_vertices": _vertices(box)}}
@@ -89,7 +89,7 @@ def _face(face: Face) -> Json:
     }
 
 
-def _vertices(box: Box) -> Json:
+def _vertices(box: BoundingBox) -> Json:
     return [{"x": x, "y": y} for x, y in box.corners()]
 
 
@@ -216,7 +216,7 @@ def speech_answer(found: Scored) -> Json:
 
 def listed_answer(operation: Operation, found: Scored) -> Json:
     """Return results of what its description says where they lie, landmarks and logos."""
-    poly = {"bounding_poly": {"vertices": _vertices(Box(2, 2, 18, 18))}}
+    poly = {"bounding_poly": {"vertices": _vertices(BoundingBox(2, 2, 18, 18))}}
     records = [described(operation, name, score, poly) for name, score in ordered(found)]
     return {operation.records: records} if records else {}
 
@@ -224,9 +224,9 @@ def listed_answer(operation: Operation, found: Scored) -> Json:
 def refusals(operation: Operation) -> Sequence[Refusal]:
     """Return its own: no quota, an image that is none, a text that is too short."""
     quota = Refusal("Quota exceeded.", Code.RESOURCE_EXHAUSTED, is_of_content=False)
-    if operation.task is Task.CATEGORIES:
+    if operation.task is RecognitionTask.CATEGORIES:
         message = "Invalid text content: too few tokens (words) to process."
         return quota, Refusal(message, Code.INVALID_ARGUMENT, text=b"Hello there.")
-    if kind_of(operation.task) is Kind.IMAGE:
+    if kind_of(operation.task) is MediaKind.IMAGE:
         return quota, Refusal("Bad image data.", Code.INVALID_ARGUMENT)
     return (quota,)

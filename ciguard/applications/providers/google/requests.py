@@ -9,7 +9,7 @@ from ciguard.applications.providers.reading import invalid, read_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.applications.providers.reading import Message
+    from ciguard.applications.providers.reading import RequestPart
     from ciguard.domain.values import Json
 
 _MAX_IMAGES = 16
@@ -37,7 +37,7 @@ def read_request(service: str, body: bytes) -> Json:
     return _READERS[service](read_json(body))
 
 
-def _images(request: Message) -> Json:
+def _images(request: RequestPart) -> Json:
     several = request.parts("requests")
     if len(several) > _MAX_IMAGES:
         msg = f"Too many images per request: {len(several)}, {_MAX_IMAGES} at most."
@@ -45,7 +45,7 @@ def _images(request: Message) -> Json:
     return {"requests": [_image(one) for one in several]}
 
 
-def _image(request: Message) -> Json:
+def _image(request: RequestPart) -> Json:
     image = request.part("image")
     source = image.part("source")
     asked: Json = {"source": {name: source.text(name) for name in ("image_uri", "gcs_image_uri")}}
@@ -58,7 +58,7 @@ def _image(request: Message) -> Json:
     return {"image": asked, "features": features}
 
 
-def _document(request: Message) -> Json:
+def _document(request: RequestPart) -> Json:
     document = request.part("document")
     if document.member("type", _DOCUMENTS) == _DOCUMENTS[0]:
         msg = f"The document type is not specified. Set it to {' or '.join(_DOCUMENTS[1:])}."
@@ -66,14 +66,14 @@ def _document(request: Message) -> Json:
     return {"document": {name: document.text(name) for name in ("content", "gcs_content_uri")}}
 
 
-def _sound(request: Message) -> Json:
+def _sound(request: RequestPart) -> Json:
     audio = request.part("audio")
     if audio.text("content"):
         return {"audio": {"content": audio.base64("content")}}
     return {"audio": {"uri": audio.text("uri")}}
 
 
-_READERS: dict[str, Callable[[Message], Json]] = {
+_READERS: dict[str, Callable[[RequestPart], Json]] = {
     "vision": _images,
     "language": _document,
     "speech": _sound,

@@ -19,7 +19,7 @@ _REST = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class GoogleRoute:
     """One method of a service."""
 
     service: str
@@ -34,21 +34,21 @@ class Route:
 
 
 ROUTES = (
-    Route("vision", "ImageAnnotator", "BatchAnnotateImages", "images:annotate"),
-    Route("language", "LanguageService", "AnalyzeSentiment", "documents:analyzeSentiment"),
-    Route("language", "LanguageService", "AnalyzeEntities", "documents:analyzeEntities"),
-    Route(
+    GoogleRoute("vision", "ImageAnnotator", "BatchAnnotateImages", "images:annotate"),
+    GoogleRoute("language", "LanguageService", "AnalyzeSentiment", "documents:analyzeSentiment"),
+    GoogleRoute("language", "LanguageService", "AnalyzeEntities", "documents:analyzeEntities"),
+    GoogleRoute(
         "language", "LanguageService", "AnalyzeEntitySentiment", "documents:analyzeEntitySentiment"
     ),
-    Route("language", "LanguageService", "ClassifyText", "documents:classifyText"),
-    Route("speech", "Speech", "Recognize", "speech:recognize"),
-    Route("speech", "Speech", "LongRunningRecognize", "speech:longrunningrecognize"),
+    GoogleRoute("language", "LanguageService", "ClassifyText", "documents:classifyText"),
+    GoogleRoute("speech", "Speech", "Recognize", "speech:recognize"),
+    GoogleRoute("speech", "Speech", "LongRunningRecognize", "speech:longrunningrecognize"),
 )
 _BY_VERB = {route.verb: route for route in ROUTES}
 _METHODS = {route.method(version): route for route in ROUTES for version in VERSIONS[route.service]}
 
 
-def routed(path: str) -> tuple[Route, str]:
+def routed(path: str) -> tuple[GoogleRoute, str]:
     """Return the route of a path, and the path of its method in gRPC.
 
     Args:

@@ -15,7 +15,7 @@ from ciguard.applications.providers.request import Reply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.applications.providers.request import Request
+    from ciguard.applications.providers.request import ServiceRequest
     from ciguard.domain.values import Json
 
 _HEADERS = {"Content-Type": "application/json; charset=UTF-8"}
@@ -26,16 +26,16 @@ class GoogleServices:
 
     provider = "google"
 
-    def are_asked(self, request: Request) -> bool:
+    def are_asked(self, request: ServiceRequest) -> bool:
         """Return whether a request is for them: any is that comes so far."""
         del request
         return True
 
-    def title(self, request: Request) -> str:
+    def title(self, request: ServiceRequest) -> str:
         """Return how a log calls a request: by its path."""
         return request.path
 
-    def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
         """Answer a request; see `Services`."""
         if request.method != "POST":
             msg = f"{request.method} is not answered here."
@@ -52,7 +52,7 @@ class GoogleServices:
         message = " ".join(dict.fromkeys(one["message"] for one in errors))
         return Reply(content=_in_camel_case(answer), headers=_HEADERS, message=message)
 
-    def refusal(self, request: Request, error: ServiceError) -> Reply:
+    def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
         """Return how they refuse a request."""
         del request
         code = Code(error.code)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ciguard.applications.providers.contract import Grpc, Limits, Provider
+from ciguard.applications.providers.contract import Grpc, Provider, ServiceLimits
 from ciguard.applications.providers.description import read_description
 from ciguard.applications.providers.google import messages
 from ciguard.applications.providers.google.routes import VERSIONS
@@ -25,7 +25,7 @@ PROVIDER = Provider(
     faces=messages,
     speech=messages,
     answered=_ANSWERED,
-    limits=Limits(
+    limits=ServiceLimits(
         no_image="Request must specify image and features.",
         no_text="One of content, or gcs_content_uri must be set.",
     ),

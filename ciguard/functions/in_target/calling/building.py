@@ -23,7 +23,7 @@ class CannotBuildError(Exception):
     """An argument that this environment cannot make; that is no fault of the function."""
 
 
-class Builder:
+class CallBuilder:
     """Builds the arguments of calls.
 
     Args:

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from ciguard.functions.in_target.calling.building import (
-    Builder,
+    CallBuilder,
     CannotBuildError,
     library_of,
     own_copy,
@@ -32,11 +32,15 @@ from ciguard.functions.in_target.calling.running import (
     seed,
     unfiltered,
 )
-from ciguard.functions.in_target.describing.conditions import RESULT, Condition
+from ciguard.functions.in_target.describing.conditions import RESULT, CallableCondition
 from ciguard.functions.in_target.describing.module import Description
 from ciguard.functions.in_target.describing.nesting import Capture
 from ciguard.functions.in_target.describing.notes import documented_exceptions, notes_on
-from ciguard.functions.in_target.describing.places import Place, calls_instance, is_abstract
+from ciguard.functions.in_target.describing.places import (
+    FunctionLocation,
+    calls_instance,
+    is_abstract,
+)
 
 Json = Any
 
@@ -62,8 +66,8 @@ class Caller:
         self.description = description or Description(module)
         self._file = self.description.file
         self._oracles = oracles
-        self._builder = Builder(library_of(module), self._choice, self._generate)
-        self._conditions: dict[tuple[str, str], list[Condition]] = {}
+        self._builder = CallBuilder(library_of(module), self._choice, self._generate)
+        self._conditions: dict[tuple[str, str], list[CallableCondition]] = {}
         self.last: Any = None
         """What the last call returned, lazy results as lists, or the exception that it raised."""
 
@@ -95,7 +99,7 @@ class Caller:
         captured = self._captured(call)
         return self.description.nested(captured, call["function"])
 
-    def nested_place(self, call: Json) -> Place:
+    def nested_place(self, call: Json) -> FunctionLocation:
         """Call what defines the function of a call, and return where that is now.
 
         Raises:
@@ -110,7 +114,7 @@ class Caller:
             raise CannotBuildError(msg)
         return self.place(name)
 
-    def own_place(self, call: Json) -> Place:
+    def own_place(self, call: Json) -> FunctionLocation:
         """Return where the function of a call is that the module defines itself."""
         return self.place(call["function"])
 
@@ -119,7 +123,7 @@ class Caller:
             _Run(self, call).result()
         return capture.functions
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> FunctionLocation:
         """Return where a function is.
 
         Raises:
@@ -127,7 +131,7 @@ class Caller:
         """
         return self.description.places[name]
 
-    def conditions(self, name: str, key: str) -> list[Condition]:
+    def conditions(self, name: str, key: str) -> list[CallableCondition]:
         """Return the live conditions of a function, `requires` or `ensures`."""
         found = self._conditions.get((name, key))
         if found is None:
@@ -135,7 +139,7 @@ class Caller:
             notes = notes_on(place.function) or {}
             plain = inspect.unwrap(place.function)
             scope = notes.get("scope")
-            found = [Condition(c, plain, line, scope) for c, line in notes.get(key, ())]
+            found = [CallableCondition(c, plain, line, scope) for c, line in notes.get(key, ())]
             self._conditions[name, key] = found
         return found
 
@@ -176,7 +180,7 @@ class _Run:
     def __init__(self, caller: Caller, call: Json) -> None:
         self._caller = caller
         self._call = call
-        self._place = Place(call["function"], None, "function")
+        self._place = FunctionLocation(call["function"], None, "function")
         self._arguments: dict[str, Any] = {}
         self._first: tuple[Any, ...] = ()
         self._made_with: list[Any] = []
@@ -301,7 +305,7 @@ class _Run:
             return self._plain_failure("nan", "NaN", message)
         return None
 
-    def _unsure(self, condition: Condition, returned: Any) -> dict[str, Any] | None:
+    def _unsure(self, condition: CallableCondition, returned: Any) -> dict[str, Any] | None:
         text = condition.shown
         try:
             holds = condition.holds({**self._known(), RESULT: returned})

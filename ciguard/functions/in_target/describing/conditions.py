@@ -111,7 +111,7 @@ def visible_in(function: Any, key: str) -> set[str]:
     return seen | {RESULT} if key == "ensures" else seen
 
 
-class Condition:
+class CallableCondition:
     """A condition that can be asked of live arguments.
 
     Args:

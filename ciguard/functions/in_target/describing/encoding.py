@@ -42,7 +42,7 @@ class NoDataError(ValueError):
     """An object that has no form as data."""
 
 
-class Encoder:
+class ConstraintEncoder:
     """Writes the constraints of one argument.
 
     Args:
@@ -192,17 +192,17 @@ def _bound(value: Any) -> Json:
     return ["f", repr(value)] if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _plain(encoder: Encoder, options: dict[str, Any]) -> Json:
+def _plain(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
     del encoder
     return {name: _bound(value) for name, value in options.items()}
 
 
-def _froms(encoder: Encoder, options: dict[str, Any]) -> Json:
+def _froms(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
     return {"values": [encoder.item(value) for value in options["values"]]}
 
 
-def _with_parts(*parts: str) -> Callable[[Encoder, dict[str, Any]], Json]:
-    def write(encoder: Encoder, options: dict[str, Any]) -> Json:
+def _with_parts(*parts: str) -> Callable[[ConstraintEncoder, dict[str, Any]], Json]:
+    def write(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
         rest = {name: value for name, value in options.items() if name not in parts}
         written = _plain(encoder, rest)
         for part in parts:
@@ -213,21 +213,21 @@ def _with_parts(*parts: str) -> Callable[[Encoder, dict[str, Any]], Json]:
     return write
 
 
-def _tuples(encoder: Encoder, options: dict[str, Any]) -> Json:
+def _tuples(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
     if "items" in options:
         return {"items": [encoder.spec(item) for item in options["items"]]}
     return _with_parts("item")(encoder, options)
 
 
-def _anys(encoder: Encoder, options: dict[str, Any]) -> Json:
+def _anys(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
     return {"options": [encoder.spec(option) for option in options["options"]]}
 
 
-def _objs(encoder: Encoder, options: dict[str, Any]) -> Json:
+def _objs(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
     return {"generator": encoder.generator(options["generator"])}
 
 
-def _dtypes(encoder: Encoder, options: dict[str, Any]) -> Json:
+def _dtypes(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
     del encoder
     written = dict(options)
     if "names" in written:
@@ -235,7 +235,7 @@ def _dtypes(encoder: Encoder, options: dict[str, Any]) -> Json:
     return written
 
 
-def _arrays(encoder: Encoder, options: dict[str, Any]) -> Json:
+def _arrays(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
     rest = {name: value for name, value in options.items() if name not in ("dtype", "shape")}
     written = _plain(encoder, rest)
     if "dtype" in options:
@@ -245,7 +245,7 @@ def _arrays(encoder: Encoder, options: dict[str, Any]) -> Json:
     return written
 
 
-def _shape(encoder: Encoder, shape: Any) -> Json:
+def _shape(encoder: ConstraintEncoder, shape: Any) -> Json:
     if is_ref(shape):
         return {"ref": shape.expression}
     if is_values(shape):
@@ -253,7 +253,7 @@ def _shape(encoder: Encoder, shape: Any) -> Json:
     return {"dims": [_dim(encoder, dim) for dim in shape]}
 
 
-def _dim(encoder: Encoder, dim: Any) -> Json:
+def _dim(encoder: ConstraintEncoder, dim: Any) -> Json:
     """Return a size: an int, a reference, a constraint, a symbol of the call, or None: any."""
     if is_ref(dim):
         return {"ref": dim.expression}
@@ -320,7 +320,7 @@ _OTHER_NAMES = {
     "f4": "float32", "f8": "float64", "f2": "float16", "i4": "int32", "i8": "int64",
     "u1": "uint8", "i1": "int8", "i2": "int16", "str": "string",
 }  # fmt: skip
-_WRITERS: dict[str, Callable[[Encoder, dict[str, Any]], Json]] = {
+_WRITERS: dict[str, Callable[[ConstraintEncoder, dict[str, Any]], Json]] = {
     "froms": _froms,
     "bools": _plain,
     "ints": _plain,

@@ -14,7 +14,7 @@ from ciguard.functions.in_target.describing.conditions import condition_json, vi
 from ciguard.functions.in_target.describing.encoding import (
     EXAMPLES,
     CannotEncodeError,
-    Encoder,
+    ConstraintEncoder,
     NoDataError,
     as_data,
 )
@@ -22,7 +22,7 @@ from ciguard.functions.in_target.describing.hints import hint_spec, hints_of
 from ciguard.functions.in_target.describing.nesting import defines_annotated
 from ciguard.functions.in_target.describing.notes import documented_exceptions, line_of, notes_on
 from ciguard.functions.in_target.describing.places import (
-    Place,
+    FunctionLocation,
     calls_instance,
     constructor_of,
     is_abstract,
@@ -39,7 +39,7 @@ class ModuleDescription(Protocol):
     module: Any
     choices: dict[tuple[str, str], list[Any]]
 
-    def add(self, place: Place) -> str:
+    def add(self, place: FunctionLocation) -> str:
         """Describe a function unless it is described already, and return its name."""
 
     def add_generator(self, generator: Any) -> str:
@@ -52,7 +52,7 @@ class ModuleDescription(Protocol):
 class FunctionDescription:
     """Writes the description of one function."""
 
-    def __init__(self, description: ModuleDescription, place: Place) -> None:
+    def __init__(self, description: ModuleDescription, place: FunctionLocation) -> None:
         self._description = description
         self._place = place
         self._plain = inspect.unwrap(place.function)
@@ -179,10 +179,10 @@ class FunctionDescription:
         except NoDataError:
             return []
 
-    def _encoder(self, argument: str) -> Encoder:
+    def _encoder(self, argument: str) -> ConstraintEncoder:
         choices = self._description.choices.setdefault((self._place.name, argument), [])
         own = self._description.module.__name__
-        return Encoder(choices, self._description.add_generator, own)
+        return ConstraintEncoder(choices, self._description.add_generator, own)
 
     def _annotated(self, name: str, values: Any, line: int) -> Json:
         try:

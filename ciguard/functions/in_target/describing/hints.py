@@ -14,7 +14,7 @@ from typing import Any, Callable, NamedTuple
 
 from ciguard.functions.in_target.describing.encoding import (
     CannotEncodeError,
-    Encoder,
+    ConstraintEncoder,
     dtype_name,
     is_values,
 )
@@ -65,7 +65,7 @@ def is_hinted(function: Any) -> bool:
     written = getattr(function, "__annotations__", {})
     if not any(_asks(hint) for hint in written.values()):
         return False
-    hints, encoder = hints_of(function), Encoder([], str)
+    hints, encoder = hints_of(function), ConstraintEncoder([], str)
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -94,7 +94,7 @@ _NAMED = (
 )
 
 
-def hint_spec(hint: Any, encoder: Encoder) -> Hint | None:
+def hint_spec(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     """Return the constraint that a hint is, None if it is of no known form."""
     hint = _expanded(hint)
     if typing.get_origin(hint) is typing.Annotated:
@@ -143,7 +143,7 @@ def _origin_name(origin: Any) -> str:
     return "Union" if origin is union else getattr(origin, "__name__", None) or str(origin)[7:]
 
 
-def _froms(values: Any, encoder: Encoder) -> Json:
+def _froms(values: Any, encoder: ConstraintEncoder) -> Json:
     return {"kind": "froms", "values": [encoder.item(value) for value in values]}
 
 
@@ -188,7 +188,7 @@ _TENSORS = frozenset(("Tensor", "EagerTensor", "Var", "Array", "ArrayImpl"))
 # --- generic types ------------------------------------------------------------------------------
 
 
-def _union(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
+def _union(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
     found = [hint_spec(arg, encoder) for arg in args]
     read = [one for one in found if one is not None]
     if len(read) < len(found):
@@ -197,16 +197,16 @@ def _union(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
     return Hint({"kind": "anys", "options": [one.spec for one in read]}, exact)
 
 
-def _literal(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
+def _literal(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
     return Hint(_froms(args, encoder), is_exact=True)
 
 
-def _list(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
+def _list(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
     item = hint_spec(args[0], encoder) if args else None
     return None if item is None else Hint({"kind": "lists", "items": item.spec}, item.is_exact)
 
 
-def _tuple(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
+def _tuple(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
     if len(args) == 2 and args[1] is Ellipsis:  # noqa: PLR2004 - `tuple[int, ...]`
         item = hint_spec(args[0], encoder)
         made = None if item is None else {"kind": "tuples", "item": item.spec, "min_len": 0}
@@ -219,7 +219,7 @@ def _tuple(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
     return Hint(spec, all(item.is_exact for item in read))
 
 
-def _dict(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
+def _dict(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
     if len(args) != 2:  # noqa: PLR2004 - keys and values
         return None
     keys, values = hint_spec(args[0], encoder), hint_spec(args[1], encoder)
@@ -229,7 +229,7 @@ def _dict(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
     return Hint(spec, keys.is_exact and values.is_exact)
 
 
-def _ndarray(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
+def _ndarray(args: tuple[Any, ...], encoder: ConstraintEncoder) -> Hint | None:
     """Read `NDArray[np.float32]`, which is `ndarray[Any, dtype[float32]]`."""
     del encoder
     spec: dict[str, Any] = {"kind": "np_arrays"}
@@ -241,7 +241,7 @@ def _ndarray(args: tuple[Any, ...], encoder: Encoder) -> Hint | None:
     return Hint(spec, is_exact=False)
 
 
-_GENERIC: dict[str, Callable[[tuple[Any, ...], Encoder], Hint | None]] = {
+_GENERIC: dict[str, Callable[[tuple[Any, ...], ConstraintEncoder], Hint | None]] = {
     "Union": _union,
     "Literal": _literal,
     "list": _list,
@@ -260,7 +260,7 @@ _GENERIC: dict[str, Callable[[tuple[Any, ...], Encoder], Hint | None]] = {
 # --- metadata -----------------------------------------------------------------------------------
 
 
-def _annotated(hint: Any, encoder: Encoder) -> Hint | None:
+def _annotated(hint: Any, encoder: ConstraintEncoder) -> Hint | None:
     inner, *metadata = typing.get_args(hint)
     for note in metadata:
         if is_values(note):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ciguard.libraries.in_target.arrays import Arrays, every_library
+from ciguard.libraries.in_target.arrays import ArrayLibrary, every_library
 
 Json = Any
 
@@ -41,7 +41,7 @@ def _dtype_of(hint: Any, library: str) -> str | None:
 
     One, since operations want tensors of equal dtypes, which a hint does not say.
     """
-    known = every_library().get(library, Arrays())
+    known = every_library().get(library, ArrayLibrary())
     usual = _USUAL_OF_NUMPY if library == "numpy" else known.usual
     if not isinstance(hint.dtypes, (list, tuple)):  # `Shaped`: any
         return usual[0]

@@ -12,14 +12,18 @@ from typing import Any
 
 from ciguard.functions.in_target.describing.encoding import (
     CannotEncodeError,
-    Encoder,
+    ConstraintEncoder,
     NoDataError,
     is_values,
 )
 from ciguard.functions.in_target.describing.function import FunctionDescription
 from ciguard.functions.in_target.describing.nesting import defines_annotated
 from ciguard.functions.in_target.describing.notes import NOTES
-from ciguard.functions.in_target.describing.places import Place, constructor_of, places_of
+from ciguard.functions.in_target.describing.places import (
+    FunctionLocation,
+    constructor_of,
+    places_of,
+)
 
 Json = Any
 
@@ -30,7 +34,7 @@ class Description:
     def __init__(self, module: Any) -> None:
         self.module = module
         self.file = _file_of(module)
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, FunctionLocation] = {}
         self.choices: dict[tuple[str, str], list[Any]] = {}
         """Objects without a data form, by function and argument."""
         self._functions: dict[str, Json] = {}
@@ -51,7 +55,7 @@ class Description:
             "problems": sorted(self._problems, key=lambda p: (p["file"], p["line"], p["message"])),
         }
 
-    def add(self, place: Place) -> str:
+    def add(self, place: FunctionLocation) -> str:
         """Describe a function unless it is described already, and return its name."""
         if place.name in self.places:
             return place.name
@@ -74,7 +78,7 @@ class Description:
         for name, function in functions.items():
             for key in [key for key in self.choices if key[0] == name]:
                 del self.choices[key]
-            place = Place(name, function, "function")
+            place = FunctionLocation(name, function, "function")
             self.places[name] = place
             described.append({**FunctionDescription(self, place).json(), "outer": outer})
         return {"functions": described, "problems": self._problems[known:]}
@@ -100,7 +104,7 @@ class Description:
             raise CannotEncodeError(msg)
         return self.add(self._of_another_module(generator))
 
-    def _named(self, name: str) -> Place | None:
+    def _named(self, name: str) -> FunctionLocation | None:
         found = next((p for p in places_of(self.module, bare=True) if p.name == name), None)
         if inspect.isclass(vars(self.module).get(name)):
             return self._known(vars(self.module)[name])
@@ -108,7 +112,7 @@ class Description:
             return self._of_another_module(vars(self.module)[name])
         return found
 
-    def _known(self, generator: Any) -> Place | None:
+    def _known(self, generator: Any) -> FunctionLocation | None:
         if inspect.isclass(generator) and generator.__module__ == self.module.__name__:
             return constructor_of(generator)
         plain = inspect.unwrap(getattr(generator, "__func__", generator))
@@ -117,11 +121,11 @@ class Description:
                 return place
         return None
 
-    def _of_another_module(self, generator: Any) -> Place:
+    def _of_another_module(self, generator: Any) -> FunctionLocation:
         name = f"{generator.__module__}:{generator.__qualname__}"
         if generator.__module__ == self.module.__name__:
             name = str(generator.__qualname__)
-        return Place(name, generator, "function")
+        return FunctionLocation(name, generator, "function")
 
     def problem(self, function: str, line: int, message: str, file: str = "") -> None:
         """Note that an annotation is wrong."""
@@ -135,7 +139,7 @@ class Description:
         notes = vars(self.module).get(NOTES)
         if not isinstance(notes, dict) or "args" not in notes or "requires" in notes:
             return None
-        encoder = Encoder([], str)
+        encoder = ConstraintEncoder([], str)
         try:
             args = notes["args"]
             spec = encoder.spec(args) if is_values(args) else _fixed(encoder, args)
@@ -150,7 +154,7 @@ def described(module: Any) -> Json:
     return Description(module).json()
 
 
-def _fixed(encoder: Encoder, args: Any) -> Json:
+def _fixed(encoder: ConstraintEncoder, args: Any) -> Json:
     items = [encoder.spec(item) for item in args or ()]
     if any("choice" in str(item) for item in items):
         msg = "an argument of the command line is a text or a number"

@@ -12,7 +12,7 @@ from ciguard.functions.in_target.describing.hints import is_hinted
 from ciguard.functions.in_target.describing.notes import notes_on
 
 
-class Place(NamedTuple):
+class FunctionLocation(NamedTuple):
     """Where an annotated function was found."""
 
     name: str
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     """Class that it belongs to."""
 
 
-def places_of(module: Any, *, bare: bool = False) -> Iterator[Place]:
+def places_of(module: Any, *, bare: bool = False) -> Iterator[FunctionLocation]:
     """Yield the annotated functions of a module; all of them if `bare`."""
     seen: set[int] = set()
     for name, item in list(vars(module).items()):
@@ -34,10 +34,10 @@ def places_of(module: Any, *, bare: bool = False) -> Iterator[Place]:
         if inspect.isclass(item):
             yield from _members(item, item.__qualname__, bare=bare)
         elif callable(item) and (bare or is_annotated(item)):
-            yield Place(name, item, "function")
+            yield FunctionLocation(name, item, "function")
 
 
-def _members(owner: Any, name: str, *, bare: bool) -> Iterator[Place]:
+def _members(owner: Any, name: str, *, bare: bool) -> Iterator[FunctionLocation]:
     stated = has_stated_constructor(owner)
     for key, raw in list(vars(owner).items()):
         if key == "__init__" and stated:
@@ -47,9 +47,9 @@ def _members(owner: Any, name: str, *, bare: bool) -> Iterator[Place]:
             continue
         kind, function = _member(key, raw)
         if function is not None and (bare or is_annotated(function)):
-            yield Place(f"{name}.{key}", function, kind, owner)
+            yield FunctionLocation(f"{name}.{key}", function, kind, owner)
     if stated or ("__init__" not in vars(owner) and notes_on(owner) is not None):
-        yield Place(f"{name}.__init__", owner, "constructor", owner)
+        yield FunctionLocation(f"{name}.__init__", owner, "constructor", owner)
 
 
 def has_stated_constructor(owner: Any) -> bool:
@@ -67,12 +67,12 @@ def is_annotated(function: Any) -> bool:
     return notes_on(function) is not None or is_hinted(function)
 
 
-def is_abstract(place: Place) -> bool:
+def is_abstract(place: FunctionLocation) -> bool:
     """Return whether there can be no object that the function makes, or is called on."""
     return place.kind in ("constructor", "method", "property") and inspect.isabstract(place.owner)
 
 
-def calls_instance(place: Place) -> bool:
+def calls_instance(place: FunctionLocation) -> bool:
     """Return whether a method is called by calling the object: `call` of a layer of Keras.
 
     Called directly, a layer that is not built yet has none of its weights.
@@ -98,12 +98,12 @@ def _member(key: str, raw: Any) -> tuple[str, Any]:
     return ("method", raw) if callable(raw) and not inspect.isclass(raw) else ("", None)
 
 
-def constructor_of(owner: Any) -> Place:
+def constructor_of(owner: Any) -> FunctionLocation:
     """Return the place of the constructor that makes instances of a class."""
     name = f"{owner.__qualname__}.__init__"
     if has_stated_constructor(owner):
-        return Place(name, owner, "constructor", owner)
+        return FunctionLocation(name, owner, "constructor", owner)
     for base in owner.__mro__[:-1]:
         if "__init__" in vars(base):
-            return Place(name, vars(base)["__init__"], "constructor", owner)
-    return Place(name, owner, "constructor", owner)
+            return FunctionLocation(name, vars(base)["__init__"], "constructor", owner)
+    return FunctionLocation(name, owner, "constructor", owner)

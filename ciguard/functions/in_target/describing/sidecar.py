@@ -22,7 +22,7 @@ import sys
 from typing import Any
 
 from ciguard.functions.in_target.describing.notes import NOTES, line_of, notes_on
-from ciguard.functions.in_target.describing.places import Place, places_of
+from ciguard.functions.in_target.describing.places import FunctionLocation, places_of
 
 Json = Any
 
@@ -90,7 +90,7 @@ def _imported(path: str) -> Any:
     return stubs
 
 
-def _moved(place: Place, module: Any, stubs: Any, path: str) -> str:
+def _moved(place: FunctionLocation, module: Any, stubs: Any, path: str) -> str:
     """Move the notes of one stub; return why it cannot be."""
     notes = notes_on(place.function) or {}
     real = _real(module, place.name)
@@ -122,7 +122,7 @@ def _real(module: Any, name: str) -> Any:
     return inspect.unwrap(found)
 
 
-def _other_arguments(place: Place, real: Any) -> str:
+def _other_arguments(place: FunctionLocation, real: Any) -> str:
     try:
         stub = list(inspect.signature(place.function).parameters)
         own = list(inspect.signature(real).parameters)

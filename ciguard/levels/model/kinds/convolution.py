@@ -6,7 +6,7 @@ from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from ciguard.levels.model.kinds.windows import drawn, per_axis, rank_of, slid, spread
-from ciguard.levels.model.layers import Config, Family, LayerKind, Place, Shapes, near
+from ciguard.levels.model.layers import Config, Family, LayerKind, LayerPlace, Shapes, near
 
 if TYPE_CHECKING:
     import random
@@ -17,7 +17,7 @@ _VARYING = ("activation", "use_bias")
 _DILATED, _GROUPED, _STRIDED = 0.2, 0.2, 0.5
 
 
-def _slides(rng: random.Random, place: Place) -> Config:
+def _slides(rng: random.Random, place: LayerPlace) -> Config:
     """Draw how the window moves: strides and dilation exclude each other."""
     axes = len(place.shapes[0]) - 1
     config: Config = {"kernel_size": drawn(rng, axes), "padding": "same"}
@@ -40,12 +40,12 @@ def _space(config: Config, shape: Shape) -> Shape | None:
     )
 
 
-def _filters(rng: random.Random, place: Place) -> int:
+def _filters(rng: random.Random, place: LayerPlace) -> int:
     channels = place.shapes[0][-1]
     return channels if place.keeps else near(rng, channels)
 
 
-def _draw_plain(rng: random.Random, place: Place) -> Config:
+def _draw_plain(rng: random.Random, place: LayerPlace) -> Config:
     filters = _filters(rng, place)
     config = {"filters": filters, **_slides(rng, place)}
     common = gcd(filters, place.shapes[0][-1])
@@ -58,17 +58,17 @@ def _draw_plain(rng: random.Random, place: Place) -> Config:
     return config
 
 
-def _draw_separable(rng: random.Random, place: Place) -> Config:
+def _draw_separable(rng: random.Random, place: LayerPlace) -> Config:
     config = {"filters": _filters(rng, place), **_slides(rng, place)}
     return config | ({"depth_multiplier": 2} if rng.random() < _GROUPED else {})
 
 
-def _draw_depthwise(rng: random.Random, place: Place) -> Config:
+def _draw_depthwise(rng: random.Random, place: LayerPlace) -> Config:
     config = _slides(rng, place)
     return config if place.keeps else config | {"depth_multiplier": rng.randint(1, 3)}
 
 
-def _draw_transposed(rng: random.Random, place: Place) -> Config:
+def _draw_transposed(rng: random.Random, place: LayerPlace) -> Config:
     axes = len(place.shapes[0]) - 1
     config: Config = {"filters": _filters(rng, place), "padding": "same"}
     if not place.keeps:

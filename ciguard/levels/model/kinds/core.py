@@ -10,7 +10,7 @@ from ciguard.levels.model.layers import (
     Elements,
     Family,
     LayerKind,
-    Place,
+    LayerPlace,
     Shapes,
     elements,
     kept,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.domain.models import Shape
 
 
-def _draw_dense(rng: random.Random, place: Place) -> Config:
+def _draw_dense(rng: random.Random, place: LayerPlace) -> Config:
     features = place.shapes[0][-1]
     return {"units": features if place.keeps else near(rng, features)}
 
@@ -39,7 +39,7 @@ def _weights_dense(config: Config, shapes: Shapes) -> int:
 _LETTERS = "bcdefg"
 
 
-def _draw_einsum(rng: random.Random, place: Place) -> Config:
+def _draw_einsum(rng: random.Random, place: LayerPlace) -> Config:
     """Draw an equation that multiplies one dimension by a matrix, be it the last or not."""
     shape = place.shapes[0]
     letters = _LETTERS[: len(shape)]
@@ -69,14 +69,14 @@ def _weights_einsum(config: Config, shapes: Shapes) -> int:
     return changed[0] if changed else max(before) ** 2
 
 
-def _draw_bins(rng: random.Random, place: Place) -> Config | None:
+def _draw_bins(rng: random.Random, place: LayerPlace) -> Config | None:
     if place.keeps:
         return None
     count = rng.randint(1, TOKENS - 1)
     return {"bin_boundaries": sorted(round(rng.uniform(-1, 2), 3) for _ in range(count))}
 
 
-def _draw_embedding(rng: random.Random, place: Place) -> Config:
+def _draw_embedding(rng: random.Random, place: LayerPlace) -> Config:
     del place
     return {"input_dim": TOKENS + rng.randint(0, 4), "output_dim": rng.randint(1, 6)}
 
@@ -90,7 +90,7 @@ def _weights_embedding(config: Config, shapes: Shapes) -> int:
     return int(config["input_dim"]) * int(config["output_dim"])
 
 
-def _draw_categories(rng: random.Random, place: Place) -> Config:
+def _draw_categories(rng: random.Random, place: LayerPlace) -> Config:
     # Of several rows, Keras 3.15.1 counts over all and computes another shape than it says.
     is_one_row = len(place.shapes[0]) == 1
     modes = ("one_hot", "multi_hot", "count") if is_one_row else ("one_hot",)

@@ -11,7 +11,7 @@ from ciguard.levels.model.layers import (
     Draw,
     Family,
     LayerKind,
-    Place,
+    LayerPlace,
     Shapes,
     kept,
     no_weights,
@@ -57,7 +57,7 @@ def _row(  # noqa: PLR0913 - one row of a table
 # --- activations --------------------------------------------------------------------------------
 
 
-def _prelu(rng: random.Random, place: Place) -> Config:
+def _prelu(rng: random.Random, place: LayerPlace) -> Config:
     rank = len(place.shapes[0])
     # One slope per element of a large image would be most of a model's weights.
     shared = list(range(1, rank)) if rank > 1 and rng.random() < _SHARED else []
@@ -75,12 +75,12 @@ def _slopes(config: Config, shapes: Shapes) -> int:
     return count
 
 
-def _any_axis(rng: random.Random, place: Place) -> Config:
+def _any_axis(rng: random.Random, place: LayerPlace) -> Config:
     axis = _axis(rng, place)
     return {} if axis == -1 else {"axis": axis}
 
 
-def _axis(rng: random.Random, place: Place) -> int:
+def _axis(rng: random.Random, place: LayerPlace) -> int:
     return rng.choice((-1, -1, rng.randint(1, len(place.shapes[0]))))
 
 
@@ -101,7 +101,7 @@ _ACTIVATIONS = (
 # --- normalisation ------------------------------------------------------------------------------
 
 
-def _axes(rng: random.Random, place: Place) -> Config:
+def _axes(rng: random.Random, place: LayerPlace) -> Config:
     """Draw the last axis, or the last few: Keras 3.15.1 on PyTorch takes no others."""
     rank = len(place.shapes[0])
     if rank > 1 and rng.random() < _SEVERAL:
@@ -112,7 +112,7 @@ def _axes(rng: random.Random, place: Place) -> Config:
 _SEVERAL = 0.25
 
 
-def _last_axis(rng: random.Random, place: Place) -> Config:
+def _last_axis(rng: random.Random, place: LayerPlace) -> Config:
     """Draw the last axis by either of its names, see `_axes`."""
     return {"axis": len(place.shapes[0])} if rng.random() < _SEVERAL else {}
 
@@ -126,12 +126,12 @@ def _along_axes(config: Config, shapes: Shapes) -> int:
     return 2 * count
 
 
-def _groups(rng: random.Random, place: Place) -> Config:
+def _groups(rng: random.Random, place: LayerPlace) -> Config:
     channels = place.shapes[0][-1]
     return {"groups": rng.choice([-1, *(n for n in range(1, 33) if channels % n == 0)])}
 
 
-def _normalised(rng: random.Random, place: Place) -> Config:
+def _normalised(rng: random.Random, place: LayerPlace) -> Config:
     """Draw a mean and a variance: without them the layer has to be adapted to data first."""
     channels = place.shapes[0][-1]
     config: Config = {"invert": True} if rng.random() < _SEVERAL else {}

@@ -12,8 +12,8 @@ from ciguard.levels.model.layers import (
     Draw,
     Family,
     LayerKind,
+    LayerPlace,
     OutputShape,
-    Place,
     Shapes,
     kept,
 )
@@ -41,7 +41,7 @@ def _shape_elementwise(config: Config, shapes: Shapes) -> Shape | None:
     return tuple(merged)
 
 
-def _draw_concatenation(rng: random.Random, place: Place) -> Config | None:
+def _draw_concatenation(rng: random.Random, place: LayerPlace) -> Config | None:
     if place.keeps:
         return None
     rank = len(place.shapes[0])
@@ -59,7 +59,7 @@ def _shape_concatenated(config: Config, shapes: Shapes) -> Shape | None:
     return (*first[:at], sum(shape[at] for shape in shapes), *first[at + 1 :])
 
 
-def _draw_dot(rng: random.Random, place: Place) -> Config | None:
+def _draw_dot(rng: random.Random, place: LayerPlace) -> Config | None:
     rank = len(place.shapes[0])
     return None if place.keeps else {"axes": rng.choice((1, rank, [rank, rank]))}
 
@@ -127,7 +127,7 @@ def _added_scores(config: Config, shapes: Shapes) -> int:
     return _scores(config, shapes) * shapes[0][-1]
 
 
-def _draw_multi_head(rng: random.Random, place: Place) -> Config:
+def _draw_multi_head(rng: random.Random, place: LayerPlace) -> Config:
     config: Config = {"num_heads": rng.randint(1, 4), "key_dim": rng.randint(1, 8)}
     if rng.random() < _RARE:
         config["value_dim"] = rng.randint(1, 8)
@@ -156,7 +156,7 @@ def _weights_multi_head(config: Config, shapes: Shapes) -> int:
     return 2 * int(sizes) * max(shape[-1] for shape in shapes)
 
 
-def _draw_grouped(rng: random.Random, place: Place) -> Config:
+def _draw_grouped(rng: random.Random, place: LayerPlace) -> Config:
     del place
     groups = rng.randint(1, 3)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.levels.model.kinds.windows import drawn, rank_of, slid
-from ciguard.levels.model.layers import Config, Family, LayerKind, Place, Shapes
+from ciguard.levels.model.layers import Config, Family, LayerKind, LayerPlace, Shapes
 
 if TYPE_CHECKING:
     import random
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MAX_WIDTH = 3
 
 
-def _draw(rng: random.Random, place: Place) -> Config:
+def _draw(rng: random.Random, place: LayerPlace) -> Config:
     axes = len(place.shapes[0]) - 1
     config: Config = {"pool_size": drawn(rng, axes, most=_MAX_WIDTH)}
     if place.keeps:
@@ -38,7 +38,7 @@ def _shape(config: Config, shapes: Shapes) -> Shape | None:
     return None if found is None else (*found, channels)
 
 
-def _draw_global(rng: random.Random, place: Place) -> Config | None:
+def _draw_global(rng: random.Random, place: LayerPlace) -> Config | None:
     if place.keeps:
         return None
     return {"keepdims": True} if rng.random() < 0.5 else {}  # noqa: PLR2004 - as often as not
@@ -49,7 +49,7 @@ def _shape_global(config: Config, shapes: Shapes) -> Shape:
     return (*(1 for _ in space), channels) if config.get("keepdims") else (channels,)
 
 
-def _draw_adaptive(rng: random.Random, place: Place) -> Config:
+def _draw_adaptive(rng: random.Random, place: LayerPlace) -> Config:
     space = place.shapes[0][:-1]
     sizes = list(space) if place.keeps else [rng.randint(1, size) for size in space]
     return {"output_size": sizes[0] if len(sizes) == 1 else sizes}

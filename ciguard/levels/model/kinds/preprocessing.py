@@ -10,7 +10,7 @@ from ciguard.levels.model.layers import (
     Draw,
     Family,
     LayerKind,
-    Place,
+    LayerPlace,
     Shapes,
     elements,
     kept,
@@ -31,7 +31,7 @@ _COLOUR, _COLOUR_OR_GREY = (3,), (1, 3)
 # --- sizes --------------------------------------------------------------------------------------
 
 
-def _draw_resizing(rng: random.Random, place: Place) -> Config:
+def _draw_resizing(rng: random.Random, place: LayerPlace) -> Config:
     height, width, _ = place.shapes[0]
     if place.keeps:
         return {"height": height, "width": width}
@@ -41,14 +41,14 @@ def _draw_resizing(rng: random.Random, place: Place) -> Config:
     }
 
 
-def _draw_random_crop(rng: random.Random, place: Place) -> Config:
+def _draw_random_crop(rng: random.Random, place: LayerPlace) -> Config:
     """Draw the whole image: Keras 3.15.1 crops in training only, but always says that it does."""
     del rng
     height, width, _ = place.shapes[0]
     return {"height": height, "width": width}
 
 
-def _draw_crop(rng: random.Random, place: Place) -> Config:
+def _draw_crop(rng: random.Random, place: LayerPlace) -> Config:
     height, width, _ = place.shapes[0]
     if place.keeps:
         return {"height": height, "width": width}
@@ -65,7 +65,7 @@ def _shape_resized(config: Config, shapes: Shapes) -> Shape:
 # --- sound --------------------------------------------------------------------------------------
 
 
-def _draw_mel(rng: random.Random, place: Place) -> Config | None:
+def _draw_mel(rng: random.Random, place: LayerPlace) -> Config | None:
     samples = place.shapes[0][0]
     # Frames are reflected at the ends, so a frame must not be longer than the sound.
     lengths = [n for n in (4, 8, 16, 32) if n <= samples]
@@ -86,7 +86,7 @@ def _shape_mel(config: Config, shapes: Shapes) -> Shape:
     return (config["num_mel_bins"], (shapes[0][0] + stride + 1) // stride)
 
 
-def _draw_stft(rng: random.Random, place: Place) -> Config | None:
+def _draw_stft(rng: random.Random, place: LayerPlace) -> Config | None:
     samples, _ = place.shapes[0]
     lengths = [n for n in (2, 4, 8) if n <= samples]
     if place.keeps or not lengths:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.levels.model.kinds.windows import drawn, rank_of, slid
-from ciguard.levels.model.layers import PUBLIC, Config, Family, LayerKind, Place, Shapes, near
+from ciguard.levels.model.layers import PUBLIC, Config, Family, LayerKind, LayerPlace, Shapes, near
 
 if TYPE_CHECKING:
     import random
@@ -27,12 +27,12 @@ _OWN: Mapping[str, tuple[str, ...]] = {
 _MAX_UNROLLED_LENGTH = 16
 
 
-def _returns(rng: random.Random, place: Place) -> Config:
+def _returns(rng: random.Random, place: LayerPlace) -> Config:
     is_whole = place.keeps or rng.random() < 0.5  # noqa: PLR2004 - as often as the last step
     return {"return_sequences": True} if is_whole else {}
 
 
-def _draw(rng: random.Random, place: Place) -> Config:
+def _draw(rng: random.Random, place: LayerPlace) -> Config:
     features = place.shapes[0][-1]
     units = features if place.keeps else near(rng, features)
     return {"units": units, **_returns(rng, place)}
@@ -61,7 +61,7 @@ def _nested(layer: str, **config: Json) -> Json:
     return {"layer": layer, "config": config}
 
 
-def _draw_cells(rng: random.Random, place: Place) -> Config:
+def _draw_cells(rng: random.Random, place: LayerPlace) -> Config:
     """Draw one cell, or two on top of each other."""
     features = place.shapes[0][-1]
     units = features if place.keeps else near(rng, features)
@@ -100,7 +100,7 @@ def _weights_cells(config: Config, shapes: Shapes) -> int:
 _MERGES = ("sum", "mul", "ave")
 
 
-def _draw_both(rng: random.Random, place: Place) -> Config:
+def _draw_both(rng: random.Random, place: LayerPlace) -> Config:
     """Draw a layer that runs in both directions; what both give is joined or put side by side."""
     features = place.shapes[0][-1]
     merge = rng.choice((*_MERGES, "concat"))
@@ -131,7 +131,7 @@ def _weights_both(config: Config, shapes: Shapes) -> int:
 # --- over images --------------------------------------------------------------------------------
 
 
-def _draw_images(rng: random.Random, place: Place) -> Config:
+def _draw_images(rng: random.Random, place: LayerPlace) -> Config:
     *_, channels = place.shapes[0]
     axes = len(place.shapes[0]) - 2
     filters = channels if place.keeps else near(rng, channels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.levels.model.kinds.windows import per_axis
-from ciguard.levels.model.layers import Config, Family, LayerKind, Place, Shapes, elements
+from ciguard.levels.model.layers import Config, Family, LayerKind, LayerPlace, Shapes, elements
 
 if TYPE_CHECKING:
     import random
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ANY = (1, 2, 3, 4)
 
 
-def _draw_flatten(rng: random.Random, place: Place) -> Config | None:
+def _draw_flatten(rng: random.Random, place: LayerPlace) -> Config | None:
     del rng
     return None if place.keeps else {}
 
@@ -27,7 +27,7 @@ def _shape_flatten(config: Config, shapes: Shapes) -> Shape:
     return (elements(shapes[0]),)
 
 
-def _draw_reshape(rng: random.Random, place: Place) -> Config | None:
+def _draw_reshape(rng: random.Random, place: LayerPlace) -> Config | None:
     """Draw another order of the sizes, two of them joined, or one split."""
     sizes = list(place.shapes[0])
     if place.keeps:
@@ -56,7 +56,7 @@ def _shape_reshape(config: Config, shapes: Shapes) -> Shape | None:
     return tuple(asked) if elements(tuple(asked)) == count else None
 
 
-def _draw_permute(rng: random.Random, place: Place) -> Config:
+def _draw_permute(rng: random.Random, place: LayerPlace) -> Config:
     """Draw an order of the dimensions; one of equal sizes where the shape must stay."""
     shape = place.shapes[0]
     order = list(range(len(shape)))
@@ -72,7 +72,7 @@ def _shape_permute(config: Config, shapes: Shapes) -> Shape:
     return tuple(shapes[0][at - 1] for at in config["dims"])
 
 
-def _draw_repeat(rng: random.Random, place: Place) -> Config:
+def _draw_repeat(rng: random.Random, place: LayerPlace) -> Config:
     del place
     return {"n": rng.randint(1, 4)}
 
@@ -102,12 +102,12 @@ def _drawn_edges(rng: random.Random, most: Iterable[int]) -> Json:
     return pairs[0] if len(pairs) == 1 else pairs
 
 
-def _draw_padding(rng: random.Random, place: Place) -> Config | None:
+def _draw_padding(rng: random.Random, place: LayerPlace) -> Config | None:
     space = place.shapes[0][:-1]
     return None if place.keeps else {"padding": _drawn_edges(rng, (2 for _ in space))}
 
 
-def _draw_cropping(rng: random.Random, place: Place) -> Config | None:
+def _draw_cropping(rng: random.Random, place: LayerPlace) -> Config | None:
     space = place.shapes[0][:-1]
     if place.keeps:
         return None
@@ -127,7 +127,7 @@ def _shape_cropped(config: Config, shapes: Shapes) -> Shape | None:
     return (*left, channels) if min(left) > 0 else None
 
 
-def _draw_upsampling(rng: random.Random, place: Place) -> Config | None:
+def _draw_upsampling(rng: random.Random, place: LayerPlace) -> Config | None:
     axes = len(place.shapes[0]) - 1
     if place.keeps:
         return None

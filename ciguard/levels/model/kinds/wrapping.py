@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ciguard.levels.model.kinds import convolution, core, elementwise, pooling, reshaping
-from ciguard.levels.model.layers import PUBLIC, Config, Elements, Family, LayerKind, Place, Shapes
+from ciguard.levels.model.layers import (
+    PUBLIC,
+    Config,
+    Elements,
+    Family,
+    LayerKind,
+    LayerPlace,
+    Shapes,
+)
 
 if TYPE_CHECKING:
     import random
@@ -44,7 +52,7 @@ def _kinds(names: Iterable[str], shape: Shape) -> list[LayerKind]:
     return [kind for kind in found if kind.fits((shape,)) and kind.takes is Elements.FLOATS]
 
 
-def _inner(rng: random.Random, names: Iterable[str], place: Place) -> Json:
+def _inner(rng: random.Random, names: Iterable[str], place: LayerPlace) -> Json:
     """Draw a wrapped layer; None where there is none."""
     kinds = _kinds(names, place.shapes[0])
     kind = rng.choice(kinds) if kinds else None
@@ -66,8 +74,8 @@ def _weights_inner(nested: Json, shape: Shape) -> int:
 # --- over steps ---------------------------------------------------------------------------------
 
 
-def _draw_distributed(rng: random.Random, place: Place) -> Config | None:
-    step = Place((place.shapes[0][1:],), place.keeps)
+def _draw_distributed(rng: random.Random, place: LayerPlace) -> Config | None:
+    step = LayerPlace((place.shapes[0][1:],), place.keeps)
     inner = _inner(rng, _DISTRIBUTED, step)
     return None if inner is None else {"layer": inner}
 
@@ -85,7 +93,7 @@ def _weights_distributed(config: Config, shapes: Shapes) -> int:
 # --- with a normalised kernel -------------------------------------------------------------------
 
 
-def _draw_spectral(rng: random.Random, place: Place) -> Config | None:
+def _draw_spectral(rng: random.Random, place: LayerPlace) -> Config | None:
     inner = _inner(rng, _WITH_KERNEL, place)
     return None if inner is None else {"layer": inner}
 
@@ -101,8 +109,8 @@ def _weights_wrapped(config: Config, shapes: Shapes) -> int:
 # --- one after the other ------------------------------------------------------------------------
 
 
-def _draw_pipeline(rng: random.Random, place: Place) -> Config | None:
-    keeping = Place(place.shapes, keeps=True)
+def _draw_pipeline(rng: random.Random, place: LayerPlace) -> Config | None:
+    keeping = LayerPlace(place.shapes, keeps=True)
     inner = [_inner(rng, _IN_PIPELINE, keeping) for _ in range(rng.randint(1, 3))]
     return None if None in inner else {"layers": inner}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.models import WeightRule
 from ciguard.levels.model.rules.activations import remove_activation, replace_activation
 from ciguard.levels.model.rules.adding import add, add_many
-from ciguard.levels.model.rules.contract import Mutation, MutationRule, RuleName
+from ciguard.levels.model.rules.contract import ModelMutation, MutationRule, RuleName
 from ciguard.levels.model.rules.inner import inner
 from ciguard.levels.model.rules.whole import copy, remove, switch
 
@@ -25,4 +25,4 @@ RULES: Mapping[RuleName, MutationRule] = {
     **{RuleName(rule.value): inner(rule) for rule in WeightRule},
 }
 
-__all__ = ["RULES", "Mutation", "MutationRule", "RuleName"]
+__all__ = ["RULES", "ModelMutation", "MutationRule", "RuleName"]

@@ -16,8 +16,8 @@ from ciguard.levels.model.edits import (
     shapes_into,
     without,
 )
-from ciguard.levels.model.layers import Family, Place
-from ciguard.levels.model.rules.contract import Mutation
+from ciguard.levels.model.layers import Family, LayerPlace
+from ciguard.levels.model.rules.contract import ModelMutation
 from ciguard.levels.model.universe import short
 
 if TYPE_CHECKING:
@@ -32,23 +32,25 @@ _RECURRENT = "tanh"
 """Activation of a recurrent layer whose configuration names none."""
 
 
-def remove_activation(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+def remove_activation(
+    graph: LayerGraph, rng: random.Random, universe: Universe
+) -> ModelMutation | None:
     """AFRm: make a layer's activation linear, or remove an activation layer."""
     choices = [node for node in _activated(graph, universe) if _activation(node, universe) != _NONE]
     rng.shuffle(choices)
     for node in choices:
         what = f"{node.name}: {_activation(node, universe) or short(node.layer)}"
         if not _is_layer(node, universe):
-            return Mutation(configured(graph, node, {_ARGUMENT: _NONE}), what)
+            return ModelMutation(configured(graph, node, {_ARGUMENT: _NONE}), what)
         mutant = without(graph, node.name, node.inputs[0])
         if mutant is not None:
-            return Mutation(mutant, what)
+            return ModelMutation(mutant, what)
     return None
 
 
 def replace_activation(
     graph: LayerGraph, rng: random.Random, universe: Universe
-) -> Mutation | None:
+) -> ModelMutation | None:
     """AFRp: give a layer another activation, or put another activation layer in its place."""
     choices = _activated(graph, universe)
     if not choices:
@@ -62,18 +64,18 @@ def replace_activation(
         return None
     new = universe.choose_activation(rng, names)
     mutant = configured(graph, node, {_ARGUMENT: new})
-    return Mutation(mutant, f"{node.name}: {now} by {new}", drawn=(f"{ACTIVATIONS}{new}",))
+    return ModelMutation(mutant, f"{node.name}: {now} by {new}", drawn=(f"{ACTIVATIONS}{new}",))
 
 
 def _other_layer(
     graph: LayerGraph, node: LayerNode, rng: random.Random, universe: Universe
-) -> Mutation | None:
+) -> ModelMutation | None:
     kinds = [kind for kind in universe.kinds if kind.family is Family.ACTIVATION]
     others = [kind for kind in kinds if kind.name != "Softmax"]
     if not others:
         return None
     kind = universe.choose(rng, others, keeps=True)
-    drawn = universe.draw(rng, kind, Place(shapes_into(graph, node), keeps=True))
+    drawn = universe.draw(rng, kind, LayerPlace(shapes_into(graph, node), keeps=True))
     if drawn is None:
         return None
     config, shape = drawn
@@ -90,7 +92,7 @@ def _other_layer(
     if not universe.allows(mutant):
         return None
     what = f"{node.name}: {short(node.layer)} by {kind.name}"
-    return Mutation(mutant, what, drawn=(kind.public,))
+    return ModelMutation(mutant, what, drawn=(kind.public,))
 
 
 def _activated(graph: LayerGraph, universe: Universe) -> list[LayerNode]:

@@ -8,7 +8,7 @@ from ciguard.levels.model.bundles import Chain
 from ciguard.levels.model.edits import Edge, edges, inserted, protected
 from ciguard.levels.model.layers import Elements
 from ciguard.levels.model.repertoire import as_chain, renewed
-from ciguard.levels.model.rules.contract import Mutation
+from ciguard.levels.model.rules.contract import ModelMutation
 from ciguard.levels.model.universe import short
 
 if TYPE_CHECKING:
@@ -34,21 +34,21 @@ _OF_HIGHER_RANK = 0.25
 """How often a bundle begins with dimensions more: no model has those that some layers take."""
 
 
-def add(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+def add(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
     """LA: insert a layer that keeps the shape on an edge, and perhaps others on others."""
     return _several(graph, rng, universe, _one_layer)
 
 
-def add_many(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+def add_many(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
     """MLA: insert a layer that changes the shape, and what restores it; perhaps more than once."""
     return _several(graph, rng, universe, _bundle)
 
 
 def _several(
     graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extend
-) -> Mutation | None:
+) -> ModelMutation | None:
     """Insert a chain, and perhaps others into what came of it."""
-    made: list[Mutation] = []
+    made: list[ModelMutation] = []
     for _ in range(rng.randint(1, _MAX_AT_ONCE)):
         more = _tried(made[-1].graph if made else graph, rng, universe, extend)
         if more is None:
@@ -56,7 +56,7 @@ def _several(
         made.append(more)
     if not made:
         return None
-    return Mutation(
+    return ModelMutation(
         made[-1].graph,
         "; ".join(one.what for one in made),
         drawn=tuple(name for one in made for name in one.drawn),
@@ -66,7 +66,7 @@ def _several(
 
 def _tried(
     graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extend
-) -> Mutation | None:
+) -> ModelMutation | None:
     """Insert a chain on one edge after another until one suits and is within the bound."""
     places = _by_rank(graph)
     repeats = rng.random() < universe.repeats
@@ -82,7 +82,7 @@ def _tried(
         mutant = inserted(graph, edge, nodes) if nodes else None
         if mutant is not None and universe.allows(mutant):
             layers = ", ".join(short(node.layer) for node in nodes)
-            return Mutation(
+            return ModelMutation(
                 mutant,
                 f"{edge.source} → {edge.target}: {layers}",
                 drawn=tuple(chain.drawn),

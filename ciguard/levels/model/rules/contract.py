@@ -32,7 +32,7 @@ class RuleName(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mutation:
+class ModelMutation:
     """A mutant, and what was done to make it."""
 
     graph: LayerGraph
@@ -45,5 +45,5 @@ class Mutation:
     """What was inserted, if that is what was done: graphs of one input and one output."""
 
 
-MutationRule: TypeAlias = "Callable[[LayerGraph, random.Random, Universe], Mutation | None]"
+MutationRule: TypeAlias = "Callable[[LayerGraph, random.Random, Universe], ModelMutation | None]"
 """Makes a mutant; None where it finds no place in the graph."""

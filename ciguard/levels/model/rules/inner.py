@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.models import WeightEdit, WeightRule
 from ciguard.levels.model.edits import changed, protected
-from ciguard.levels.model.rules.contract import Mutation
+from ciguard.levels.model.rules.contract import ModelMutation
 from ciguard.levels.model.universe import short
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _SEED_BITS = 31
 
 def edit_weights(
     graph: LayerGraph, rng: random.Random, universe: Universe, *, rule: WeightRule
-) -> Mutation | None:
+) -> ModelMutation | None:
     """Append an edit to the weights of a layer that has some, wherever it is called."""
     kept = protected(graph)
     untouched = kept | {node.shares for node in graph.nodes if node.name in kept}
@@ -41,7 +41,7 @@ def edit_weights(
     edit = WeightEdit(rule, rng.getrandbits(_SEED_BITS))
     weights = replace(node.weights, edits=(*node.weights.edits, edit))
     mutant = changed(graph, {node.name: replace(node, weights=weights)})
-    return Mutation(mutant, f"{node.name}: {short(node.layer)}")
+    return ModelMutation(mutant, f"{node.name}: {short(node.layer)}")
 
 
 def inner(rule: WeightRule) -> MutationRule:

@@ -14,7 +14,7 @@ from ciguard.levels.model.edits import (
     protected,
     without,
 )
-from ciguard.levels.model.rules.contract import Mutation
+from ciguard.levels.model.rules.contract import ModelMutation
 from ciguard.levels.model.universe import short
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ciguard.levels.model.universe import Universe
 
 
-def remove(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+def remove(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
     """LR: remove a layer whose output could be one of its inputs."""
     del universe
     nodes = {node.name: node for node in graph.nodes}
@@ -40,7 +40,7 @@ def remove(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutatio
     for node, instead in choices:
         mutant = without(graph, node.name, instead)
         if mutant is not None:
-            return Mutation(mutant, f"{node.name}: {short(node.layer)}")
+            return ModelMutation(mutant, f"{node.name}: {short(node.layer)}")
     return None
 
 
@@ -48,7 +48,7 @@ def _alike(one: LayerNode, other: LayerNode) -> bool:
     return (one.shape, one.dtype) == (other.shape, other.dtype)
 
 
-def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
     """LS: let two layers change places that take the same shapes and give the same."""
     del universe
     kept = protected(graph)
@@ -66,7 +66,7 @@ def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutatio
         if _does(one) != _does(other):
             mutant = ordered(_switched(graph, one, other), graph)
         if mutant is not None:
-            return Mutation(mutant, f"{one.name}, {other.name}")
+            return ModelMutation(mutant, f"{one.name}, {other.name}")
     return None
 
 
@@ -91,7 +91,7 @@ def _switched(graph: LayerGraph, one: LayerNode, other: LayerNode) -> list[Layer
     ]
 
 
-def copy(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation | None:
+def copy(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
     """LC: put a copy of a layer behind it, with the same weights.
 
     A layer of several inputs is given the output of the first in the place of the input of the
@@ -110,7 +110,7 @@ def copy(graph: LayerGraph, rng: random.Random, universe: Universe) -> Mutation 
     for node, at in choices:
         mutant = _copied(graph, node, at)
         if universe.allows(mutant):
-            return Mutation(mutant, f"{node.name}: {short(node.layer)}")
+            return ModelMutation(mutant, f"{node.name}: {short(node.layer)}")
     return None
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ciguard.libraries.in_target.arrays import Arrays
+from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
-class JaxArrays(Arrays):
+class JaxArrays(ArrayLibrary):
     """Arrays on the default device."""
 
     library = "jax"

@@ -8,14 +8,14 @@ from ciguard.libraries.in_target.tag_names import (
     GLOBAL_STATE,
     RANDOM,
     UNSTABLE,
-    Row,
+    TagRow,
 )
 from ciguard.libraries.in_target.tags import tagger
 
 _JAX = r"^jax\.(?:\w+\.)*"
 
 ROWS = (
-    Row(
+    TagRow(
         FILES,
         _JAX,
         "files",
@@ -24,7 +24,7 @@ ROWS = (
             r"export\.|profiler\.",
         ),
     ),
-    Row(
+    TagRow(
         CALLBACK,
         _JAX,
         "take Python functions, or run inside a mapped one",
@@ -33,19 +33,19 @@ ROWS = (
             r"(?:all_gather|all_to_all|axis_index|axis_size|p(?:broadcast|max|mean|min|permute|shuffle|sum|sum_scatter|swapaxes)|pcast|ragged_all_to_all|psend|precv)$",
         ),
     ),
-    Row(
+    TagRow(
         GLOBAL_STATE,
         _JAX,
         "settings of the process",
         (r"set_printoptions$|printoptions$|config\.",),
     ),
-    Row(
+    TagRow(
         RANDOM,
         _JAX,
         "draw from a key",
         (r"random\.\w+$", r"(?:rng_uniform|rng_bit_generator)$", r"initializers\.\w+$"),
     ),
-    Row(UNSTABLE, _JAX, "uninitialised memory", (r"empty\w*$",)),
+    TagRow(UNSTABLE, _JAX, "uninitialised memory", (r"empty\w*$",)),
 )
 
 tags_of = tagger(*ROWS)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ciguard.libraries.in_target.arrays import Arrays
+from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
-class JittorArrays(Arrays):
+class JittorArrays(ArrayLibrary):
     """Vars, which are computed when they are read."""
 
     library = "jittor"

@@ -11,14 +11,14 @@ from ciguard.libraries.in_target.tag_names import (
     PROCESS,
     RANDOM,
     UNSTABLE,
-    Row,
+    TagRow,
 )
 from ciguard.libraries.in_target.tags import tagger
 
 _JITTOR = r"^jittor\.(?:\w+\.)*"
 
 ROWS = (
-    Row(
+    TagRow(
         FILES,
         _JITTOR,
         "read and write files; loading also runs pickled code",
@@ -27,13 +27,13 @@ ROWS = (
             r"(?:dataset|models|transform|utils|test|demo)\.",
         ),
     ),
-    Row(
+    TagRow(
         NETWORK,
         _JITTOR,
         "download, or talk to other processes",
         (r"(?:download\w*|jittorhub\w*|hub|mpi_\w+|mpi|in_mpi|distributed\w*)$",),
     ),
-    Row(
+    TagRow(
         PROCESS,
         _JITTOR,
         "compile C++ given as text, start and end processes",
@@ -44,13 +44,13 @@ ROWS = (
             r"(?:migrate\w*|to_cpu|to_gpu|attrs|graph_check|LOG|log_\w+capture\w*)$",
         ),
     ),
-    Row(
+    TagRow(
         CALLBACK,
         _JITTOR,
         "take Python functions",
         (r"(?:fetch|callback|inplace_wrapper|grad_hooker|register_hook|vmap)$",),
     ),
-    Row(
+    TagRow(
         GLOBAL_STATE,
         _JITTOR,
         "settings, graph and memory of the process",
@@ -61,7 +61,7 @@ ROWS = (
             r"(?:clear_trace_data|get_max_memory_\w+|runtime_\w+|release_from_holders)$",
         ),
     ),
-    Row(
+    TagRow(
         RANDOM,
         _JITTOR,
         "draw from a generator",
@@ -72,7 +72,7 @@ ROWS = (
             r"get_init_var_rand$|distributions\.",
         ),
     ),
-    Row(
+    TagRow(
         UNSTABLE,
         _JITTOR,
         "uninitialised memory, addresses, other Vars' memory",
@@ -82,7 +82,7 @@ ROWS = (
             r"(?:reuse_np_array|numpy2cupy|peek\w*|debug_msg|name)$",
         ),
     ),
-    Row(DEBUG, _JITTOR, "print", (r"(?:print\w*|debug_\w+|display\w*)$",)),
+    TagRow(DEBUG, _JITTOR, "print", (r"(?:print\w*|debug_\w+|display\w*)$",)),
 )
 
 tags_of = tagger(*ROWS)

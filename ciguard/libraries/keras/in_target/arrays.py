@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from ciguard.libraries.in_target.arrays import Arrays
+from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
-class KerasArrays(Arrays):
+class KerasArrays(ArrayLibrary):
     """Those of the backend that is set."""
 
     library = "keras"

@@ -9,14 +9,14 @@ from ciguard.libraries.in_target.tag_names import (
     NETWORK,
     RANDOM,
     UNSTABLE,
-    Row,
+    TagRow,
 )
 from ciguard.libraries.in_target.tags import tagger
 
 _KERAS = r"^(?:keras|tensorflow\.keras)\."
 
 ROWS = (
-    Row(
+    TagRow(
         FILES,
         _KERAS,
         "files and downloads",
@@ -28,8 +28,8 @@ ROWS = (
             r"visualization\.",
         ),
     ),
-    Row(NETWORK, _KERAS, "connections", (r"distribution\.", r"remat\.")),
-    Row(
+    TagRow(NETWORK, _KERAS, "connections", (r"distribution\.", r"remat\.")),
+    TagRow(
         CALLBACK,
         _KERAS,
         "take Python functions or layers",
@@ -38,7 +38,7 @@ ROWS = (
             r"layers\.(?:TFSMLayer|TorchModuleWrapper|JaxLayer|FlaxLayer|Lambda|Wrapper|RNN|Bidirectional|TimeDistributed|MelSpectrogram)$",
         ),
     ),
-    Row(
+    TagRow(
         GLOBAL_STATE,
         _KERAS,
         "settings of the process",
@@ -50,7 +50,7 @@ ROWS = (
             r"(?:\w+\.)*(?:set|enable|disable|register|clear)_\w+$",
         ),
     ),
-    Row(
+    TagRow(
         RANDOM,
         _KERAS,
         "draw from a generator",
@@ -64,7 +64,7 @@ ROWS = (
             r"(?:\w+\.)*(?:shuffle|MultiHeadAttention|GroupQueryAttention)$",
         ),
     ),
-    Row(UNSTABLE, _KERAS, "uninitialised memory", (r"ops\.empty\w*$",)),
+    TagRow(UNSTABLE, _KERAS, "uninitialised memory", (r"ops\.empty\w*$",)),
 )
 
 tags_of = tagger(*ROWS)

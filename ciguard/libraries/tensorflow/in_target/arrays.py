@@ -6,10 +6,10 @@ import importlib
 import sys
 from typing import Any
 
-from ciguard.libraries.in_target.arrays import Arrays
+from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
-class TensorflowArrays(Arrays):
+class TensorflowArrays(ArrayLibrary):
     """Eager tensors."""
 
     library = "tensorflow"

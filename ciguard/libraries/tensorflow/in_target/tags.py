@@ -14,7 +14,7 @@ from ciguard.libraries.in_target.tag_names import (
     RANDOM,
     TIME,
     UNSTABLE,
-    Row,
+    TagRow,
 )
 from ciguard.libraries.in_target.tags import tagger
 from ciguard.libraries.keras.in_target import tags as keras_tags
@@ -23,7 +23,7 @@ _TF = r"^tensorflow\."
 _RAW = r"^tensorflow\.raw_ops\."
 
 _FUNCTIONS = (
-    Row(
+    TagRow(
         FILES,
         _TF,
         "read, write and delete files",
@@ -47,7 +47,7 @@ _FUNCTIONS = (
             r"io\.(?:encode|decode)_proto$|import_graph_def$",
         ),
     ),
-    Row(
+    TagRow(
         NETWORK,
         _TF,
         "clusters and servers",
@@ -59,13 +59,13 @@ _FUNCTIONS = (
             r"data\.experimental\.distributed_save",
         ),
     ),
-    Row(
+    TagRow(
         PROCESS,
         _TF,
         "threads and compilers",
         (r"config\.threading\.", r"xla\.", r"autograph\."),
     ),
-    Row(
+    TagRow(
         CALLBACK,
         _TF,
         "take Python functions",
@@ -75,7 +75,7 @@ _FUNCTIONS = (
             r"nondifferentiable_batch_function$",
         ),
     ),
-    Row(
+    TagRow(
         GLOBAL_STATE,
         _TF,
         "switch modes of the runtime",
@@ -93,7 +93,7 @@ _FUNCTIONS = (
             r"experimental\.(?:async_|dispatch_for|function_executor)|variable_creator_scope$",
         ),
     ),
-    Row(
+    TagRow(
         RANDOM,
         _TF,
         "draw from a generator",
@@ -106,8 +106,8 @@ _FUNCTIONS = (
             r"experimental\.numpy\.random\.",
         ),
     ),
-    Row(TIME, _TF, "read the clock", (r"timestamp$",)),
-    Row(
+    TagRow(TIME, _TF, "read the clock", (r"timestamp$",)),
+    TagRow(
         DEBUG,
         _TF,
         "print, or raise on purpose",
@@ -121,17 +121,17 @@ _FUNCTIONS = (
             r"get_logger$",
         ),
     ),
-    Row(UNSTABLE, _TF, "uninitialised memory", (r"experimental\.numpy\.empty",)),
+    TagRow(UNSTABLE, _TF, "uninitialised memory", (r"experimental\.numpy\.empty",)),
 )
 
 _RAW_OPERATIONS = (
-    Row(
+    TagRow(
         DEBUG,
         _RAW,
         "crash on purpose, print, check",
         (r"Abort$", r"Print", r"Assert", r"Debug", r"_?Nop", r"TestBuild"),
     ),
-    Row(
+    TagRow(
         FILES,
         _RAW,
         "read and write files",
@@ -149,7 +149,7 @@ _RAW_OPERATIONS = (
             r"(?:Experimental)?DatasetToTFRecord|DistributedSave",
         ),
     ),
-    Row(
+    TagRow(
         NETWORK,
         _RAW,
         "servers, clusters, TPUs",
@@ -160,8 +160,8 @@ _RAW_OPERATIONS = (
             r"DTensor|CopyToMesh|Relayout",
         ),
     ),
-    Row(PROCESS, _RAW, "compilers and thread pools", (r"Xla|MlirPassthrough", r"\w*ThreadPool")),
-    Row(
+    TagRow(PROCESS, _RAW, "compilers and thread pools", (r"Xla|MlirPassthrough", r"\w*ThreadPool")),
+    TagRow(
         CALLBACK,
         _RAW,
         "take functions, as Python objects or of a graph",
@@ -172,7 +172,7 @@ _RAW_OPERATIONS = (
             r"OneShotIterator|MapDefun|FakeParam|GeneratorDataset|BatchFunction",
         ),
     ),
-    Row(
+    TagRow(
         BLOCKING,
         _RAW,
         "wait for another thread",
@@ -186,7 +186,7 @@ _RAW_OPERATIONS = (
             r"\w*MultiDevice",
         ),
     ),
-    Row(
+    TagRow(
         HANDLE,
         _RAW,
         "reference-typed variables of graph mode",
@@ -195,7 +195,7 @@ _RAW_OPERATIONS = (
             r"GetSessionHandle|GetSessionTensor|DeleteSessionTensor",
         ),
     ),
-    Row(
+    TagRow(
         RANDOM,
         _RAW,
         "draw from a generator",
@@ -206,14 +206,14 @@ _RAW_OPERATIONS = (
             r"AnonymousRandom|AnonymousSeed|CudnnRNN\w*",
         ),
     ),
-    Row(TIME, _RAW, "read the clock", (r"Timestamp",)),
-    Row(
+    TagRow(TIME, _RAW, "read the clock", (r"Timestamp",)),
+    TagRow(
         UNSTABLE,
         _RAW,
         "uninitialised memory, addresses",
         (r"Empty$", r"ParallelConcat", r"_ParallelConcat", r"InplaceEmpty"),
     ),
-    Row(
+    TagRow(
         GLOBAL_STATE,
         _RAW,
         "tables and trees kept by the runtime",

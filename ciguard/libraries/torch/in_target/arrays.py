@@ -6,10 +6,10 @@ import importlib
 import sys
 from typing import Any
 
-from ciguard.libraries.in_target.arrays import Arrays
+from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
-class TorchArrays(Arrays):
+class TorchArrays(ArrayLibrary):
     """Tensors on the CPU."""
 
     library = "torch"

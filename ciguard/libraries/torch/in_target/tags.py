@@ -11,7 +11,7 @@ from ciguard.libraries.in_target.tag_names import (
     PROCESS,
     RANDOM,
     UNSTABLE,
-    Row,
+    TagRow,
 )
 from ciguard.libraries.in_target.tags import tagger
 
@@ -20,19 +20,19 @@ _METHOD = r"^torch\.Tensor\."
 _TORCH_ANY = r"^torch\.(?:\w+\.)*"
 
 ROWS = (
-    Row(
+    TagRow(
         FILES,
         _TORCH,
         "read and write files; loading also runs pickled code",
         (r"(?:save|load|from_file)$", r"serialization\.", r"package\.", r"classes\.", r"ops\."),
     ),
-    Row(
+    TagRow(
         NETWORK,
         _TORCH,
         "download or connect",
         (r"hub\.", r"distributed\.", r"monitor\.", r"futures\."),
     ),
-    Row(
+    TagRow(
         PROCESS,
         _TORCH,
         "threads, compilers, other processes",
@@ -49,14 +49,14 @@ ROWS = (
             r"init_num_threads$",
         ),
     ),
-    Row(
+    TagRow(
         CALLBACK,
         _TORCH_ANY,
         "take Python functions",
         (r"(?:cond|vmap|while_loop)$", r"Tensor\.(?:apply_|map_|map2_|register_\w*hook)$"),
     ),
-    Row(PROCESS, _METHOD, "shared memory", (r"share_memory_$", r"is_shared$")),
-    Row(
+    TagRow(PROCESS, _METHOD, "shared memory", (r"share_memory_$", r"is_shared$")),
+    TagRow(
         GLOBAL_STATE,
         _TORCH_ANY,
         "switch modes of the library",
@@ -75,7 +75,7 @@ ROWS = (
             r"profiler\.",
         ),
     ),
-    Row(
+    TagRow(
         RANDOM,
         _TORCH_ANY,
         "draw from a generator",
@@ -92,7 +92,7 @@ ROWS = (
             r"scaled_dot_product_attention$",
         ),
     ),
-    Row(
+    TagRow(
         UNSTABLE,
         _TORCH_ANY,
         "uninitialised memory",
@@ -104,7 +104,7 @@ ROWS = (
             r"fbgemm_pack_\w+$",  # packed for the machine: addresses and unused room between
         ),
     ),
-    Row(DEBUG, _TORCH_ANY, "print or assert", (r"(?:_assert\w*|typename|log_api_usage\w*)$",)),
+    TagRow(DEBUG, _TORCH_ANY, "print or assert", (r"(?:_assert\w*|typename|log_api_usage\w*)$",)),
 )
 
 tags_of = tagger(*ROWS)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.applications.providers.codes import Code, ServiceError
-from ciguard.applications.providers.contract import Limits, Provider
+from ciguard.applications.providers.contract import Provider, ServiceLimits
 from ciguard.applications.providers.described import DescribedMessages
 from ciguard.applications.providers.description import read_description
 from ciguard.applications.providers.request import Reply
@@ -14,7 +14,7 @@ from ciguard.applications.providers.request import Reply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.applications.providers.request import Request
+    from ciguard.applications.providers.request import ServiceRequest
     from ciguard.domain.values import Json
 
 _DESCRIPTION = read_description("ciguard_planted.notes")
@@ -28,15 +28,15 @@ class NotesService:
 
     provider = "notes"
 
-    def are_asked(self, request: Request) -> bool:
+    def are_asked(self, request: ServiceRequest) -> bool:
         """Return whether a request is for it, by its path."""
         return _PATH.fullmatch(request.path) is not None
 
-    def title(self, request: Request) -> str:
+    def title(self, request: ServiceRequest) -> str:
         """Return how a log calls a request: by its path."""
         return request.path
 
-    def reply(self, request: Request, answering: Callable[[str, bytes], Json]) -> Reply:
+    def reply(self, request: ServiceRequest, answering: Callable[[str, bytes], Json]) -> Reply:
         """Answer a request; see `Services`."""
         operation = request.path.rpartition("/")[2]
         if request.method != "POST" or operation not in _ANSWERED:
@@ -47,7 +47,7 @@ class NotesService:
             raise ServiceError(said["error"]["code"], said["error"]["message"])
         return Reply(content=said["answer"], headers=_HEADERS)
 
-    def refusal(self, request: Request, error: ServiceError) -> Reply:
+    def refusal(self, request: ServiceRequest, error: ServiceError) -> Reply:
         """Return how it refuses a request."""
         del request
         return Reply(
@@ -64,7 +64,7 @@ PROVIDER = Provider(
     hook="ciguard_planted.notes.hook",
     messages=DescribedMessages(_DESCRIPTION),
     answered=_ANSWERED,
-    limits=Limits(no_image="There is no image.", no_text="There is no text."),
+    limits=ServiceLimits(no_image="There is no image.", no_text="There is no text."),
     services=NotesService,
     scores=frozenset({"sure", "score"}),
 )

@@ -10,12 +10,14 @@ import numpy as np
 
 from ciguard.libraries.in_target import introspection
 from ciguard.libraries.in_target.contract import Adapter
-from ciguard.libraries.in_target.tag_names import FILES, RANDOM, Row
+from ciguard.libraries.in_target.tag_names import FILES, RANDOM, TagRow
 from ciguard.libraries.in_target.tags import tagger
 
 TAG_ROWS = (
-    Row(FILES, r"^planted_tiles\.", "read and write files", (r"store$", r"fetch$")),
-    Row(RANDOM, r"^planted_tiles\.", "draw from numpy's generator", (r"noise$|normal$|integers$",)),
+    TagRow(FILES, r"^planted_tiles\.", "read and write files", (r"store$", r"fetch$")),
+    TagRow(
+        RANDOM, r"^planted_tiles\.", "draw from numpy's generator", (r"noise$|normal$|integers$",)
+    ),
 )
 tags_of = tagger(*TAG_ROWS)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ciguard.domain.values import LiteralValue
 from ciguard.libraries import (
     ForkPolicy,
-    Inputs,
+    InputExpressions,
     Library,
     Operations,
     ProgramStyle,
@@ -39,7 +39,7 @@ PROGRAMS = ProgramStyle(
     flattened="x.flatten(1)",
     reshaped="x.reshape({shape})",
     as_float="x.cast('float32')",
-    inputs=Inputs(
+    inputs=InputExpressions(
         floating="planted_tiles.normal({shape}).cast('{dtype}')",
         whole="planted_tiles.integers({below}, {shape}).cast('{dtype}')",
     ),

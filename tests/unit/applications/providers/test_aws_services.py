@@ -19,7 +19,7 @@ from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.emulating.emulator import Emulator
 from ciguard.applications.providers.aws.in_target.messages import OF_IMAGES, OF_TEXTS, method_of
 from ciguard.applications.providers.codes import Code
-from ciguard.applications.providers.request import Reply, Request
+from ciguard.applications.providers.request import Reply, ServiceRequest
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 SIMULATED = Chosen((Simulated(None, {}),))
@@ -35,7 +35,7 @@ TEXT = {"Text": "Ada was in Rome.", "LanguageCode": "en"}
 
 def asked(target: str, request: object, emulator: Emulator = EMULATOR) -> Reply:
     body = request if isinstance(request, bytes) else json.dumps(request).encode()
-    return emulator.reply(Request("POST", "/", {"x-amz-target": target}, body))
+    return emulator.reply(ServiceRequest("POST", "/", {"x-amz-target": target}, body))
 
 
 def labels(**request: object) -> Reply:
@@ -146,7 +146,7 @@ def test_other_operations_are_not_answered(target: str) -> None:
 
 def test_an_operation_without_an_engine_and_another_method_are_not_answered() -> None:
     unfit = asked("RekognitionService.DetectModerationLabels", {"Image": {"Bytes": IMAGE}})
-    request = Request("GET", "/", {"x-amz-target": TARGETS[0]})
+    request = ServiceRequest("GET", "/", {"x-amz-target": TARGETS[0]})
 
     assert is_refused(unfit, "UnknownOperationException", "detect_moderation_labels: not answered")
     assert is_refused(EMULATOR.reply(request), "UnknownOperationException")

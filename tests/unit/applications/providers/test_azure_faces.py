@@ -16,7 +16,7 @@ from ciguard.applications.answering.faces import Faces
 from ciguard.applications.answering.faults import Fault, Oddity
 from ciguard.applications.answering.faulty import with_faults
 from ciguard.applications.inverting.drawing import faces
-from ciguard.applications.inverting.inputs import Wanted
+from ciguard.applications.inverting.inputs import InputSpec
 from ciguard.applications.providers.azure.face_messages import (
     EMOTION_KINDS,
     SHOWN_BY_FACES,
@@ -27,11 +27,11 @@ from ciguard.applications.providers.azure.in_target.faces import (
     faces_asked_for,
     operation_of,
 )
-from ciguard.applications.providers.description import Task
-from ciguard.applications.providers.recognised import Box, Face
+from ciguard.applications.providers.description import RecognitionTask
+from ciguard.applications.providers.recognised import BoundingBox, Face
 
 if TYPE_CHECKING:
-    from ciguard.applications.inverting.inputs import Input
+    from ciguard.applications.inverting.inputs import ServiceInput
     from ciguard.applications.providers.description import Operation
     from ciguard.domain.values import Json
 
@@ -45,14 +45,14 @@ def described(name: str) -> Operation:
     return found
 
 
-def drawn_face() -> Input:
+def drawn_face() -> ServiceInput:
     rng = random.Random(1)
-    return next(faces(Wanted(Task.FACES, "face"), rng))
+    return next(faces(InputSpec(RecognitionTask.FACES, "face"), rng))
 
 
 def face(*shown: str, side: float = 20, sureness: float = 0.9) -> Face:
     likely = dict.fromkeys(shown, "VERY_LIKELY")
-    return Face(Box(1, 2, side, side), 0.9, likely, 30, sureness)
+    return Face(BoundingBox(1, 2, side, side), 0.9, likely, 30, sureness)
 
 
 def told(*shown: str, sureness: float = 0.9) -> Json:
@@ -62,7 +62,7 @@ def told(*shown: str, sureness: float = 0.9) -> Json:
 
 @given(st.dictionaries(st.sampled_from(SHOWN_BY_FACES), st.sampled_from(LIKELIHOODS)))
 def test_shares_of_emotions_are_one_in_all(likelihoods: dict[str, str]) -> None:
-    (found,) = face_answer([Face(Box(0, 0, 9, 9), 0.5, likelihoods)], SIZE)
+    (found,) = face_answer([Face(BoundingBox(0, 0, 9, 9), 0.5, likelihoods)], SIZE)
 
     emotion = found["face_attributes"]["emotion"]
     assert emotion.keys() == set(EMOTION_KINDS)

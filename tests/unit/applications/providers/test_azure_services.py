@@ -19,7 +19,7 @@ from ciguard.applications.answering.simulated import Simulated
 from ciguard.applications.emulating.emulator import Emulator
 from ciguard.applications.providers.azure.in_target.messages import Reads
 from ciguard.applications.providers.codes import Code
-from ciguard.applications.providers.request import Reply, Request
+from ciguard.applications.providers.request import Reply, ServiceRequest
 
 IMAGE = b"\x89PNG\r\n\x1a\n"
 SIMULATED = Chosen((Simulated(None, {}),))
@@ -47,11 +47,11 @@ def asked(path: str, request: object, kind: str = "", emulator: Emulator = EMULA
     is_stream = isinstance(request, bytes)
     body = request if isinstance(request, bytes) else json.dumps(request).encode()
     headers = {"content-type": kind or (STREAM if is_stream else JSON_TYPE)}
-    return emulator.reply(Request("POST", path, headers, body, "http://localhost:1"))
+    return emulator.reply(ServiceRequest("POST", path, headers, body, "http://localhost:1"))
 
 
 def got(path: str) -> Reply:
-    return EMULATOR.reply(Request("GET", path, origin="http://localhost:1"))
+    return EMULATOR.reply(ServiceRequest("GET", path, origin="http://localhost:1"))
 
 
 def documents(*texts: object) -> dict[str, object]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ciguard.applications.providers.described import DescribedMessages
-from ciguard.applications.providers.description import Task, read_provider
-from ciguard.applications.providers.recognised import Box, Entity, Felt, Word
+from ciguard.applications.providers.description import RecognitionTask, read_provider
+from ciguard.applications.providers.recognised import BoundingBox, Entity, Felt, Word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ feel = { task = "sentiment", key = "feeling", score = "score", between = [-1, 1]
 names = { task = "entities", records = "names", key = "name", kind = "type", score = "sure" }
 language = { task = "language", records = "languages", key = "code" }
 """
-BOX = Box(0, 0, 1, 1)
+BOX = BoundingBox(0, 0, 1, 1)
 FOUND = [("Cat", 0.25), ("Dog", 0.5)]
 
 
@@ -43,8 +43,13 @@ def messages(tmp_path: Path) -> DescribedMessages:
 def test_what_is_described_is_answered(messages: DescribedMessages) -> None:
     assert {"eyes"} == messages.CLIENTS
     assert {
-        Task.LABELS, Task.OBJECTS, Task.TEXT, Task.CATEGORIES, Task.SENTIMENT, Task.ENTITIES,
-    } == messages.TASKS  # fmt: skip
+        RecognitionTask.LABELS,
+        RecognitionTask.OBJECTS,
+        RecognitionTask.TEXT,
+        RecognitionTask.CATEGORIES,
+        RecognitionTask.SENTIMENT,
+        RecognitionTask.ENTITIES,
+    } == messages.TASKS
 
 
 def test_results_lie_where_the_first_operation_of_a_task_has_them(

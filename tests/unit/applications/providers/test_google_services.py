@@ -21,7 +21,7 @@ from ciguard.applications.emulating.emulator import Emulator
 from ciguard.applications.providers.codes import Code
 from ciguard.applications.providers.google.requests import _DOCUMENTS, _FEATURES
 from ciguard.applications.providers.google.routes import ROUTES, VERSIONS
-from ciguard.applications.providers.request import Reply, Request
+from ciguard.applications.providers.request import Reply, ServiceRequest
 
 IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 DOCUMENT = {"type": "PLAIN_TEXT", "content": "Ada was in Rome."}
@@ -31,7 +31,7 @@ METHODS = [route.method(version) for route in ROUTES for version in VERSIONS[rou
 
 
 def asked(path: str, request: object) -> Reply:
-    return EMULATOR.reply(Request("POST", path, body=json.dumps(request).encode()))
+    return EMULATOR.reply(ServiceRequest("POST", path, body=json.dumps(request).encode()))
 
 
 def images(*requests: object) -> Reply:
@@ -181,7 +181,7 @@ def test_a_document_needs_a_type_and_a_whole_text() -> None:
 )
 def test_what_is_no_json_is_refused(body: bytes) -> None:
     assert "cannot be parsed" in refused(
-        EMULATOR.reply(Request("POST", "/v1/images:annotate", body=body))
+        EMULATOR.reply(ServiceRequest("POST", "/v1/images:annotate", body=body))
     )
 
 
@@ -195,7 +195,9 @@ def test_what_is_no_json_is_refused(body: bytes) -> None:
     ],
 )
 def test_other_paths_are_not_answered(path: str, said: str) -> None:
-    assert said in refused(EMULATOR.reply(Request("POST", path, body=b"{}")), Code.UNIMPLEMENTED)
+    assert said in refused(
+        EMULATOR.reply(ServiceRequest("POST", path, body=b"{}")), Code.UNIMPLEMENTED
+    )
 
 
 def test_other_features_are_not_answered() -> None:
@@ -211,7 +213,7 @@ def test_a_project_in_the_path_is_let_be() -> None:
 
 def test_what_no_engine_answers_is_said() -> None:
     body = json.dumps({"document": DOCUMENT}).encode()
-    request = Request("POST", "/v1/documents:analyzeSentiment", body=body)
+    request = ServiceRequest("POST", "/v1/documents:analyzeSentiment", body=body)
 
     reply = Emulator(Chosen(())).reply(request)
 
@@ -249,7 +251,7 @@ JSON = st.recursive(
 def test_any_request_is_answered_or_refused(path: str, request: Any) -> None:
     body = request if isinstance(request, bytes) else json.dumps(request).encode()
 
-    reply = EMULATOR.reply(Request("POST", path, body=body))
+    reply = EMULATOR.reply(ServiceRequest("POST", path, body=body))
 
     assert json.loads(json.dumps(reply.content)) == reply.content
     assert reply.status == HTTPStatus.OK or Code(reply.code)

@@ -10,9 +10,9 @@ import pytest
 
 from ciguard.applications.in_target.hooks import Hook
 from ciguard.applications.providers.codes import Code, ServiceError
-from ciguard.applications.providers.description import Kind, Task, kind_of
+from ciguard.applications.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.applications.providers.registered import PROVIDERS, are_recognised, outside_hooks
-from ciguard.applications.providers.request import Request
+from ciguard.applications.providers.request import ServiceRequest
 from ciguard.errors import RegistrationError
 
 EVERY = sorted(PROVIDERS.items().items())
@@ -38,7 +38,7 @@ def test_what_is_answered_is_described(registered: tuple[str, Any]) -> None:
     for name in (*provider.answered, *parts):
         assert any(map(are_recognised, provider.description.operations(name))) or {
             one.task for one in provider.description.operations(name)
-        } <= {Task.PHRASES, Task.LANGUAGE, Task.OTHER}, name
+        } <= {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER}, name
 
 
 def test_messages_of_what_is_recognised_are_there(registered: tuple[str, Any]) -> None:
@@ -53,8 +53,8 @@ def test_messages_of_what_is_recognised_are_there(registered: tuple[str, Any]) -
 
     assert described >= provider.messages.CLIENTS
     assert tasks >= provider.messages.TASKS
-    assert Task.FACES not in tasks or provider.faces is not None
-    assert Task.SPEECH not in tasks or provider.speech is not None
+    assert RecognitionTask.FACES not in tasks or provider.faces is not None
+    assert RecognitionTask.SPEECH not in tasks or provider.speech is not None
 
 
 def test_an_image_can_be_refused(registered: tuple[str, Any]) -> None:
@@ -64,7 +64,9 @@ def test_an_image_can_be_refused(registered: tuple[str, Any]) -> None:
         for one in client.operations.values():
             refusals = provider.messages.refusals(one)
             assert any(not refusal.is_of_content for refusal in refusals)
-            assert kind_of(one.task) is not Kind.IMAGE or any(r.is_of_content for r in refusals)
+            assert kind_of(one.task) is not MediaKind.IMAGE or any(
+                r.is_of_content for r in refusals
+            )
 
 
 def test_a_hook_is_an_object_of_its_module(registered: tuple[str, Any]) -> None:
@@ -76,7 +78,7 @@ def test_a_hook_is_an_object_of_its_module(registered: tuple[str, Any]) -> None:
 
 def test_a_request_is_refused_in_its_own_words(registered: tuple[str, Any]) -> None:
     _, provider = registered
-    request = Request("POST", "/", headers={"x-amz-target": "Unknown"})
+    request = ServiceRequest("POST", "/", headers={"x-amz-target": "Unknown"})
 
     reply = provider.services().refusal(request, ServiceError(Code.INTERNAL, "It fails."))
 

@@ -9,7 +9,7 @@ import pytest
 from ciguard.applications import known_providers, read_provider
 from ciguard.applications.finding import find, read_application
 from ciguard.applications.providers.azure.in_target import clients as azure_clients
-from ciguard.applications.providers.description import Field, Task
+from ciguard.applications.providers.description import Field, RecognitionTask
 from ciguard.applications.providers.google.in_target import clients as google_clients
 from ciguard.errors import ConfigurationError
 
@@ -34,7 +34,7 @@ def test_every_task_of_the_paper_can_be_asked_of_google() -> None:
 
     tasks = {one.task for client in google.clients for one in client.operations.values()}
 
-    assert tasks == set(Task) - {Task.PHRASES, Task.LANGUAGE}
+    assert tasks == set(RecognitionTask) - {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE}
 
 
 def test_what_inputs_are_made_for_says_where_its_results_are() -> None:
@@ -42,7 +42,11 @@ def test_what_inputs_are_made_for_says_where_its_results_are() -> None:
         for client in provider.clients:
             for operation in client.operations.values():
                 known = operation.records or operation.fields
-                assert known or operation.task in {Task.OTHER, Task.FACES, Task.SPEECH}, operation
+                assert known or operation.task in {
+                    RecognitionTask.OTHER,
+                    RecognitionTask.FACES,
+                    RecognitionTask.SPEECH,
+                }, operation
 
 
 def test_a_provider_of_one_s_own_is_found(tmp_path: Path) -> None:

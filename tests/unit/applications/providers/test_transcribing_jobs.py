@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ciguard.applications.in_target import stored
 from ciguard.applications.in_target.asking import UnknownOperationError
-from ciguard.applications.in_target.served import Documents
+from ciguard.applications.in_target.served import DocumentServer
 from ciguard.applications.providers.aws.in_target.jobs import Jobs
 from ciguard.applications.providers.aws.in_target.storage import Storage
 
@@ -151,7 +151,7 @@ def test_a_job_that_somebody_else_has_begun_is_about_its_address() -> None:
 
 
 def test_the_oldest_documents_are_forgotten() -> None:
-    documents = Documents()
+    documents = DocumentServer()
     addresses = [documents.put("file.json", b"%d" % at) for at in range(201)]
 
     assert fetched(addresses[-1]) == 200

@@ -39,7 +39,7 @@ from ciguard.domain.events import (
     Warned,
 )
 from ciguard.domain.findings import Comparison, Confirmation, Tally, Verdict
-from ciguard.domain.parts import Explored, Gap
+from ciguard.domain.parts import Gap, StreamProgress
 from ciguard.domain.plan import Plan, PlanMode, PlannedJob, SkippedJob
 from ciguard.domain.shards import Shard
 
@@ -222,7 +222,7 @@ def test_what_several_shards_saw_of_a_bucket_is_put_together(
 
 
 def test_a_stream_counts_as_explored_as_far_as_every_shard_got() -> None:
-    far, less = Explored(batches=40, learned=""), Explored(batches=30, learned="")
+    far, less = StreamProgress(batches=40, learned=""), StreamProgress(batches=30, learned="")
     every = [part(FIRST, explored={STREAM: far}), part(SECOND, explored={STREAM: less})]
 
     assert unite.explored_by(every) == {STREAM: (less, 120.0)}

@@ -20,7 +20,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Crashed, Outcome, Passed, Rejected
 from ciguard.domain.records import ApiRecord
 from ciguard.domain.values import Constant, TensorValue
-from ciguard.execution import Result
+from ciguard.execution import JobResult
 from ciguard.oracles import Identity
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def started(desk: Desk, *seen: Executed, of: dict[str, Group] | None = None) -> 
 
 
 def answer(equivalents: Equivalents, job: Job, *outcomes: Outcome) -> list[Finding]:
-    list(equivalents.take(Result(job, outcomes, 0.1)))
+    list(equivalents.take(JobResult(job, outcomes, 0.1)))
     return list(equivalents.findings())
 
 
@@ -178,7 +178,7 @@ def test_a_death_on_the_other_library_is_told_as_what_ran_there() -> None:
     desk = Desk()
     equivalents = started(desk, executed(case()))
 
-    ((group, ran),) = equivalents.take(Result(desk.jobs[0], (Crashed("SIGSEGV"),), 0.1))
+    ((group, ran),) = equivalents.take(JobResult(desk.jobs[0], (Crashed("SIGSEGV"),), 0.1))
 
     assert (group.library, ran.api) == ("jax", "jax.numpy.sum")
     assert list(equivalents.findings()) == []

@@ -12,11 +12,11 @@ from baseline_examples import record
 from campaign_examples import ONE, TWO, call, group, member
 
 from ciguard.campaign.stages.measuring import Measurer
-from ciguard.campaign.stages.suspects import Candidate
+from ciguard.campaign.stages.suspects import SuspectCall
 from ciguard.domain.findings import Confirmation
 from ciguard.domain.outcomes import Crashed, Outcome, Passed
 from ciguard.domain.values import TensorValue, Uniform
-from ciguard.execution import Job, Measured, Quantity, Result
+from ciguard.execution import Job, JobResult, Measured, Quantity
 from ciguard.oracles import rounds_for
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class Desk:
     def add(self, job: Job) -> None:
         self.jobs.append(job)
 
-    def answer(self) -> Result:
+    def answer(self) -> JobResult:
         job = self.jobs.popleft()
         self.done.append(job)
-        return Result(job, tuple(self._outcome(job, request) for request in job.cases), 0.1)
+        return JobResult(job, tuple(self._outcome(job, request) for request in job.cases), 0.1)
 
     def _outcome(self, job: Job, request: bytes) -> Outcome:
         (quantity, *plan), case = json.loads(request)
@@ -73,7 +73,7 @@ def measurer(
     groups = {"planted": group(member(ONE, API), member(TWO, API))}
     made = Measurer(cast("Dispatcher", desk), groups, known=known)
     case = explored or call("double")
-    made.propose((), [Candidate("planted", case, (ONE, TWO), (1e-4, 3e-4))])
+    made.propose((), [SuspectCall("planted", case, (ONE, TWO), (1e-4, 3e-4))])
     return made
 
 
@@ -192,7 +192,7 @@ def test_suspects_are_measured_together_and_one_that_dies_takes_none_along() -> 
     groups = {"planted": group(member(ONE, API, fragile), member(TWO, API, fragile))}
     made = Measurer(cast("Dispatcher", desk), groups, known=())
     calls = (call("fragile"), call("double"))
-    made.propose((), [Candidate("planted", one, (ONE, TWO), (1e-4, 3e-4)) for one in calls])
+    made.propose((), [SuspectCall("planted", one, (ONE, TWO), (1e-4, 3e-4)) for one in calls])
 
     settled = played(made, desk)
 

@@ -12,7 +12,7 @@ from ciguard.domain.api_calls import as_call
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Exhausted, Passed, Rejected, Resource, Stage
 from ciguard.domain.programs import ProgramCase
-from ciguard.execution import Result
+from ciguard.execution import JobResult
 
 if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
@@ -103,8 +103,8 @@ def test_a_case_counts_as_exercised_only_where_its_call_was_made_and_ended_well(
     replays.start([stored("")])
     first, last = desk.jobs
 
-    assert replays.take(Result(first, (Passed(b"1", 0.1),), 0.1)) is None
-    complete = replays.take(Result(last, (outcome,), 0.1))
+    assert replays.take(JobResult(first, (Passed(b"1", 0.1),), 0.1)) is None
+    complete = replays.take(JobResult(last, (outcome,), 0.1))
 
     assert complete is not None
     assert complete.exercised_on == ({ONE, TWO} if is_exercised else {ONE})
@@ -115,7 +115,7 @@ def test_void_result_of_a_replay_leaves_its_bucket_unexercised() -> None:
     tested = group(member(ONE, "planted.double"))
     replays = Replays(cast("Dispatcher", desk), {"planted": tested})
     replays.start([stored("")])
-    complete = replays.take(Result(desk.jobs[0], (Passed(b"1", 0.1),), 0.1))
+    complete = replays.take(JobResult(desk.jobs[0], (Passed(b"1", 0.1),), 0.1))
     assert complete is not None
     replays.note_passed(complete)
 

@@ -13,7 +13,7 @@ from ciguard.campaign.stages.attributing import Attributor
 from ciguard.campaign.stages.trial import REPETITIONS, Suspect, trial
 from ciguard.domain.case import case_from_json
 from ciguard.domain.outcomes import Crashed, Frame, Hung, Outcome, Passed
-from ciguard.execution import Job, Result
+from ciguard.execution import Job, JobResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,10 +41,10 @@ class Desk:
         assert urgent
         self.jobs.append(job)
 
-    def result(self) -> Result:
+    def result(self) -> JobResult:
         job = self.jobs.pop(0)
         outcomes = tuple(self.world(job, case_from_json(json.loads(one))) for one in job.cases)
-        return Result(job, outcomes, 0.1)
+        return JobResult(job, outcomes, 0.1)
 
 
 def tried(met: Finding, world: World, *cases: Case) -> tuple[Attribution, tuple[str, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ciguard.domain.values import ArrayValue, Explicit, value_to_json
-from ciguard.functions.in_target.worker import Ended, Runner
+from ciguard.functions.in_target.worker import CaseEnd, Runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,13 +87,13 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
     return Runner(programs, lambda _: None, lambda error: isinstance(error, MemoryError))
 
 
-def called(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> Ended:
+def called(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> CaseEnd:
     call = {"function": function, "arguments": [*map(list, arguments.items())], "constructor": None}
     return runner.run({"file": "src/program_of_worker.py", "call": call, "seed": seed})
 
 
 def test_what_is_returned_comes_back(runner: Runner) -> None:
-    assert called(runner, "f", x=3) == Ended("passed", value=3, mutated=[])
+    assert called(runner, "f", x=3) == CaseEnd("passed", value=3, mutated=[])
 
 
 def test_what_is_documented_is_a_refusal(runner: Runner) -> None:

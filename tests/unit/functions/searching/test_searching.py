@@ -14,11 +14,11 @@ from hypothesis.database import InMemoryExampleDatabase
 
 from ciguard.execution import StackLine
 from ciguard.functions.hosting.verdicts import (
+    CallFailure,
+    CallPassed,
     Discarded,
-    Failure,
-    Kind,
+    FailureKind,
     NoInstance,
-    Passed,
     Verdict,
 )
 from ciguard.functions.searching.examples import KeepingDatabase
@@ -52,9 +52,9 @@ class Number:
         return self.value
 
 
-def failure(key: str, kind: Kind = Kind.EXCEPTION) -> Failure:
+def failure(key: str, kind: FailureKind = FailureKind.EXCEPTION) -> CallFailure:
     frames = (StackLine("model.py", 3, key),)
-    return Failure(kind=kind, type="ValueError", message=key, frames=frames, key=key)
+    return CallFailure(kind=kind, type="ValueError", message=key, frames=frames, key=key)
 
 
 def numbers(least: int = 0, most: int = 1000) -> st.SearchStrategy[Number]:
@@ -72,13 +72,13 @@ def searched(
 
 
 def test_a_function_that_never_fails_has_as_many_valid_inputs_as_asked_for() -> None:
-    result = searched(lambda call: Passed(), max_examples=37)  # noqa: ARG005
+    result = searched(lambda call: CallPassed(), max_examples=37)  # noqa: ARG005
 
     assert (result.found, result.valid, result.discarded) == ([], 37, 0)
 
 
 def test_a_failure_comes_with_its_smallest_call() -> None:
-    result = searched(lambda call: failure("big") if call.value >= 100 else Passed())
+    result = searched(lambda call: failure("big") if call.value >= 100 else CallPassed())
 
     assert [(f.call.value, f.failure.key, f.recurs) for f in result.found] == [(100, "big", True)]
 
@@ -87,7 +87,7 @@ def test_a_path_that_failed_is_blocked_so_that_what_it_masks_is_found() -> None:
     def masked(call: Number) -> Verdict:
         if call.value < 950:
             return failure("nearly all")
-        return failure("the rest") if call.value >= 970 else Passed()
+        return failure("the rest") if call.value >= 970 else CallPassed()
 
     result = searched(masked, max_examples=100)
 
@@ -109,7 +109,7 @@ def test_the_search_ends_where_every_input_takes_a_blocked_path() -> None:
 
 def test_inputs_that_are_discarded_are_counted_with_their_reasons() -> None:
     result = searched(
-        lambda call: Passed() if call.value % 2 else Discarded("n % 2 == 1"), max_examples=30
+        lambda call: CallPassed() if call.value % 2 else Discarded("n % 2 == 1"), max_examples=30
     )
 
     assert result.valid == 30
@@ -126,7 +126,7 @@ def test_inputs_that_are_discarded_while_they_are_drawn_are_counted() -> None:
         assume(call.value % 2)
         return call
 
-    result = searched(lambda call: Passed(), numbers().map(is_odd), max_examples=20)  # noqa: ARG005
+    result = searched(lambda call: CallPassed(), numbers().map(is_odd), max_examples=20)  # noqa: ARG005
 
     assert result.valid > 0
     assert 0 < result.discarded <= len(refused)  # a mapped strategy tries again by itself
@@ -135,7 +135,7 @@ def test_inputs_that_are_discarded_while_they_are_drawn_are_counted() -> None:
 def test_what_hypothesis_cuts_short_itself_is_not_discarded() -> None:
     long = st.lists(st.integers(0, 9), min_size=5, max_size=30)
 
-    result = searched(lambda call: Passed(), long.map(sum).map(Number), max_examples=50)  # noqa: ARG005
+    result = searched(lambda call: CallPassed(), long.map(sum).map(Number), max_examples=50)  # noqa: ARG005
 
     assert result.valid > 0
     assert result.discarded == 0
@@ -160,7 +160,7 @@ def test_no_call_is_made_twice_but_to_see_whether_it_recurs() -> None:
 
     def execute(call: Number) -> Verdict:
         seen.append(call.value)
-        return failure("big") if call.value >= 3 else Passed()
+        return failure("big") if call.value >= 3 else CallPassed()
 
     searched(execute, numbers(0, 5))
 
@@ -174,7 +174,7 @@ def test_a_failure_that_does_not_recur_says_so() -> None:
     def only_once(call: Number) -> Verdict:
         is_new = call.value not in seen
         seen.add(call.value)
-        return failure("flaky") if is_new else Passed()
+        return failure("flaky") if is_new else CallPassed()
 
     result = searched(only_once, max_examples=5)
 
@@ -182,7 +182,7 @@ def test_a_failure_that_does_not_recur_says_so() -> None:
 
 
 def test_calls_end_when_the_budget_is_spent() -> None:
-    result = searched(lambda call: Passed(), budget_s=1e-9, max_examples=50)  # noqa: ARG005
+    result = searched(lambda call: CallPassed(), budget_s=1e-9, max_examples=50)  # noqa: ARG005
 
     assert result.stopped
     assert result.valid == 0
@@ -193,7 +193,7 @@ def test_failures_are_replayed_first_in_the_next_session() -> None:
     settings = SearchSettings(database=database)
 
     def rare(call: Number) -> Verdict:
-        return failure("one") if call.value == 31_337 else Passed()
+        return failure("one") if call.value == 31_337 else CallPassed()
 
     strategy = st.one_of(st.just(31_337), st.integers(0, 10**9)).map(Number)
     first = search("rare", strategy, rare, chosen=settings)
@@ -260,7 +260,7 @@ def test_the_profile_rules_what_is_not_chosen(examples: int) -> None:
     before = hypothesis.settings.get_current_profile_name()
     hypothesis.settings.load_profile(profile)
     try:
-        result = searched(lambda call: Passed())  # noqa: ARG005
+        result = searched(lambda call: CallPassed())  # noqa: ARG005
     finally:
         hypothesis.settings.load_profile(before)
 

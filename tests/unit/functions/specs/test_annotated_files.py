@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.functions.specs.programs import (
-    Program,
+    ProgramFile,
     has_plain_tests,
     is_annotated,
     sidecar_of,
@@ -80,10 +80,10 @@ def test_a_program_is_imported_from_above_its_package(tmp_path: Path) -> None:
     for folder in (inner, inner.parent):
         (folder / "__init__.py").touch()
 
-    assert Program.at(inner / "model.py").name == "pkg.sub.model"
-    assert Program.at(inner / "__init__.py").name == "pkg.sub"
-    assert Program.at(inner / "model.py").root == tmp_path / "src"
-    assert Program.at(tmp_path / "alone.py").name == "alone"
+    assert ProgramFile.at(inner / "model.py").name == "pkg.sub.model"
+    assert ProgramFile.at(inner / "__init__.py").name == "pkg.sub"
+    assert ProgramFile.at(inner / "model.py").root == tmp_path / "src"
+    assert ProgramFile.at(tmp_path / "alone.py").name == "alone"
 
 
 def test_a_sidecar_lies_beside_its_program_or_names_it(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_sidecar_lies_beside_its_program_or_names_it(tmp_path: Path) -> None:
     (aside / "torn.annotations.py").write_text("target = (\n")
 
     def found(name: str) -> str:
-        path = sidecar_of(Program.at(tmp_path / f"{name}.py"), [aside])
+        path = sidecar_of(ProgramFile.at(tmp_path / f"{name}.py"), [aside])
         return path.name if path is not None else ""
 
     assert found("near") == "near.annotations.py"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ciguard.functions.specs.kinds import Anys, Arrays, IntsIn, Lists, Spec
-from ciguard.functions.writing.bounds import Bounds, bounds_of
+from ciguard.functions.writing.bounds import ArgumentBounds, bounds_of
 
 NUMBERS = IntsIn(0, 9)
 LISTS = Lists(NUMBERS)
 
 
-def bounds(condition: str, spec: Spec = NUMBERS) -> Bounds:
+def bounds(condition: str, spec: Spec = NUMBERS) -> ArgumentBounds:
     return bounds_of("x", spec, [condition], ["n", "y"])
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from annotated import Annotated
 
-from ciguard.functions.hosting.verdicts import Failure, verdict_from_json
-from ciguard.functions.specs import Call, Program
+from ciguard.functions.hosting.verdicts import CallFailure, verdict_from_json
+from ciguard.functions.specs import Call, ProgramFile
 from ciguard.functions.writing.call_source import CallSource
 from ciguard.functions.writing.scripts import script_of
 
@@ -21,13 +21,13 @@ def _path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", sys.path[:])
 
 
-def script(program: Annotated, name: str, library: str = "") -> tuple[str, Failure]:
+def script(program: Annotated, name: str, library: str = "") -> tuple[str, CallFailure]:
     """Return the script of the first call that fails, and the failure."""
     for call in program.calls(name):
         verdict = verdict_from_json(program.run(call)) if call is not None else None
-        if isinstance(call, Call) and isinstance(verdict, Failure):
+        if isinstance(call, Call) and isinstance(verdict, CallFailure):
             source = CallSource.of(program.spec, library)
-            where = Program(Path("annotated_program.py"), Path(), program.module.__name__)
+            where = ProgramFile(Path("annotated_program.py"), Path(), program.module.__name__)
             return script_of(call, verdict, source, where), verdict
     pytest.fail(f"no call of {name} fails")
 

@@ -9,7 +9,7 @@ import pytest
 from annotated import Annotated
 
 from ciguard.functions.hosting import Collected
-from ciguard.functions.specs import Program
+from ciguard.functions.specs import ProgramFile
 from ciguard.functions.writing.files import exported
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def test_exported_tests_have_all_names_that_conditions_use(
     monkeypatch.setattr(sys, "path", sys.path[:])
     program = Annotated(PROGRAM)
     assert program.problems == []
-    where = Program(tmp_path / "annotated_program.py", tmp_path, program.module.__name__)
+    where = ProgramFile(tmp_path / "annotated_program.py", tmp_path, program.module.__name__)
 
     text, missing = exported(Collected(program.spec), where, tmp_path)
     found: dict[str, Any] = {"__file__": str(tmp_path / "test_exported.py")}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.knowledge.mining.annotations import Labels, Sample
+from ciguard.knowledge.mining.annotations import AnnotatedSentence, Labels
 from ciguard.knowledge.mining.mine import frequent, rows_of
 from ciguard.knowledge.mining.structure import GappedSequences, Pattern
 
@@ -19,8 +19,8 @@ NOTHING: Labels = frozenset()
 WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)
 
 
-def sample(text: str, labels: Labels = NOTHING) -> Sample:
-    return Sample(tuple(text.split()), labels)
+def sample(text: str, labels: Labels = NOTHING) -> AnnotatedSentence:
+    return AnnotatedSentence(tuple(text.split()), labels)
 
 
 def contains(pattern: Pattern, words: Sequence[str]) -> bool:
@@ -65,7 +65,9 @@ def test_matching_finds_a_place_whenever_there_is_one(pattern: Pattern, words: P
 def test_every_pattern_found_matches_exactly_the_rows_it_says(
     sentences: list[tuple[Pattern, bool]], min_support: int
 ) -> None:
-    rows = rows_of(Sample(words, BOOL if is_bool else NOTHING) for words, is_bool in sentences)
+    rows = rows_of(
+        AnnotatedSentence(words, BOOL if is_bool else NOTHING) for words, is_bool in sentences
+    )
 
     for pattern, numbers in frequent(rows, min_support):
         where = [n for n, row in enumerate(rows) if contains(pattern, row.words)]

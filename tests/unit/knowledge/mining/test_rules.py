@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from ciguard.knowledge.mining import Rule, RuleBook, RuleSet, Thresholds, learn
+from ciguard.knowledge.mining import MiningRule, RuleBook, RuleSet, Thresholds, learn
 from ciguard.knowledge.mining.abstract import with_margins
-from ciguard.knowledge.mining.annotations import Labels, Sample
+from ciguard.knowledge.mining.annotations import AnnotatedSentence, Labels
 from ciguard.knowledge.mining.rule_lines import RuleSyntaxError, from_lines, to_lines
 
 BOOL: Labels = frozenset({("dtype", "bool"), ("ndim", "0")})
@@ -14,8 +14,8 @@ STRING: Labels = frozenset({("dtype", "string")})
 NOTHING: Labels = frozenset()
 
 
-def samples(*texts: str, labels: Labels) -> list[Sample]:
-    return [Sample(tuple(text.split()), labels) for text in texts]
+def samples(*texts: str, labels: Labels) -> list[AnnotatedSentence]:
+    return [AnnotatedSentence(tuple(text.split()), labels) for text in texts]
 
 
 SAMPLES = [
@@ -25,7 +25,7 @@ SAMPLES = [
 ]
 
 
-def rule_set(*rules: Rule, **margins: float) -> RuleSet:
+def rule_set(*rules: MiningRule, **margins: float) -> RuleSet:
     thresholds = Thresholds(margins=margins)
     return RuleSet(library="torch", sentences=9, thresholds=thresholds, rules=rules)
 
@@ -55,8 +55,8 @@ def test_thresholds_keep_rare_and_uncertain_rules_out() -> None:
 
 
 def test_an_exception_that_is_surer_has_the_last_word() -> None:
-    states = Rule("dtype", ("whether",), ("bool",), 10, 8)
-    denies = Rule("dtype", ("see", "whether"), (), 10, 10)
+    states = MiningRule("dtype", ("whether",), ("bool",), 10, 8)
+    denies = MiningRule("dtype", ("see", "whether"), (), 10, 10)
     book = RuleBook(rule_set(states, denies, dtype=0.1))
 
     assert book.constraints(["whether"]) == (states,)
@@ -64,8 +64,8 @@ def test_an_exception_that_is_surer_has_the_last_word() -> None:
 
 
 def test_within_its_margin_a_constraint_stands_against_an_exception() -> None:
-    states = Rule("range", ("size",), ("[0,inf)",), 10, 9)
-    denies = Rule("range", ("the",), (), 10, 10)
+    states = MiningRule("range", ("size",), ("[0,inf)",), 10, 9)
+    denies = MiningRule("range", ("the",), (), 10, 10)
     rules = rule_set(states, denies, range=0.0)
 
     assert RuleBook(rules).constraints(["the", "size"]) == ()
@@ -73,8 +73,8 @@ def test_within_its_margin_a_constraint_stands_against_an_exception() -> None:
 
 
 def test_two_of_two_do_not_outrank_ninety_nine_of_a_hundred() -> None:
-    often = Rule("dtype", ("a",), ("int",), 100, 99)
-    rarely = Rule("dtype", ("b",), ("float",), 2, 2)
+    often = MiningRule("dtype", ("a",), ("int",), 100, 99)
+    rarely = MiningRule("dtype", ("b",), ("float",), 2, 2)
 
     assert RuleBook(rule_set(often, rarely)).constraints(["a", "b"]) == (often,)
 
@@ -90,7 +90,7 @@ def test_rules_come_back_from_their_lines_as_they_were() -> None:
 
 
 def test_a_rule_is_one_line_that_shows_support_and_confidence() -> None:
-    lines = list(to_lines(rule_set(Rule("dtype", ("^", "whether"), ("bool",), 4, 3))))
+    lines = list(to_lines(rule_set(MiningRule("dtype", ("^", "whether"), ("bool",), 4, 3))))
 
     assert lines[1] == (
         '{"field": "dtype", "pattern": "^ whether", "values": ["bool"], '
@@ -130,7 +130,7 @@ def test_what_is_no_rule_is_refused_with_its_line(lines: list[str], message: str
 
 
 def test_a_rule_is_quoted_in_one_line() -> None:
-    rule = Rule("dtype", ("^", "whether"), ("bool",), 4, 3)
+    rule = MiningRule("dtype", ("^", "whether"), ("bool",), 4, 3)
 
     assert str(rule) == "^ whether -> dtype bool (support 4, confidence 0.75)"
     assert str(replace(rule, values=())).startswith("^ whether -> dtype nothing")

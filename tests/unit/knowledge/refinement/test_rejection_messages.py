@@ -22,10 +22,10 @@ from ciguard.domain.values import (
     value_to_json,
 )
 from ciguard.knowledge import Experience, refined, understand
-from ciguard.knowledge.clues import Clue, Source, Structure
+from ciguard.knowledge.clues import Clue, ClueSource, Structure
 from ciguard.knowledge.refinement.messages import Advice, Presence, advice_in, mentioned
 from ciguard.knowledge.refinement.requirements import requirement
-from ciguard.values import Scope, compile_sampler
+from ciguard.values import SamplingScope, compile_sampler
 
 _FILL = Uniform(0, 0.0, 1.0)
 
@@ -226,7 +226,7 @@ def test_whatever_a_message_says_the_advice_fits_a_clue(words: str, more: str) -
     for message in (f"x must be {words}", f"{words} expected one of {more}, got 3", words):
         for one in advice_in(message, values, tuple(values)):
             assert one.parameter in values
-            Clue(source=Source.REJECTION, evidence=message, **one.fields)
+            Clue(source=ClueSource.REJECTION, evidence=message, **one.fields)
 
 
 _DEMANDS = st.sampled_from(
@@ -259,7 +259,7 @@ def test_whatever_a_message_demands_calls_can_be_drawn(
 
     for parameter in refined(understand(record), known).parameters:
         draw = compile_sampler(parameter.constraint)
-        value = draw(random.Random(0), Scope())
+        value = draw(random.Random(0), SamplingScope())
         assert len(json.dumps(value_to_json(value))) < 20_000
 
 

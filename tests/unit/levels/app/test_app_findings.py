@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ciguard.applications import known_providers
-from ciguard.applications.exploring import Answered, Crash, Explored
-from ciguard.applications.finding import Found, find, read_application
+from ciguard.applications.exploring import Crash, ExploredFunction, StubResponse
+from ciguard.applications.finding import ServiceFunction, find, read_application
 from ciguard.applications.judging import Dead, dead_conditions
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.findings import Finding, Severity, finding_from_json, finding_to_json
@@ -41,30 +41,34 @@ CALL = {"module": "app", "function": "inner", "arguments": {}, "files": {}, "ans
 
 
 @pytest.fixture
-def several(tmp_path: Path) -> tuple[Found, ...]:
+def several(tmp_path: Path) -> tuple[ServiceFunction, ...]:
     (tmp_path / "app.py").write_text(SOURCE, "utf-8")
     return find(read_application(tmp_path), known_providers())
 
 
 def crash(
-    found: Found, *, line: int = 8, error: str = "IndexError: list index 4 out of 2"
+    found: ServiceFunction, *, line: int = 8, error: str = "IndexError: list index 4 out of 2"
 ) -> Crash:
     operation = found.calls[0].answer.operation
-    answers = (Answered(operation, "nothing recognised", {}),)
+    answers = (StubResponse(operation, "nothing recognised", {}),)
     return Crash(error, "app.py", line, answers, "inner")
 
 
-def found_by(explored: Explored) -> list[Finding]:
+def found_by(explored: ExploredFunction) -> list[Finding]:
     return list(of_answers(explored, AT, lambda _: CALL))
 
 
-def test_a_crash_is_told_at_its_line_and_named_without_it(several: tuple[Found, ...]) -> None:
+def test_a_crash_is_told_at_its_line_and_named_without_it(
+    several: tuple[ServiceFunction, ...],
+) -> None:
     inner = several[0]
-    (first,) = found_by(Explored(inner, crashes=[crash(inner)]))
+    (first,) = found_by(ExploredFunction(inner, crashes=[crash(inner)]))
     (moved,) = found_by(
-        Explored(inner, crashes=[crash(inner, line=20, error="IndexError: list index 9 out of 3")])
+        ExploredFunction(
+            inner, crashes=[crash(inner, line=20, error="IndexError: list index 9 out of 3")]
+        )
     )
-    (other,) = found_by(Explored(inner, crashes=[crash(inner, error="KeyError: 'x'")]))
+    (other,) = found_by(ExploredFunction(inner, crashes=[crash(inner, error="KeyError: 'x'")]))
 
     assert (first.severity, class_of(first)) == (Severity.HIGH, FindingClass.APPLICATION)
     outcome = first.outcomes["current"]
@@ -76,9 +80,9 @@ def test_a_crash_is_told_at_its_line_and_named_without_it(several: tuple[Found, 
 
 
 def test_a_dead_condition_is_told_of_the_function_that_it_stands_in(
-    several: tuple[Found, ...],
+    several: tuple[ServiceFunction, ...],
 ) -> None:
-    reached: dict[Dead, list[Found]] = {}
+    reached: dict[Dead, list[ServiceFunction]] = {}
     for one in reversed(several):
         for dead in dead_conditions(one, None):
             reached.setdefault(dead, []).append(one)
@@ -125,10 +129,10 @@ def test_a_call_that_is_made_again_is_judged_alike(
 
 
 def test_the_same_crash_has_one_fingerprint_when_it_is_met_again(
-    several: tuple[Found, ...],
+    several: tuple[ServiceFunction, ...],
 ) -> None:
     inner = several[0]
-    (first,) = found_by(Explored(inner, crashes=[crash(inner)]))
+    (first,) = found_by(ExploredFunction(inner, crashes=[crash(inner)]))
     subject = Subject(library=AT.library, api=first.api, targets={})
 
     (again,) = (

@@ -11,7 +11,7 @@ import numpy as np
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.programs import Derivation, Operator, ProgramCase
 from ciguard.execution.worker.summarise import Summariser
-from ciguard.levels.code.blocks import Block, Fed, LibraryCall, Mutant
+from ciguard.levels.code.blocks import Block, BlockInput, BlockMutant, LibraryCall
 
 if TYPE_CHECKING:
     import random
@@ -60,17 +60,19 @@ class Program:
         Block(name="three", calls=()),
     )
 
-    def program(self, chain: Sequence[Block], gives: Fed, met: Fed) -> Text:
+    def program(self, chain: Sequence[Block], gives: BlockInput, met: BlockInput) -> Text:
         assert met.shape == SHAPE
         return Text(json.dumps(["whole", [_said(block) for block in chain], gives.shape]))
 
-    def alone(self, block: Block, takes: Fed) -> Text:
+    def alone(self, block: Block, takes: BlockInput) -> Text:
         return Text(json.dumps(["alone", [_said(block)], takes.shape]))
 
     def observing(self) -> str:
         return "observing"
 
-    def fitted(self, block: Block, was: Fed, now: Fed, rank: int | None = None) -> Block | None:
+    def fitted(
+        self, block: Block, was: BlockInput, now: BlockInput, rank: int | None = None
+    ) -> Block | None:
         del rank
         if len(was.shape) == len(now.shape):
             return block
@@ -87,7 +89,7 @@ class Changing:
 
     operator: Operator
 
-    def __call__(self, block: Block, place: int, rng: random.Random) -> Mutant | None:
+    def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         old = block.calls[place]
         if self.operator is Operator.REPLACEMENT:
             new = replace(old, api=f"lib.Other{rng.randrange(3)}")
@@ -104,13 +106,13 @@ class Changing:
                 parameter="units",
                 after=new.keywords[0][1],
             )
-        return Mutant(block.with_call(place, new), step)
+        return BlockMutant(block.with_call(place, new), step)
 
 
 class Forbidding:
     """BC: no units at all, or fewer."""
 
-    def mutants(self, block: Block, place: int) -> list[Mutant]:
+    def mutants(self, block: Block, place: int) -> list[BlockMutant]:
         made = []
         for text in ("0", "-1"):
             new = replace(block.calls[place], keywords=(("units", text),))
@@ -123,7 +125,7 @@ class Forbidding:
                 after=text,
                 sentence="Positive integer.",
             )
-            made.append(Mutant(block.with_call(place, new), step))
+            made.append(BlockMutant(block.with_call(place, new), step))
         return made
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ciguard.domain.programs import Operator
 from ciguard.levels.code.binding import bind
 from ciguard.levels.code.encoders import TfIdf
-from ciguard.levels.code.replacement import Experience, Replacement, roulette
-from ciguard.levels.code.similarity import Candidate, Similarities
+from ciguard.levels.code.replacement import Replacement, ReplacementHistory, roulette
+from ciguard.levels.code.similarity import SimilarApi, Similarities
 
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block, LibraryCall
@@ -139,10 +139,10 @@ def test_only_the_call_at_the_place_is_changed() -> None:
 def test_the_roulette_draws_in_proportion_to_similarity() -> None:
     known = apis().find("torch.nn.ReLU")
     assert known is not None
-    wheel = [Candidate("likely", known, 0.9), Candidate("unlikely", known, 0.3)]
+    wheel = [SimilarApi("likely", known, 0.9), SimilarApi("unlikely", known, 0.3)]
     rng = chance(0)
 
-    drawn = Counter(roulette("old", wheel, rng, Experience()).name for _ in range(4000))
+    drawn = Counter(roulette("old", wheel, rng, ReplacementHistory()).name for _ in range(4000))
 
     assert 2.5 < drawn["likely"] / drawn["unlikely"] < 3.6
 
@@ -151,17 +151,17 @@ def test_the_roulette_draws_in_proportion_to_similarity() -> None:
     ("experience", "least", "most"),
     [
         # 256 by its use, a third by its likeness
-        (Experience(tried=Counter({("old", "often"): 1})), 40, 180),
-        (Experience(ran=Counter({"often": 1})), 1000, 4001),
-        (Experience(tried=Counter({("elsewhere", "often"): 9})), 0.2, 0.5),
+        (ReplacementHistory(tried=Counter({("old", "often"): 1})), 40, 180),
+        (ReplacementHistory(ran=Counter({"often": 1})), 1000, 4001),
+        (ReplacementHistory(tried=Counter({("elsewhere", "often"): 9})), 0.2, 0.5),
     ],
 )
 def test_what_was_put_in_often_is_drawn_less(
-    experience: Experience, least: float, most: float
+    experience: ReplacementHistory, least: float, most: float
 ) -> None:
     known = apis().find("torch.nn.ReLU")
     assert known is not None
-    wheel = [Candidate("often", known, 0.9), Candidate("never", known, 0.3)]
+    wheel = [SimilarApi("often", known, 0.9), SimilarApi("never", known, 0.3)]
     rng = chance(0)
 
     drawn = Counter(roulette("old", wheel, rng, experience).name for _ in range(4000))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_programs import PROGRAMS, program
 
-from ciguard.levels.code.blocks import Block, Fed, LibraryCall
+from ciguard.levels.code.blocks import Block, BlockInput, LibraryCall
 from ciguard.levels.code.disassembly import Disassembly, disassemble
 
 PARTS = {key: disassemble(source, key[0]) for key, source in PROGRAMS.items()}
@@ -71,8 +71,8 @@ def test_a_change_of_one_call_is_the_only_one(
     line = assembled.lines[at][place]
     assert name in calls_at(assembled.source, line)
     assert name in calls_at(
-        parts.template.alone(mutant, Fed((4, 3, 8, 8))).source,
-        parts.template.alone(mutant, Fed((4, 3, 8, 8))).lines[0][place],
+        parts.template.alone(mutant, BlockInput((4, 3, 8, 8))).source,
+        parts.template.alone(mutant, BlockInput((4, 3, 8, 8))).lines[0][place],
     )
     text = assembled.source.splitlines()
     assert sum(f".{name}(" in one for one in text) == 1
@@ -103,9 +103,9 @@ def test_what_is_spoken_of_elsewhere_stays() -> None:
 
 def test_the_output_layer_is_made_to_fit() -> None:
     parts = PARTS["torch", "class"]
-    template = replace(parts.template, met=Fed((4, 16)))
+    template = replace(parts.template, met=BlockInput((4, 16)))
 
-    assembled = template.program(parts.blocks[:1], Fed((4, 6, 4, 4)))
+    assembled = template.program(parts.blocks[:1], BlockInput((4, 6, 4, 4)))
 
     assert "self.fc2 = nn.Linear(96, classes)" in assembled.source
     assert "return self.fc2(x.flatten(1))" in assembled.source
@@ -125,9 +125,9 @@ def test_the_output_layer_is_made_to_fit() -> None:
 )
 def test_adapters_stand_in_every_style(key: tuple[str, str], text: str) -> None:
     parts = PARTS[key]
-    template = replace(parts.template, met=Fed((4, 9)))
+    template = replace(parts.template, met=BlockInput((4, 9)))
 
-    assert text in template.program(parts.blocks[:1], Fed((4, 6, 6, 6))).source
+    assert text in template.program(parts.blocks[:1], BlockInput((4, 6, 6, 6))).source
 
 
 def test_an_adapter_before_a_branch_keeps_the_name_of_the_input() -> None:
@@ -183,7 +183,7 @@ model = Sequential(Linear(3, 4), ReLU(), Linear(4, 2))
 def test_a_block_alone_keeps_what_it_needs_only(key: tuple[str, str]) -> None:
     parts = PARTS[key]
     for block in parts.blocks:
-        assembled = parts.template.alone(block, Fed((4, 5, 6, 7)))
+        assembled = parts.template.alone(block, BlockInput((4, 5, 6, 7)))
 
         ast.parse(assembled.source)
         assert "(4, 5, 6, 7)" in assembled.source
@@ -195,7 +195,7 @@ def test_a_block_alone_keeps_what_it_needs_only(key: tuple[str, str]) -> None:
 def test_a_symbolic_block_alone_has_its_own_input() -> None:
     parts = PARTS["tensorflow", "functional"]
 
-    text = parts.template.alone(parts.blocks[4], Fed((4, 6, 6, 8))).source
+    text = parts.template.alone(parts.blocks[4], BlockInput((4, 6, 6, 8))).source
 
     assert "inputs = keras.Input(shape=(6, 6, 8), dtype='float32')" in text
     assert "x = layers.Activation('relu')(layers.MaxPooling2D(2)(x))" in text
@@ -219,7 +219,7 @@ def test_templates_serve_any_number_of_times() -> None:
     parts: Disassembly = PARTS["torch", "branches"]
 
     first = parts.template.program(parts.blocks[:3]).source
-    parts.template.alone(parts.blocks[1], Fed((4, 6, 8, 8)))
+    parts.template.alone(parts.blocks[1], BlockInput((4, 6, 8, 8)))
 
     assert parts.template.program(parts.blocks[:3]).source == first
 
@@ -237,4 +237,4 @@ images = net(images)
     parts = disassemble(program("torch", model), "torch")
 
     assert [block.name for block in parts.blocks] == ["block1", "block2"]
-    assert "y = net(x)" in parts.template.alone(parts.blocks[1], Fed((1, 2, 3, 3))).source
+    assert "y = net(x)" in parts.template.alone(parts.blocks[1], BlockInput((1, 2, 3, 3))).source

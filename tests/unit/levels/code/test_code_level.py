@@ -21,7 +21,7 @@ from ciguard.levels.code.bare import Bare
 from ciguard.levels.code.lessons import Ran, lesson_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import Operators
-from ciguard.levels.code.replacement import Experience
+from ciguard.levels.code.replacement import ReplacementHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
     from ciguard.levels import Batch
-    from ciguard.levels.code.nodes import Candidate
+    from ciguard.levels.code.nodes import CandidateBlock
 
 OPERATORS = Operators(
     replacement=Changing(Operator.REPLACEMENT),
@@ -160,7 +160,7 @@ def test_what_was_tried_counts_where_it_was_and_what_ran_everywhere() -> None:
         bad = "lib.Other1" in case.source
         return Rejected("ValueError", "no such layer") if bad else ran(case)
 
-    operators = replace(OPERATORS, experience=Experience())
+    operators = replace(OPERATORS, experience=ReplacementHistory())
     made = CodeLevel("lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3))
     run(made, 200, ends=refuses)
     experience = operators.experience
@@ -291,7 +291,7 @@ def test_what_one_target_refuses_has_no_children() -> None:
 
 
 def test_what_is_promised_of_a_layer_alone_is_tried_once() -> None:
-    def promise(candidate: Candidate, source: str) -> Iterator[Bare]:
+    def promise(candidate: CandidateBlock, source: str) -> Iterator[Bare]:
         assert source == "seed"
         if candidate.step.api:
             step = replace(candidate.step, operator=Operator.UNBATCHED, line=2)

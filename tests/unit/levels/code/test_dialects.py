@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.errors import UnknownNameError
-from ciguard.levels.code.blocks import Fed, LibraryCall
+from ciguard.levels.code.blocks import BlockInput, LibraryCall
 from ciguard.levels.code.dialects import dialect_of, has_weights, keeps_size
 from ciguard.levels.code.running import recorder, running
 
@@ -125,7 +125,7 @@ def test_layers_with_weights_are_told_from_others() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "uint8"])
 def test_statements_that_run_a_model_are_python(library: str, dtype: str) -> None:
-    text = running(library, "model", Fed((2, 3), dtype))
+    text = running(library, "model", BlockInput((2, 3), dtype))
 
     assert "(2, 3)" in text
     ast.parse(text)

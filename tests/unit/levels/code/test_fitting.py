@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.levels.code.blocks import Block, Fed, LibraryCall, OwnCall
+from ciguard.levels.code.blocks import Block, BlockInput, LibraryCall, OwnCall
 from ciguard.levels.code.dialects import dialect_of
 from ciguard.levels.code.fitting import fitted
 
 TORCH = dialect_of("torch")
-IMAGE = Fed((4, 8, 6, 6))
+IMAGE = BlockInput((4, 8, 6, 6))
 
 
 def layer(api: str, *positional: str, **keywords: str) -> LibraryCall:
@@ -77,7 +77,7 @@ def test_what_fits_is_left_alone() -> None:
 def test_sizes_follow_what_is_fed(
     call: LibraryCall, now: tuple[int, ...], repaired: LibraryCall
 ) -> None:
-    assert fitted(block(call), IMAGE, Fed(now), TORCH) == (block(repaired), "")
+    assert fitted(block(call), IMAGE, BlockInput(now), TORCH) == (block(repaired), "")
 
 
 def test_sizes_follow_the_layers_before_them_in_the_block() -> None:
@@ -102,7 +102,7 @@ def test_both_directions_of_a_recurrent_layer_are_not_guessed() -> None:
         layer("LSTM", "6", "5", bidirectional="True"), layer("Linear", "10", "2"), follows=(-1, 0)
     )
 
-    assert fitted(seed, Fed((4, 3, 6)), Fed((4, 3, 6)), TORCH) == (seed, "")
+    assert fitted(seed, BlockInput((4, 3, 6)), BlockInput((4, 3, 6)), TORCH) == (seed, "")
 
 
 @pytest.mark.parametrize(("given_text", "text"), [("8", "5"), ("64", "40"), ("a // b", "5")])
@@ -110,7 +110,7 @@ def test_a_class_of_the_program_is_given_its_size_in_proportion(given_text: str,
     call = LibraryCall(api="Fire", positional=(given_text, "3"), makes_layer=True)
     own = OwnCall(call=call, size="channels", position=0, axis=1)
 
-    fit = fitted(Block(name="b", calls=(), own=(own,)), IMAGE, Fed((4, 5, 6, 6)), TORCH)
+    fit = fitted(Block(name="b", calls=(), own=(own,)), IMAGE, BlockInput((4, 5, 6, 6)), TORCH)
 
     assert fit is not None
     assert fit[0].own[0].call.positional == (text, "3")
@@ -119,16 +119,19 @@ def test_a_class_of_the_program_is_given_its_size_in_proportion(given_text: str,
 def test_another_rank_gets_an_adapter_and_the_sizes_behind_it() -> None:
     seed = block(layer("Linear", "64", "3"))
 
-    assert fitted(seed, Fed((4, 64)), IMAGE, TORCH) == (
+    assert fitted(seed, BlockInput((4, 64)), IMAGE, TORCH) == (
         replace(block(layer("Linear", "288", "3")), adapter="x.flatten(1)"),
         "x.flatten(1)",
     )
 
 
 def test_integers_are_cast_and_adapted_in_one_expression() -> None:
-    torch = fitted(block(layer("ReLU")), Fed((4, 9)), Fed((4, 3, 3), "int64"), TORCH)
+    torch = fitted(block(layer("ReLU")), BlockInput((4, 9)), BlockInput((4, 3, 3), "int64"), TORCH)
     keras = fitted(
-        block(layer("ReLU")), Fed((4, 9)), Fed((4, 3, 3), "int64"), dialect_of("tensorflow")
+        block(layer("ReLU")),
+        BlockInput((4, 9)),
+        BlockInput((4, 3, 3), "int64"),
+        dialect_of("tensorflow"),
     )
 
     layers = "tensorflow.keras.layers"
@@ -141,21 +144,21 @@ def test_integers_are_cast_and_adapted_in_one_expression() -> None:
 def test_what_wants_integers_cannot_be_fed_anything_else() -> None:
     seed = block(layer("Embedding", "9", "4"))
 
-    assert fitted(seed, Fed((4, 3), "int64", 9), Fed((4, 3)), TORCH) is None
+    assert fitted(seed, BlockInput((4, 3), "int64", 9), BlockInput((4, 3)), TORCH) is None
 
 
 def test_a_vector_of_nothing_fits_nowhere() -> None:
-    assert fitted(block(layer("ReLU")), IMAGE, Fed((4, 0)), TORCH) is None
+    assert fitted(block(layer("ReLU")), IMAGE, BlockInput((4, 0)), TORCH) is None
 
 
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=5).map(tuple))
 def test_fitting_twice_changes_nothing_more(shape: tuple[int, ...]) -> None:
     seed = block(layer("Conv2d", "8", "16", "3"), layer("BatchNorm2d", "16"), follows=(-1, 0))
 
-    once = fitted(seed, IMAGE, Fed(shape), TORCH)
+    once = fitted(seed, IMAGE, BlockInput(shape), TORCH)
 
     assert once is not None
-    assert fitted(once[0], IMAGE, Fed(shape), TORCH) == once
+    assert fitted(once[0], IMAGE, BlockInput(shape), TORCH) == once
 
 
 def test_a_layer_of_volumes_in_the_place_of_one_of_anything_gets_volumes() -> None:

@@ -9,7 +9,7 @@ from tree_examples import LINE, PARENT, PROGRAM, program, step
 
 from ciguard.campaign.stream import Executed
 from ciguard.domain.intent import Intent
-from ciguard.domain.lineage import Ended, lineage, root_of
+from ciguard.domain.lineage import NodeOutcome, lineage, root_of
 from ciguard.domain.outcomes import Crashed, Errored, Hung, Rejected
 from ciguard.domain.programs import Ancestry, ProgramCase
 from ciguard.levels.code.growing import ended_as, programs_of
@@ -29,22 +29,22 @@ def executed(*cases: ProgramCase, **outcomes: tuple[Outcome, ...]) -> Executed:
 @pytest.mark.parametrize(
     ("case", "row", "ended"),
     [
-        (POSITIVE, [ran()], Ended.RAN),
-        (POSITIVE, [ran(), ran()], Ended.RAN),
-        (POSITIVE, [ran(), REFUSED], Ended.FAILED),
-        (POSITIVE, [REFUSED], Ended.FAILED),
-        (NEGATIVE, [REFUSED], Ended.REFUSED),
-        (NEGATIVE, [ran(block="ValueError")], Ended.REFUSED),
-        (NEGATIVE, [ran(block="ValueError"), REFUSED], Ended.REFUSED),
-        (NEGATIVE, [ran()], Ended.ACCEPTED),
-        (NEGATIVE, [REFUSED, ran()], Ended.ACCEPTED),
-        (NEGATIVE, [REFUSED, Crashed("SIGSEGV")], Ended.FAILED),
-        (POSITIVE, [Hung(10.0)], Ended.FAILED),
-        (POSITIVE, [Errored("SystemError", "INTERNAL ASSERT")], Ended.FAILED),
+        (POSITIVE, [ran()], NodeOutcome.RAN),
+        (POSITIVE, [ran(), ran()], NodeOutcome.RAN),
+        (POSITIVE, [ran(), REFUSED], NodeOutcome.FAILED),
+        (POSITIVE, [REFUSED], NodeOutcome.FAILED),
+        (NEGATIVE, [REFUSED], NodeOutcome.REFUSED),
+        (NEGATIVE, [ran(block="ValueError")], NodeOutcome.REFUSED),
+        (NEGATIVE, [ran(block="ValueError"), REFUSED], NodeOutcome.REFUSED),
+        (NEGATIVE, [ran()], NodeOutcome.ACCEPTED),
+        (NEGATIVE, [REFUSED, ran()], NodeOutcome.ACCEPTED),
+        (NEGATIVE, [REFUSED, Crashed("SIGSEGV")], NodeOutcome.FAILED),
+        (POSITIVE, [Hung(10.0)], NodeOutcome.FAILED),
+        (POSITIVE, [Errored("SystemError", "INTERNAL ASSERT")], NodeOutcome.FAILED),
     ],
 )
 def test_a_program_ends_as_it_does_on_all_targets(
-    case: ProgramCase, row: list[Outcome], ended: Ended
+    case: ProgramCase, row: list[Outcome], ended: NodeOutcome
 ) -> None:
     assert ended_as(case, row) is ended
 

@@ -20,11 +20,11 @@ from code_records import (
 
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import understand
-from ciguard.levels.code.blocks import Fed
+from ciguard.levels.code.blocks import BlockInput
 from ciguard.levels.code.calling import made_with, rank_of, use_of, used
 from ciguard.levels.code.encoders import TfIdf
 from ciguard.levels.code.knowledge import Apis
-from ciguard.levels.code.mutation import Slot, candidates
+from ciguard.levels.code.mutation import BlockSlot, candidates
 from ciguard.levels.code.operators import operators_of
 from ciguard.levels.code.replacement import Replacement
 from ciguard.levels.code.similarity import Similarities
@@ -188,7 +188,7 @@ def test_the_slot_is_asked_for_the_rank_that_the_new_layer_takes() -> None:
         asked.append((block.calls[0].api, rank))
         return block
 
-    slot = Slot(takes=Fed((4, 6, 8, 8)), fit=fit)
+    slot = BlockSlot(takes=BlockInput((4, 6, 8, 8)), fit=fit)
     made_of = candidates(
         block_of(_plain(made("torch.nn.ReLU"))), slot, operators, chance(1), times=9
     )

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from model_programs import PROGRAMS
 
 from ciguard.domain.programs import Derivation
-from ciguard.levels.code.blocks import Fed
+from ciguard.levels.code.blocks import BlockInput
 from ciguard.levels.code.disassembly import Disassembly, disassemble
-from ciguard.levels.code.nodes import Candidate, candidate_from_json, candidate_to_json
+from ciguard.levels.code.nodes import CandidateBlock, candidate_from_json, candidate_to_json
 from ciguard.levels.code.uses import PLAIN
 
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block
 
-FED = Fed((4, 6, 8, 8))
+FED = BlockInput((4, 6, 8, 8))
 
 
 def torch_class(init: str, forward: str) -> Disassembly:
@@ -215,9 +215,9 @@ def test_the_use_is_all_that_is_changed(data: st.DataObject, key: tuple[str, str
 def test_the_use_is_kept_in_the_journal() -> None:
     parts = torch_class("self.act = nn.ReLU()", "x = self.act(self.conv(x))")
 
-    def candidate(block: Block) -> Candidate:
+    def candidate(block: Block) -> CandidateBlock:
         step = Derivation(block=block.name, line=3, use="f(x, x)")
-        return Candidate(block=block, steps=(step,), takes=FED)
+        return CandidateBlock(block=block, steps=(step,), takes=FED)
 
     for block in parts.blocks:
         assert candidate_from_json(candidate_to_json(candidate(block))) == candidate(block)

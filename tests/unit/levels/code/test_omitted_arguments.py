@@ -7,9 +7,9 @@ from dataclasses import replace
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.records import ApiRecord, ParameterRecord
-from ciguard.levels.code.blocks import INPUT, Block, Fed, LibraryCall
+from ciguard.levels.code.blocks import INPUT, Block, BlockInput, LibraryCall
 from ciguard.levels.code.knowledge import Apis
-from ciguard.levels.code.nodes import Candidate
+from ciguard.levels.code.nodes import CandidateBlock
 from ciguard.levels.code.omissions import Omissions
 
 UPSAMPLE = ApiRecord(
@@ -25,7 +25,7 @@ OMISSIONS = Omissions(Apis([UPSAMPLE]))
 SEED = "FACTOR = 2\n"
 
 
-def candidate(*positional: str, **keywords: str) -> Candidate:
+def candidate(*positional: str, **keywords: str) -> CandidateBlock:
     call = LibraryCall(
         api=UPSAMPLE.api,
         positional=positional,
@@ -34,7 +34,7 @@ def candidate(*positional: str, **keywords: str) -> Candidate:
     )
     block = Block(name="larger", calls=(call,), follows=(INPUT,))
     step = Derivation(block="larger", line=0)
-    return Candidate(block=block, steps=(step,), takes=Fed((5, 3, 4, 4)))
+    return CandidateBlock(block=block, steps=(step,), takes=BlockInput((5, 3, 4, 4)))
 
 
 def test_the_layer_alone_is_run_without_the_argument_and_before_that_with_it() -> None:

@@ -10,9 +10,9 @@ import pytest
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.records import ApiRecord, ParameterRecord
-from ciguard.levels.code.blocks import INPUT, Block, Fed, LibraryCall
+from ciguard.levels.code.blocks import INPUT, Block, BlockInput, LibraryCall
 from ciguard.levels.code.knowledge import Apis
-from ciguard.levels.code.nodes import Candidate
+from ciguard.levels.code.nodes import CandidateBlock
 from ciguard.levels.code.samples import Samples
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ CONV = ApiRecord(
 NORM = replace(CONV, api="torch.nn.BatchNorm1d", forms=("(N, C)", "(N, C, L)"))
 SAMPLES = Samples(Apis([CONV, NORM]))
 SEED = "WIDTH = 4\nNAME = 'x'\n"
-BATCH = Fed((25, 3, 9))
+BATCH = BlockInput((25, 3, 9))
 
 
 def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> Block:
@@ -38,9 +38,9 @@ def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> 
     return Block(name="conv", calls=(call,), adapter=adapter, follows=(INPUT,))
 
 
-def tried(changed: Block, takes: Fed = BATCH, place: int = 0) -> list[Bare]:
+def tried(changed: Block, takes: BlockInput = BATCH, place: int = 0) -> list[Bare]:
     step = Derivation(block="conv", line=0, api=changed.calls[place].api)
-    candidate = Candidate(block=changed, steps=(step,), place=place, takes=takes)
+    candidate = CandidateBlock(block=changed, steps=(step,), place=place, takes=takes)
     return list(SAMPLES(candidate, SEED))
 
 
@@ -60,7 +60,7 @@ def test_the_layer_alone_is_run_on_one_sample_and_before_that_on_a_batch() -> No
     [
         (block("3", "4", api="torch.nn.BatchNorm1d"), BATCH),
         (block("3", "4", api="torch.nn.Unknown"), BATCH),
-        (block("3", "4"), Fed((3, 9))),
+        (block("3", "4"), BlockInput((3, 9))),
         (block("channels", "4"), BATCH),
         (block("*sizes"), BATCH),
         (block("3", "4", adapter="x.flatten(1)"), BATCH),
@@ -68,7 +68,7 @@ def test_the_layer_alone_is_run_on_one_sample_and_before_that_on_a_batch() -> No
     ],
     ids=["forms", "unknown", "rank", "name", "unpacked", "adapter", "elsewhere"],
 )
-def test_what_is_not_known_to_take_one_is_left_alone(other: Block, takes: Fed) -> None:
+def test_what_is_not_known_to_take_one_is_left_alone(other: Block, takes: BlockInput) -> None:
     assert tried(other, takes) == []
 
 

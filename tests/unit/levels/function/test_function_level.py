@@ -12,7 +12,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.functions.checking import module_from_json
 from ciguard.functions.in_target.describing.module import described
 from ciguard.levels import focused
-from ciguard.levels.function.level import AnnotatedFunction, FunctionLevel
+from ciguard.levels.function.level import FunctionLevel, FunctionTarget
 from ciguard.levels.function.programs import find_programs
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 ANNOTATED = "from ciguard.annotations import arg, ints\n\n@arg('x', ints(0, 9))\ndef f(x): ...\n"
 
 
-def annotated(*names: str) -> list[AnnotatedFunction]:
+def annotated(*names: str) -> list[FunctionTarget]:
     """Return functions of one program."""
     program = types.ModuleType("m")
     text = "from ciguard.annotations import arg, ints\n"
     text += "".join(f"@arg('x', ints(0, 9))\ndef {name}(x): ...\n" for name in names)
     exec(compile(text, "m.py", "exec"), vars(program))
     module = module_from_json(described(program))
-    return [AnnotatedFunction("m.py", module, function) for function in module.tested()]
+    return [FunctionTarget("m.py", module, function) for function in module.tested()]
 
 
 def test_functions_take_turns_and_the_program_is_imported_first() -> None:

@@ -16,7 +16,7 @@ from ciguard.domain.case import case_from_json
 from ciguard.domain.models import ModelCase
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected, Stage
 from ciguard.domain.values import Explicit, Uniform
-from ciguard.execution import Result
+from ciguard.execution import JobResult
 from ciguard.levels.model.isolating import Isolator
 from ciguard.levels.model.wide import WIDTH
 
@@ -84,7 +84,7 @@ def answered(
                 continue
             outcomes.append(answer(case, job.target))
             asked.append(case)
-        findings += isolator.take(Result(job, tuple(outcomes), 0.1))
+        findings += isolator.take(JobResult(job, tuple(outcomes), 0.1))
         findings += isolator.pump()
     assert isolator.is_idle
     return findings, asked
@@ -204,7 +204,7 @@ def test_every_layer_that_is_met_is_looked_at_once_on_numbers_far_from_zero() ->
             asked += [case.api] * (job.target == ENGINES[0])
             is_wrong = case.api == "keras.layers.Softmax" and job.target == "jax"
             outcomes = [alone([[np.nan] * 3] if is_wrong else B)] * len(job.cases)
-            findings += isolator.take(Result(job, tuple(outcomes), 0.1))
+            findings += isolator.take(JobResult(job, tuple(outcomes), 0.1))
             isolator.pump()
 
     assert set(asked) == {"keras.layers.Dense", "keras.layers.Softmax"}
@@ -227,7 +227,7 @@ def test_few_configurations_of_a_layer_are_looked_at_far_from_zero() -> None:
         while desk.jobs:
             job = desk.jobs.pop(0)
             asked += [case_from_json(json.loads(job.cases[0])).api] * (job.target == ENGINES[0])
-            assert not [*isolator.take(Result(job, (alone(B),) * len(job.cases), 0.1))]
+            assert not [*isolator.take(JobResult(job, (alone(B),) * len(job.cases), 0.1))]
             isolator.pump()
 
     assert asked.count("keras.layers.Dense") == 3
@@ -248,7 +248,7 @@ def test_a_kind_of_layer_is_not_looked_at_in_vain_for_ever() -> None:
             decoded = case_from_json(json.loads(job.cases[0]))
             assert isinstance(decoded, ModelCase)
             out = returned({"inputs": [np.array(A)]}) if decoded.probe else alone(B)
-            assert list(isolator.take(Result(job, (out,), 0.1))) == []
+            assert list(isolator.take(JobResult(job, (out,), 0.1))) == []
             isolator.pump()
 
     assert 0 < shown <= 3 * (2 * len(ENGINES) + 1)
@@ -274,6 +274,6 @@ def test_what_needs_a_target_that_failed_is_forgotten() -> None:
 
     isolator.give_up("tensorflow")
 
-    assert [*isolator.take(Result(desk.jobs[0], (alone(C),), 0.1))] == []
+    assert [*isolator.take(JobResult(desk.jobs[0], (alone(C),), 0.1))] == []
     isolator.abandon()
     assert isolator.is_idle

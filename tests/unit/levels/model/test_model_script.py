@@ -14,10 +14,10 @@ from ciguard.domain.findings import Finding, PairKind, Severity
 from ciguard.domain.models import (
     ONE_LAYER,
     Check,
+    DataSample,
     LayerGraph,
     LayerNode,
     ModelCase,
-    Sample,
     SampleKind,
     WeightEdit,
     WeightRule,
@@ -98,7 +98,7 @@ def test_weights_and_data_are_those_of_the_run() -> None:
     kinds = [(kind, (2, 6, 6, 1) if kind in pictures else (2, 6, 1)) for kind in SampleKind]
     described = [("kernel", (4, 3), "float32"), ("bias", (3,), "float32")]
     recipe = {"seed": 5, "edits": [["NS", 3]]}
-    data = (Sample(SampleKind.DIGITS, 1, (2, 4)),)
+    data = (DataSample(SampleKind.DIGITS, 1, (2, 4)),)
     text = text_of(with_weights(replace(MODEL, data=data), EDITED))
 
     found = defined(text, "arrays", "sample")

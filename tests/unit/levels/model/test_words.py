@@ -4,12 +4,12 @@ import pytest
 from finding_examples import call
 from layer_findings import layer_case, whole_case
 
-from ciguard.domain.models import Check, Origin
+from ciguard.domain.models import Check, GraphOrigin
 from ciguard.levels.model.words import suspect
 from ciguard.triage import origin_rows, rate_text
 
 
-def found_in(origin: Origin) -> str:
+def found_in(origin: GraphOrigin) -> str:
     return dict(origin_rows(layer_case(origin))).get("Found in", "")
 
 
@@ -24,20 +24,20 @@ def test_an_isolated_layer_has_its_mutant_its_mutations_and_its_rate() -> None:
 @pytest.mark.parametrize(
     ("origin", "text"),
     [
-        (Origin(model=""), ""),
-        (Origin(model="lstm-sine"), "lstm-sine"),
-        (Origin(model="lstm-sine", suspect="lstm_1"), "lstm-sine, isolated from layer lstm_1"),
+        (GraphOrigin(model=""), ""),
+        (GraphOrigin(model="lstm-sine"), "lstm-sine"),
+        (GraphOrigin(model="lstm-sine", suspect="lstm_1"), "lstm-sine, isolated from layer lstm_1"),
         (
-            Origin(model="m", deviations=(("a", 2.0),), suspect="a"),
+            GraphOrigin(model="m", deviations=(("a", 2.0),), suspect="a"),
             "m, isolated from 1 layer; R_a 2 at layer a",
         ),
         (
-            Origin(model="m", mutations=tuple("abcdefg")),
+            GraphOrigin(model="m", mutations=tuple("abcdefg")),
             "a mutant of m (a; b; c; d; 3 more)",
         ),
     ],
 )
-def test_what_is_not_known_is_not_told(origin: Origin, text: str) -> None:
+def test_what_is_not_known_is_not_told(origin: GraphOrigin, text: str) -> None:
     assert found_in(origin) == text
 
 
@@ -48,7 +48,7 @@ def test_a_model_that_was_run_whole_has_the_number_of_its_layers() -> None:
 
 
 def test_names_are_bounded_and_written_as_they_are_told_to_be() -> None:
-    origin = Origin(model="m" * 999, mutations=("x" * 999,), deviations=(("y" * 999, 1.0),))
+    origin = GraphOrigin(model="m" * 999, mutations=("x" * 999,), deviations=(("y" * 999, 1.0),))
 
     ((_, text), _) = origin_rows(layer_case(origin), lambda name: f"<{len(name)}>")
 
@@ -90,6 +90,6 @@ def test_a_rate_is_short(rate: float, text: str) -> None:
 def test_the_suspect_is_what_is_written_else_the_layer_of_the_largest_rate() -> None:
     rates = (("a", float("nan")), ("b", 2.0), ("c", 5.0))
 
-    assert suspect(Origin(model="", deviations=rates, suspect="b")) == "b"
-    assert suspect(Origin(model="", deviations=rates)) == "c"
-    assert suspect(Origin(model="")) == ""
+    assert suspect(GraphOrigin(model="", deviations=rates, suspect="b")) == "b"
+    assert suspect(GraphOrigin(model="", deviations=rates)) == "c"
+    assert suspect(GraphOrigin(model="")) == ""

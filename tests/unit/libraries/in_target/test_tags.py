@@ -10,7 +10,7 @@ import pytest
 from ciguard.libraries import LIBRARIES
 
 if TYPE_CHECKING:
-    from ciguard.libraries.in_target.tag_names import Row
+    from ciguard.libraries.in_target.tag_names import TagRow
 
 BUILT_IN = sorted(
     name
@@ -123,6 +123,6 @@ def test_a_caller_adds_the_tags_it_found_itself() -> None:
 
 @pytest.mark.parametrize("library", BUILT_IN)
 def test_every_row_says_why_and_concerns_its_library_alone(library: str) -> None:
-    rows: tuple[Row, ...] = tags_module(library).ROWS
+    rows: tuple[TagRow, ...] = tags_module(library).ROWS
 
     assert all(row.reason and row.patterns and library in row.scope for row in rows)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from layer_findings import MUTATIONS, layer_case, whole_case
 from report_examples import HOSTILE
 
-from ciguard.domain.models import Check, Origin
+from ciguard.domain.models import Check, GraphOrigin
 from ciguard.levels.model.words import suspect
 from ciguard.reports.html.deviations import MAX_BARS, NEIGHBOURS, origin_of, shown
 
@@ -37,7 +37,7 @@ def test_a_layer_s_run_has_its_model_mutations_check_and_a_bar_per_layer_in_orde
 
 def test_bars_are_as_long_as_the_powers_of_ten_and_nothing_has_none() -> None:
     rates = (("a", 0.0), ("b", -3.0), ("c", 9.0), ("d", 99.0), ("e", 9999.0))
-    chart = origin_of(layer_case(Origin(model="m", deviations=rates)))["chart"]
+    chart = origin_of(layer_case(GraphOrigin(model="m", deviations=rates)))["chart"]
 
     lengths = [row[2] for row in chart["rows"]]
     assert lengths == pytest.approx([0, 0, 25, 50, 100], abs=0.1)
@@ -55,7 +55,7 @@ def test_a_suspect_that_grew_less_than_another_layer_is_marked_all_the_same() ->
 
 def test_of_many_layers_the_neighbourhood_and_the_largest_are_shown_and_the_rest_counted() -> None:
     rates = tuple((f"layer_{place}", float(place)) for place in range(159))
-    origin = Origin(model="inception", deviations=rates, suspect="layer_20")
+    origin = GraphOrigin(model="inception", deviations=rates, suspect="layer_20")
 
     rows = origin_of(layer_case(origin))["chart"]["rows"]
 
@@ -69,7 +69,7 @@ def test_of_many_layers_the_neighbourhood_and_the_largest_are_shown_and_the_rest
 def test_a_chart_is_bounded_json_whatever_the_rates_are(
     rates: list[tuple[str, float]], accused: str
 ) -> None:
-    origin = Origin(model="m", deviations=tuple(rates), suspect=accused)
+    origin = GraphOrigin(model="m", deviations=tuple(rates), suspect=accused)
 
     chart = origin_of(layer_case(origin))["chart"]
 
@@ -96,7 +96,7 @@ def test_what_is_no_layer_has_no_suspect_and_a_call_no_such_section() -> None:
 
 
 def test_a_training_step_names_its_layer_without_a_chart() -> None:
-    origin = Origin(model="lstm-sine", suspect="lstm_1")
+    origin = GraphOrigin(model="lstm-sine", suspect="lstm_1")
 
     told = origin_of(layer_case(origin, check=Check.TRAIN))
 
@@ -107,7 +107,7 @@ def test_a_training_step_names_its_layer_without_a_chart() -> None:
 
 
 def test_texts_of_an_origin_are_bounded_and_printable() -> None:
-    origin = Origin(
+    origin = GraphOrigin(
         model=HOSTILE * 9,
         mutations=(HOSTILE * 9,) * 50,
         deviations=((HOSTILE * 9, 1.0),) * 50,

@@ -9,7 +9,7 @@ from tree_examples import PARENT, PROGRAM, found, heard, program, step
 
 from ciguard.domain.findings import Comparison
 from ciguard.domain.intent import Intent
-from ciguard.domain.lineage import Ended
+from ciguard.domain.lineage import NodeOutcome
 from ciguard.reports.html import forest as module
 from ciguard.reports.html.forest import Forest, GrownTree
 
@@ -27,7 +27,7 @@ def case(*blocks: str, tree: int = 0) -> ProgramCase:
 def grow(forest: Forest, *, tree: int, count: int, wrong: int = 0) -> None:
     """Let a tree have nodes of depth one, the last of them wrong."""
     for number in range(count):
-        ended = Ended.FAILED if number >= count - wrong else Ended.RAN
+        ended = NodeOutcome.FAILED if number >= count - wrong else NodeOutcome.RAN
         forest.add(heard(case(f"a.{number}", tree=tree), ended))
 
 
@@ -55,11 +55,11 @@ def test_trees_of_seeds_and_rounds_are_kept_apart() -> None:
 
 def test_a_node_that_is_heard_of_again_stays_wrong_and_is_one() -> None:
     forest = Forest()
-    forest.add(heard(case("a.1"), Ended.FAILED))
-    forest.add(heard(case("a.1"), Ended.RAN))
+    forest.add(heard(case("a.1"), NodeOutcome.FAILED))
+    forest.add(heard(case("a.1"), NodeOutcome.RAN))
 
     (node,) = only(forest).nodes.values()
-    assert node.ended is Ended.FAILED
+    assert node.ended is NodeOutcome.FAILED
     assert node.programs is not None
     assert node.programs.before == PARENT
 
@@ -89,7 +89,7 @@ def test_trees_in_which_nothing_went_wrong_are_dropped_first_the_oldest_before_o
 def test_then_what_leads_to_nothing_wrong_is_dropped() -> None:
     forest = Forest(most=10)
     grow(forest, tree=0, count=5, wrong=1)
-    forest.add(heard(case("a.0", "b.0"), Ended.FAILED))
+    forest.add(heard(case("a.0", "b.0"), NodeOutcome.FAILED))
     grow(forest, tree=1, count=5, wrong=1)
 
     first = next(tree for tree in forest.trees() if tree.number == 0)
@@ -132,7 +132,7 @@ def test_a_finding_marks_its_node_and_brings_the_program_it_was_derived_as() -> 
     first, node = only(forest).nodes.values()
     assert first.bucket is None
     assert node.bucket is not None
-    assert node.ended is Ended.FAILED
+    assert node.ended is NodeOutcome.FAILED
     assert node.programs is not None
     assert (node.programs.program, node.programs.before) == (PROGRAM, PARENT)
     assert (only(forest).findings, only(forest).marked) == (1, 1)
@@ -144,7 +144,7 @@ def test_a_finding_of_another_run_brings_the_way_to_it() -> None:
 
     first, node = only(forest).nodes.values()
     assert (first.parent, node.parent) == (only(forest).root, first.node)
-    assert (first.ended, node.ended) == (Ended.RAN, Ended.ACCEPTED)
+    assert (first.ended, node.ended) == (NodeOutcome.RAN, NodeOutcome.ACCEPTED)
     assert only(forest).blocks == {1: "a", 2: "b"}
 
 

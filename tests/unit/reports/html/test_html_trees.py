@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from report_examples import BOUND, HOSTILE
 from tree_examples import found, heard, program, step
 
-from ciguard.domain.lineage import Ended
+from ciguard.domain.lineage import NodeOutcome
 from ciguard.reports.html import trees as module
 from ciguard.reports.html.forest import Forest, GrownTree
 from ciguard.reports.html.tree_layout import MAX_MARKED, MAX_WIDE, Sign, layout
@@ -36,7 +36,7 @@ def grown(cases: Iterable[ProgramCase], *, wrong: Iterable[ProgramCase] = ()) ->
     for one in cases:
         forest.add(heard(one))
     for one in wrong:
-        forest.add(heard(one, Ended.FAILED))
+        forest.add(heard(one, NodeOutcome.FAILED))
     return forest
 
 
@@ -168,7 +168,7 @@ def test_a_finding_is_ringed_red_and_leads_to_its_diff() -> None:
 
 def test_every_kind_of_end_has_a_form_of_its_own() -> None:
     forest = Forest()
-    for number, ended in enumerate(Ended):
+    for number, ended in enumerate(NodeOutcome):
         forest.add(heard(case(f"n{number}"), ended))
 
     svg = ET.fromstring(drawings(forest).partition("</svg>")[0] + "</svg>")
@@ -184,7 +184,10 @@ def test_every_kind_of_end_has_a_form_of_its_own() -> None:
         ("polygon", 3),
         ("polygon", 4),
     }
-    assert {style for *_, style in forms} == {"sign rest", *(f"sign {ended}" for ended in Ended)}
+    assert {style for *_, style in forms} == {
+        "sign rest",
+        *(f"sign {ended}" for ended in NodeOutcome),
+    }
 
 
 def test_names_and_labels_stay_text() -> None:

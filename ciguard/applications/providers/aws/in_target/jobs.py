@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Dict, Tuple
 
 from ciguard.applications.in_target.asking import Answering, Json, UnknownOperationError
-from ciguard.applications.in_target.served import Documents
+from ciguard.applications.in_target.served import DocumentServer
 from ciguard.applications.in_target.under_way import UnderWay
 from ciguard.applications.providers.aws.in_target.messages import refused
 
@@ -35,7 +35,7 @@ class Jobs:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._documents = Documents()
+        self._documents = DocumentServer()
         self._begun: Dict[str, Json] = {}
         self._under_way = UnderWay()
 

@@ -23,7 +23,7 @@ from ciguard.applications.in_target.hooks import Hook
 from ciguard.applications.providers.azure.in_target import speech
 from ciguard.applications.providers.azure.in_target.messages import (
     STREAM,
-    Asked,
+    AzureRequest,
     Reads,
     answered,
     heard,
@@ -187,7 +187,7 @@ def _body(request: Any) -> bytes:
     return bytes(body) if isinstance(body, (bytes, bytearray)) else b"".join(body)
 
 
-def _asked(request: Any, body: bytes) -> Asked:
+def _asked(request: Any, body: bytes) -> AzureRequest:
     """Return a request with what its body says; nothing of one that is no JSON."""
     content: Json = body
     if STREAM not in request.headers.get("Content-Type", ""):
@@ -195,7 +195,7 @@ def _asked(request: Any, body: bytes) -> Asked:
             content = json.loads(body)
         except ValueError:
             content = None
-    return Asked(request.method, request.url, content)
+    return AzureRequest(request.method, request.url, content)
 
 
 def _content(response: Any) -> Json:

@@ -82,7 +82,7 @@ Reply = Tuple[int, Dict[str, str], Json]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AzureRequest:
     """A request."""
 
     method: str
@@ -176,7 +176,7 @@ class Reads:
             return self._about.get(number)
 
 
-def answered(asked: Asked, answering: Answering, reads: Reads) -> Reply:
+def answered(asked: AzureRequest, answering: Answering, reads: Reads) -> Reply:
     """Return a service's answer to a request, or its refusal.
 
     Args:
@@ -222,7 +222,7 @@ def _status(code: str) -> Optional[int]:
     return int(code) if _STATUS.fullmatch(code) else _STATUSES.get(code)
 
 
-def _of_documents(asked: Asked, answering: Answering) -> Reply:
+def _of_documents(asked: AzureRequest, answering: Answering) -> Reply:
     operation, documents = asked.operation, asked.documents
     most = _MAX_DOCUMENTS.get(operation, _MAX_OTHERS)
     if not 0 < len(documents) <= most:
@@ -268,7 +268,7 @@ def _error_of_one(error: Json) -> Json:
     return {**told, "innererror": inner}
 
 
-def _asked_for(asked: Asked, answer: Json) -> Json:
+def _asked_for(asked: AzureRequest, answer: Json) -> Json:
     """Leave out of an answer what a request does not ask for."""
     if asked.operation.startswith("recognize_printed_text"):
         return {key: one for key, one in answer.items() if key not in _OF_READ}
@@ -324,7 +324,7 @@ def _renamed(content: Json, rename: Callable[[str], str]) -> Json:
 # --- what is heard -------------------------------------------------------------------------------
 
 
-def heard(asked: Asked, reply: Reply, reads: Reads, hearing: Hearing) -> None:
+def heard(asked: AzureRequest, reply: Reply, reads: Reads, hearing: Hearing) -> None:
     """Tell what a service has said to each thing that a request asks.
 
     Args:

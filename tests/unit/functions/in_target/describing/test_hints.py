@@ -7,7 +7,7 @@ import pytest
 from annotated import Annotated
 from jaxtyping import BFloat16, Float
 
-from ciguard.functions.in_target.describing.encoding import Encoder
+from ciguard.functions.in_target.describing.encoding import ConstraintEncoder
 from ciguard.functions.in_target.describing.hints import hint_spec
 
 HINTED = {
@@ -120,12 +120,12 @@ def test_hints_with_bounds_alone_make_a_function_tested() -> None:
 
 @pytest.mark.parametrize("hint", [object, "nothing", list, Any, dict[int, Any], set[int]])
 def test_a_hint_of_no_known_form_says_nothing(hint: Any) -> None:
-    assert hint_spec(hint, Encoder([], str)) is None
+    assert hint_spec(hint, ConstraintEncoder([], str)) is None
 
 
 def test_a_shape_that_no_constraint_expresses_is_not_read() -> None:
-    assert hint_spec(Float[np.ndarray, "b {self.width}"], Encoder([], str)) is None
-    assert hint_spec(BFloat16[np.ndarray, "b"], Encoder([], str)) is None
+    assert hint_spec(Float[np.ndarray, "b {self.width}"], ConstraintEncoder([], str)) is None
+    assert hint_spec(BFloat16[np.ndarray, "b"], ConstraintEncoder([], str)) is None
 
 
 def test_shapes_alone_make_a_function_tested() -> None:
