@@ -12,9 +12,16 @@ from ciguard.domain.text import visible
 from ciguard.errors import PlanError
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.api_names import ApiNames
-from ciguard.planning.checkout import REGISTERING, Checkout, readable, shown_path
+from ciguard.planning.checkout import REGISTERING, Checkout, readable
 from ciguard.planning.gpu_changes import NAMING_GPUS, gpu_reasons
 from ciguard.planning.own_changes import touched_globs
+from ciguard.planning.reasons import (
+    bounded,
+    change_sentences,
+    focus_sentences,
+    skipped_sentences,
+    upgrade_sentence,
+)
 from ciguard.planning.requirement_files import project_name, reader_of
 from ciguard.planning.rows import (
     CPU,
@@ -41,9 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ciguard.domain.plan import SkippedJob
-    from ciguard.planning.checkout import ChangedFile
-    from ciguard.planning.upgrades import FileChange, Needs, Newest, Revision, Upgrade
+    from ciguard.planning.upgrades import Needs, Newest, Revision, Upgrade
     from ciguard.planning.wheels import Wheels
 
 _DOCUMENTATION = re.compile(
@@ -53,10 +58,8 @@ _DOCUMENTATION = re.compile(
 )
 _MAX_SOURCES = 5_000
 """Files whose uses are looked for, changed ones first: 500 lines take about 10 ms."""
-_FEW = 5
 _MAX_PATH_LENGTH = 200
 """Of a file whose functions come first: what is longer makes no glob that runs take."""
-_MAX_REASONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,22 +127,22 @@ class _Planner:
         jobs, skipped, fewer = rows([] if idle else groups, runners)
         reasons = [
             *([f"Nothing is run: {idle}."] if idle else []),
-            *map(_upgrade_sentence, upgrades),
+            *map(upgrade_sentence, upgrades),
             *why,
             *([] if idle else which),
             *self._own_library(),
             *assumptions,
-            *_change_sentences(self._changed, changes),
-            *_focus_sentences(usage, touched, focus),
+            *change_sentences(self._changed, changes),
+            *focus_sentences(usage, touched, focus),
             *([fewer] if fewer else []),
-            *_skipped_sentences(skipped),
+            *skipped_sentences(skipped),
             *self._problems,
             *usage.problems,
         ]
         files = tuple(dict.fromkeys((*usage.annotated, *usage.asking)))
         return Plan(
             mode=self._request.mode,
-            reasons=tuple(_bounded(reasons)),
+            reasons=tuple(bounded(reasons)),
             changes=tuple(change.described() for change in changes),
             jobs=tuple(jobs),
             skipped=tuple(skipped),
@@ -303,80 +306,6 @@ def _is_documentation(path: str) -> bool:
     return not reader_of(path) and _DOCUMENTATION.fullmatch(path) is not None
 
 
-def _upgrade_sentence(upgrade: Upgrade) -> str:
-    return (
-        f"{upgrade.target} is held against {upgrade.base}, since this change moves from one to "
-        "the other."
-    )
-
-
-def _change_sentences(changed: list[ChangedFile], changes: list[FileChange]) -> list[str]:
-    if not changed:
-        return []
-    sentences = [
-        f"{visible(shown_path(change.path))} asks for {change.library} "
-        f"{visible(str(change.base or 'not at all'))} before and "
-        f"{visible(str(change.head or 'not at all'))} after."
-        for change in changes
-    ]
-    differ = "1 file differs" if len(changed) == 1 else f"{len(changed)} files differ"
-    return [*sentences, f"{differ} from the base: {_some(_paths(changed))}."]
-
-
-def _paths(changed: list[ChangedFile]) -> list[str]:
-    return [shown_path(change.path) for change in changed]
-
-
-def _focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -> list[str]:
-    sentences = []
-    if touched:
-        sentences.append(f"First come the APIs that this change touches: {_some(touched)}.")
-    if usage.touched:
-        sentences.append(f"Changed functions and classes: {_some(usage.touched)}.")
-    if usage.annotated:
-        shown = [shown_path(path) for path in usage.annotated]
-        sentences.append(f"Level function begins with what the change reaches: {_some(shown)}.")
-    if usage.asking:
-        shown = [shown_path(path) for path in usage.asking]
-        sentences.append(f"Level app begins with what the change reaches: {_some(shown)}.")
-    tested = frozenset(focus)
-    for apis, where in (
-        (usage.in_changes, "in changed lines"),
-        (usage.in_changed_files, "elsewhere in changed files"),
-        (usage.elsewhere, "elsewhere in the repository"),
-    ):
-        known = [api for api in apis if api in tested]
-        if known:
-            sentences.append(f"{_are_used(known)} {where}: {_some(known)}.")
-    left = [api for api in usage.apis if api not in tested]
-    if left:
-        where = "of libraries without a target"
-        sentences.append(f"{_are_used(left)} {where}: {_some(left)}.")
-    if not focus:
-        sentences.append("The sources use no API of these targets: all APIs are tried alike.")
-    return sentences
-
-
 def _functions_in(paths: tuple[str, ...]) -> list[str]:
     """Return globs over the functions of files; names of APIs have no colon."""
     return [f"{escape(path)}:*" for path in paths if len(path) <= _MAX_PATH_LENGTH]
-
-
-def _are_used(apis: list[str]) -> str:
-    return "1 API is used" if len(apis) == 1 else f"{len(apis)} APIs are used"
-
-
-def _skipped_sentences(skipped: list[SkippedJob]) -> list[str]:
-    return [f"Not run: {', '.join(job.targets)} on {job.device}: {job.reason}." for job in skipped]
-
-
-def _some(names: list[str] | tuple[str, ...]) -> str:
-    shown = ", ".join(visible(name, limit=120) for name in names[:_FEW])
-    return f"{shown}, and {len(names) - _FEW} more" if len(names) > _FEW else shown
-
-
-def _bounded(reasons: list[str]) -> list[str]:
-    if len(reasons) <= _MAX_REASONS:
-        return reasons
-    more = len(reasons) - _MAX_REASONS
-    return [*reasons[:_MAX_REASONS], f"{more} more notes are left out."]

@@ -1,12 +1,13 @@
 """Runs an application on inputs that people would recognise, and tells where it does not.
 
 `aims` says what inputs a sub-condition is meant for; `trials` runs a function on them, with an
-engine in the place of the service; `assess` judges what came of it (Keeper, section 4).
+engine in the place of the service; `verdicts` judges what came of it (Keeper, section 4).
 """
 
-from ciguard.applications.assessing.assess import Assessed, ConditionVerdict, assess
+from ciguard.applications.assessing.assess import Assessed, assess
 from ciguard.applications.assessing.robustness import Robustness
 from ciguard.applications.assessing.trying import Trying, settings_for
+from ciguard.applications.assessing.verdicts import ConditionVerdict
 
 __all__ = [
     "Assessed",

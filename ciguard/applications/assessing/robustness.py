@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.applications.exploring.explore import crash_of
+from ciguard.applications.exploring.failures import crash_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from ciguard.applications.assessing.trials import InputTrial
-    from ciguard.applications.exploring.explore import Crash
+    from ciguard.applications.exploring.failures import Crash
     from ciguard.applications.finding.findings import ServiceFunction
     from ciguard.applications.inverting.inputs import ServiceInput
 

@@ -12,7 +12,7 @@ from ciguard.applications.answering.faults import read_faults
 from ciguard.applications.answering.habits import read_habits
 from ciguard.applications.answering.recording import Recorded, kept_in
 from ciguard.applications.answering.service import Service
-from ciguard.applications.assessing.assess import Settings
+from ciguard.applications.assessing.settings import Settings
 from ciguard.applications.inverting.choosing import InputSources, inverse_of
 from ciguard.applications.inverting.searches import search_of
 from ciguard.applications.judging.vocabulary import read_vocabulary

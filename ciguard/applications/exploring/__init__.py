@@ -17,7 +17,8 @@ from ciguard.applications.exploring.calling import (
 )
 from ciguard.applications.exploring.confinement import confinement_of
 from ciguard.applications.exploring.contents import plain_contents
-from ciguard.applications.exploring.explore import Crash, ExploredFunction, explore
+from ciguard.applications.exploring.explore import ExploredFunction, explore
+from ciguard.applications.exploring.failures import Crash
 from ciguard.applications.exploring.surroundings import Surroundings
 
 __all__ = [

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
-import base64
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ciguard.applications.exploring.by_name import place, setting, text_form
+from ciguard.applications.exploring.content_forms import (
+    FOLDER,
+    PATHS,
+    asked_about_forms,
+    bytes_form,
+    content_file,
+    stored_forms,
+    upload_forms,
+)
 from ciguard.applications.exploring.contents import PLAIN_TEXT
 from ciguard.applications.exploring.requests import Sent, events, web_requests
 from ciguard.applications.finding.application import MAIN
@@ -26,28 +34,16 @@ if TYPE_CHECKING:
     from ciguard.applications.providers.description import Operation
     from ciguard.domain.values import Json
 
-_OPENS = re.compile(r"(^|\.|\b)(open|imread|read_file|fromfile|Path)\(")
-_NAMED = re.compile(r"(path|file|file_?name|fname|uri|url)s?$", re.IGNORECASE)
 _FILE = re.compile(r"(path|file|file_?name|fname)$", re.IGNORECASE)
-_FOLDER = re.compile(r"(folder|dir|directory)$", re.IGNORECASE)
-_BUCKET = re.compile(r"bucket(_?name)?$", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"(?:\w+\.)*(?:list|List|tuple|Tuple|set|Set|Sequence|Iterable|Iterator|Collection)"
     r"\[(?P<of>[\w.]+)(?:, \.\.\.)?\]"
 )
 _OPTIONAL = re.compile(r"(?:\w+\.)*Optional\[(?P<of>.*)\]")
-_PATHS = frozenset({"Path", "pathlib.Path"})
 _BY_TYPE: dict[str, Json] = {"str": PLAIN_TEXT, "int": 1, "float": 1.0, "bool": False}
-_OTHER = {".png": ".jpg", ".jpg": ".png"}
-"""How else the file of an image may be called: what reads it looks at what is in it."""
 _ARGV = "argv"
-_UPLOADED = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
-_READ = re.compile(r"\.(read|file|stream|save|chunks)\b")
-"""What is done first to what somebody has sent to a web application."""
 _NUMBERS = frozenset({"int", "float", "bool"})
 """Types that no content has."""
-_FIELDS = {"aws": "Bytes"}
-"""Where a message has the contents of an image or sound."""
 
 
 class CannotCallError(Exception):
@@ -109,7 +105,7 @@ def arguments_for(
 def _argv(found: ServiceFunction, contents: Contents, folder: Path) -> Json:
     """Return the form of what a program is started with: a path."""
     kind = kind_of(found.calls[0].answer.operation.task)
-    return {"argv": str(_file(kind, contents[kind], folder))}
+    return {"argv": str(content_file(kind, contents[kind], folder))}
 
 
 def _handed(routine: Routine, sent: Sent) -> dict[str, list[Json]]:
@@ -127,8 +123,8 @@ def _handed(routine: Routine, sent: Sent) -> dict[str, list[Json]]:
 def _sent(use: _Use, contents: Contents, folder: Path) -> Sent:
     """Return what is sent to a function that answers requests."""
     kind = use.kind()
-    file = _file(kind, contents[kind], folder)
-    (upload, *_) = _uploads(file)
+    file = content_file(kind, contents[kind], folder)
+    (upload, *_) = upload_forms(file)
     return Sent(kind, contents[kind], str(file), upload, use.field)
 
 
@@ -304,14 +300,14 @@ def _forms_of_one(
     elif written in _NUMBERS:
         yield {"value": _BY_TYPE[written]}
     elif asking:
-        yield from _asked_about_forms(name, written, *asking[0], contents, folder)
+        yield from asked_about_forms(name, written, *asking[0], contents, folder)
     elif _is_file(parameter):
         kind = use.kind()
-        file = _file(kind, contents[kind], folder)
+        file = content_file(kind, contents[kind], folder)
         yield {"value": str(file)}
-        yield from _kept(use.calls[0][0], file)
+        yield from stored_forms(use.calls[0][0], file)
     elif written == "bytes":
-        yield _bytes(contents[MediaKind.IMAGE])
+        yield bytes_form(contents[MediaKind.IMAGE])
     else:
         yield _plain_form(name, written, use, folder)
 
@@ -319,78 +315,12 @@ def _forms_of_one(
 def _plain_form(name: str, written: str, use: _Use, folder: Path) -> Json:
     """Return the form of a parameter that no service is asked about, as far as is known."""
     text = text_form(name, use.provider()) if written in {"", "str"} else None
-    if written in _PATHS:
+    if written in PATHS:
         folder.mkdir(exist_ok=True, parents=True)
-        return {"path": str(folder if _FOLDER.search(name) else folder / name)}
+        return {"path": str(folder if FOLDER.search(name) else folder / name)}
     if text is not None:
         return text
     if written in _BY_TYPE:
         return {"value": _BY_TYPE[written]}
     msg = f"nobody says what its parameter `{name}` takes; annotate it, or give it a default"
     raise CannotCallError(msg)
-
-
-def _asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
-    name: str, written: str, operation: Operation, steps: str, contents: Contents, folder: Path
-) -> Iterator[Json]:
-    """Yield the forms of a parameter that a service is asked about, after some steps."""
-    kind, is_path = kind_of(operation.task), written in _PATHS
-    if _BUCKET.search(name):
-        yield {"made_up": "bucket"}
-    elif _FOLDER.search(name) and written != "bytes":
-        file = _file(kind, contents[kind], folder / "files")
-        if kind is MediaKind.IMAGE:  # an application may look for the one or the other
-            file.with_suffix(_OTHER[file.suffix]).write_bytes(contents[kind])
-        yield {"path" if is_path else "value": str(folder / "files")}
-    else:
-        is_opened = bool(_OPENS.search(steps) or _NAMED.search(name)) and written != "bytes"
-        file = _file(kind, contents[kind], folder)
-        paths: list[Json] = [{"path" if is_path else "value": str(file)}]
-        others = [] if is_path else _contents(operation, kind, contents[kind])
-        uploads = [] if written in {"str", "bytes", *_PATHS} else _uploads(file)
-        kept = _kept(operation, file) if written not in {"bytes", *_PATHS} else []
-        several = [paths, others, kept, uploads] if is_opened else [others, kept, paths, uploads]
-        if _UPLOADED.search(written) or _READ.match(steps):
-            several.insert(0, several.pop())
-        for one in several:
-            yield from one
-
-
-def _kept(operation: Operation, file: Path) -> list[Json]:
-    """Return the name that a file has in a storage of the provider."""
-    if operation.provider != "aws" or kind_of(operation.task) is MediaKind.TEXT:
-        return []
-    return [{"stored": {**_bytes(file.read_bytes()), "name": file.name}}]
-
-
-def _uploads(file: Path) -> list[Json]:
-    """Return a file as web applications get it."""
-    one = {**_bytes(file.read_bytes()), "name": file.name}
-    return [{"upload": {**one, "is_awaited": is_awaited}} for is_awaited in (False, True)]
-
-
-def _file(kind: MediaKind, content: bytes, folder: Path) -> Path:
-    folder.mkdir(exist_ok=True, parents=True)
-    file = folder / f"{kind}{_suffix(kind, content)}"
-    file.write_bytes(content)
-    return file
-
-
-def _contents(operation: Operation, kind: MediaKind, content: bytes) -> list[Json]:
-    """Return what becomes what a service is asked about: contents, a message of the client."""
-    if kind is MediaKind.TEXT:
-        text = content.decode("utf-8", "replace")
-        document = {"value": {"content": text, "type": "PLAIN_TEXT"}}
-        return [{"value": text}, *([document] if operation.provider == "google" else [])]
-    field = _FIELDS.get(operation.provider, "content")
-    return [_bytes(content), {"fields": {field: _bytes(content)}}]
-
-
-def _suffix(kind: MediaKind, content: bytes) -> str:
-    if kind is MediaKind.IMAGE:
-        return ".jpg" if content.startswith(b"\xff\xd8\xff") else ".png"
-    return ".txt" if kind is MediaKind.TEXT else ".wav"
-
-
-def _bytes(content: bytes) -> Json:
-    return {"base64": base64.b64encode(content).decode()}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import shutil
 import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ciguard.applications.exploring.answers import StubResponse, answers_to, refusals_of
 from ciguard.applications.exploring.arguments import CannotCallError, arguments_for
@@ -22,13 +21,13 @@ from ciguard.applications.exploring.calling import (
     routines_of,
 )
 from ciguard.applications.exploring.contents import plain_contents
+from ciguard.applications.exploring.failures import LEAVING, Answers, Crash, Hang, crash_of
 from ciguard.applications.exploring.hints import hints_of
 from ciguard.applications.exploring.searched import answer_of
 from ciguard.applications.exploring.searching import Search
 from ciguard.applications.providers.description import Field, RecognitionTask
 from ciguard.applications.providers.registered import are_written
 from ciguard.errors import ConfigurationError
-from ciguard.sources import UnreadableSourceError, parse_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,76 +46,6 @@ _MAX_IN_VAIN = 600
 """Answers that are searched for, one after the other, and turn nothing."""
 _MAX_AFTER = 150
 """The same, when only exceptions are looked for."""
-_LEAVING = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})
-"""What an application ends itself with."""
-
-Answers: TypeAlias = tuple[StubResponse, ...]
-"""One for each operation that a function asks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """An exception that some answers bring about and others do not."""
-
-    error: str
-    """Type and message."""
-    file: str
-    line: int
-    answers: Answers
-    """What was answered when it was first met."""
-    function: str = ""
-    """The application's innermost function there."""
-    is_judged: bool = True
-    """False of an exception that may come from what is missing here: a file, a network, a key."""
-
-    @property
-    def titles(self) -> tuple[str, ...]:
-        """What was answered, in words."""
-        return titles_of(self.answers)
-
-    @property
-    def refusal(self) -> str:
-        """What a service said that refused; empty if none did."""
-        return next((one.title for one in self.answers if one.is_refusal), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Hang:
-    """A call that did not return."""
-
-    instead: str
-    """What it did, in words."""
-    answers: Answers
-
-    @property
-    def titles(self) -> tuple[str, ...]:
-        """What was answered, in words."""
-        return titles_of(self.answers)
-
-
-def titles_of(answers: Answers) -> tuple[str, ...]:
-    """Return answers in words."""
-    return tuple(f"{one.operation.name}: {one.title}" for one in answers)
-
-
-def crash_of(raised: Json, answers: Answers, found: ServiceFunction, root: Path) -> Crash | None:
-    """Return an exception as a failure; None where the application means to leave so.
-
-    Args:
-        raised: of `CallEnded`.
-        answers: what was answered.
-        found: the function that was called.
-        root: folder of the application.
-    """
-    frames = raised["frames"]
-    if raised["type"] in _LEAVING:
-        return None
-    file, line = (frames[-1][0], frames[-1][1]) if frames else (found.file, 0)
-    if raised["own"] and _raises(root / file, line):
-        return None
-    error = f"{raised['type']}: {raised['message']}"
-    function = frames[-1][2] if frames else ""
-    return Crash(error, file, line, answers, function, is_judged=not raised["lacks"])
 
 
 @dataclass(slots=True)
@@ -184,21 +113,6 @@ def explore(
             caller = FunctionCaller(host, one, module, routine)
             exploring = _Exploring(one, module, routine, caller, application)
             yield exploring.explored(Path(folder), budget_s)
-
-
-def _raises(file: Path, line: int) -> bool:
-    """Return whether a line raises, as an application means to: by `raise` or `assert`."""
-    try:
-        tree = parse_file(file)
-    except (OSError, UnreadableSourceError):
-        return False
-    around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    inner = max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
-    return isinstance(inner, ast.Raise | ast.Assert)
 
 
 def _is_felt(operation: Operation) -> bool:
@@ -328,7 +242,7 @@ class _Exploring:
             case CallEnded(seen, _, _, raised):
                 for goal, value in seen:
                     result.met[goal].setdefault(value, answers)
-                self._left += raised is not None and raised["type"] in _LEAVING
+                self._left += raised is not None and raised["type"] in LEAVING
                 if raised is None:
                     self._fine = answers
                 else:

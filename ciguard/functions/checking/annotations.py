@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.functions.checking.unsatisfiable import unsatisfiable
 from ciguard.functions.drawing.plan import needs_of, plan_of
-from ciguard.functions.solving.expressions import names_in, parsed
+from ciguard.functions.solving.parsing import names_in, parsed
 from ciguard.functions.solving.resolving import every_reference_of
 from ciguard.functions.specs.functions import ModuleSpec, Problem
 from ciguard.functions.specs.kinds import Objs, generators_of

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.constraints import constraint_of
-from ciguard.functions.solving.expressions import parsed
 from ciguard.functions.solving.intervals import ANY, EmptyError, Interval
+from ciguard.functions.solving.parsing import parsed
 from ciguard.functions.solving.resolving import ImpossibleError, references_of, refers
 from ciguard.functions.specs.kinds import (
     Arrays,

@@ -18,7 +18,8 @@ from ciguard.functions.drawing.calls import holds
 from ciguard.functions.drawing.plan import plan_of
 from ciguard.functions.in_target.describing.encoding import TENSOR, generator_call
 from ciguard.functions.solving.constraints import RANKS, SIDES, constraint_of, int_range, lengths
-from ciguard.functions.solving.expressions import RaisesError, UnknownError, evaluate, names_in
+from ciguard.functions.solving.expressions import RaisesError, UnknownError, evaluate
+from ciguard.functions.solving.parsing import names_in
 from ciguard.functions.solving.resolving import ImpossibleError, resolved
 from ciguard.functions.solving.views import view
 from ciguard.functions.specs.calls import MAIN

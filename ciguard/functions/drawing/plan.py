@@ -8,8 +8,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from ciguard.functions.solving.alternatives import initial
-from ciguard.functions.solving.expressions import free_names, names_in, parsed
 from ciguard.functions.solving.intervals import ANY
+from ciguard.functions.solving.parsing import free_names, names_in, parsed
 from ciguard.functions.solving.quantities import quantity_of
 from ciguard.functions.solving.resolving import every_reference_of
 from ciguard.functions.solving.views import view

@@ -20,7 +20,8 @@ from ciguard.functions.solving.constraints import (
     shape_ranges,
     whole,
 )
-from ciguard.functions.solving.expressions import evaluate, names_in
+from ciguard.functions.solving.expressions import evaluate
+from ciguard.functions.solving.parsing import names_in
 from ciguard.functions.solving.resolving import ImpossibleError, dims_of
 from ciguard.functions.solving.views import view
 from ciguard.functions.specs.kinds import (

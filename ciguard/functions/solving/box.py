@@ -17,8 +17,9 @@ from typing import Any
 
 from ciguard.functions.solving.alternatives import Key, alternatives, specimen
 from ciguard.functions.solving.congruences import Congruence, congruence_of, probes_of
-from ciguard.functions.solving.expressions import UnknownError, free_names, truth, value_of
+from ciguard.functions.solving.expressions import UnknownError, truth, value_of
 from ciguard.functions.solving.intervals import ANY, EmptyError, Interval, point
+from ciguard.functions.solving.parsing import free_names
 from ciguard.functions.solving.ranges import Ranges
 from ciguard.functions.solving.views import DtypeView
 

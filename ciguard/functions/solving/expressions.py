@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from functools import cache, lru_cache
 from math import ceil, floor, prod
 from typing import TYPE_CHECKING, Any
 
+from ciguard.functions.solving.parsing import parsed
 from ciguard.functions.solving.views import OPAQUE, ArrayView, DtypeView, ObjectView, Opaque
 from ciguard.sources import dotted_name
 
@@ -31,51 +31,6 @@ class UnknownError(Exception):
 
 class RaisesError(UnknownError):
     """Evaluating an expression of known values fails: an index beyond the end, a division by 0."""
-
-
-@cache
-def parsed(text: str) -> ast.expr | None:
-    """Return the syntax tree of an expression; None if it is none."""
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
-        return None
-
-
-@cache
-def names_in(text: str) -> frozenset[str]:
-    """Return the names that an expression takes from outside."""
-    tree = parsed(text)
-    return frozenset() if tree is None else free_names(tree)
-
-
-@lru_cache(maxsize=4096)
-def free_names(tree: ast.AST) -> frozenset[str]:
-    """Return the names that a part of an expression takes from outside."""
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    return frozenset({node.id for node in names} - bound)
-
-
-@lru_cache(maxsize=4096)
-def needed_names(tree: ast.expr) -> frozenset[str]:
-    """Return names without which an expression is worth nothing; none if one of its parts is lazy.
-
-    Whether what it is worth can be told is asked thousands of times for each call that is drawn.
-    """
-    if any(isinstance(node, _LAZY) and not _is_single(node) for node in ast.walk(tree)):
-        return frozenset()
-    return free_names(tree)
-
-
-_LAZY = (
-    ast.BoolOp, ast.IfExp, ast.Compare, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp,
-    ast.Lambda,
-)  # fmt: skip
-
-
-def _is_single(node: ast.AST) -> bool:
-    return isinstance(node, ast.Compare) and len(node.ops) == 1
 
 
 def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
@@ -108,9 +63,6 @@ def value_of(node: ast.expr, scope: Mapping[str, Any]) -> Any:
     if found is OPAQUE:
         raise UnknownError(node)
     return found
-
-
-# --- parts of expressions -----------------------------------------------------------------------
 
 
 def _name(node: ast.Name, scope: Mapping[str, Any]) -> Any:

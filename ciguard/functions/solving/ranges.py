@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ciguard.functions.solving.alternatives import Key, initial
-from ciguard.functions.solving.expressions import UnknownError, needed_names, value_of
+from ciguard.functions.solving.expressions import UnknownError, value_of
 from ciguard.functions.solving.intervals import (
     ANY,
     EmptyError,
@@ -26,6 +26,7 @@ from ciguard.functions.solving.intervals import (
     point,
     remainders,
 )
+from ciguard.functions.solving.parsing import needed_names
 from ciguard.functions.solving.quantities import quantity_of
 
 if TYPE_CHECKING:

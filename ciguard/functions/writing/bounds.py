@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.functions.solving.expressions import free_names, names_in, parsed
+from ciguard.functions.solving.parsing import free_names, names_in, parsed
 from ciguard.functions.specs.kinds import Anys, Arrays, FloatsIn, IntsIn, Lists, Spec, Strings
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ciguard.errors import ConfigurationError, OutputError
 from ciguard.files import read_text
 from ciguard.functions.hosting.collecting import Broken, Collected, Hosts, SkippedProgram, collect
 from ciguard.functions.hosting.host import ProgramSettings
-from ciguard.functions.solving.expressions import parsed
+from ciguard.functions.solving.parsing import parsed
 from ciguard.functions.specs.programs import ProgramFile, sidecar_of
 from ciguard.functions.writing.call_source import CallSource, quoted
 from ciguard.functions.writing.scripts import import_of_program

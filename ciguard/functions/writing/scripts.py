@@ -6,7 +6,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from ciguard.functions.hosting.verdicts import CallFailure, FailureKind
-from ciguard.functions.solving.expressions import names_in, parsed
+from ciguard.functions.solving.parsing import names_in, parsed
 from ciguard.functions.writing.call_source import CallSource, quoted
 from ciguard.writing import is_name, scalar
 

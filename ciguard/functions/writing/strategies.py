@@ -16,7 +16,7 @@ from ciguard.functions.solving.constraints import (
     int_range,
     shape_ranges,
 )
-from ciguard.functions.solving.expressions import names_in, parsed
+from ciguard.functions.solving.parsing import names_in, parsed
 from ciguard.functions.specs.kinds import (
     Anys,
     Arrays,

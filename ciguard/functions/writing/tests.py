@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.functions.drawing.plan import needs_of, plan_of
 from ciguard.functions.solving.box import Box
-from ciguard.functions.solving.expressions import names_in, parsed
+from ciguard.functions.solving.parsing import names_in, parsed
 from ciguard.functions.writing.bounds import ArgumentBounds, bounds_of
 from ciguard.functions.writing.call_source import quoted
 from ciguard.functions.writing.strategies import Strategies, strategy_name

@@ -7,12 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed
-from ciguard.domain.programs import Ancestry, Operator, ProgramCase
+from ciguard.domain.programs import Ancestry, ProgramCase
 from ciguard.errors import DisassemblyError
 from ciguard.levels import Batch, cost_of
 from ciguard.levels.code.lessons import (
@@ -23,16 +23,18 @@ from ciguard.levels.code.lessons import (
     lesson_to_json,
 )
 from ciguard.levels.code.mutation import BlockSlot, candidates
-from ciguard.levels.code.observation import fed_in, result_of
+from ciguard.levels.code.observation import all_passed, fed_in, that_ran
+from ciguard.levels.code.replacement import replaced_by
 from ciguard.levels.code.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.programs import Derivation
     from ciguard.domain.values import Json
     from ciguard.levels.code.blocks import Block, BlockInput
+    from ciguard.levels.code.disassembled import DisassembledSeed
     from ciguard.levels.code.lessons import Lesson
     from ciguard.levels.code.nodes import CandidateBlock, Node
     from ciguard.levels.code.operators import Operators
@@ -47,73 +49,6 @@ _PATIENCE = 16
 """Blocks of an API are tried no more when the deaths of their programs have cost so much."""
 _SEED_BITS = 31
 _INDEX_BITS = 40
-
-
-class CompleteProgram(Protocol):
-    """A program put together."""
-
-    @property
-    def source(self) -> str:
-        """Its text."""
-
-    @property
-    def adapter(self) -> str:
-        """What was put before the output layer; empty: nothing."""
-
-    def line(self, block: int, place: int) -> int:
-        """Return the line of a block's call, or of the block's beginning where it has none."""
-
-
-class DisassembledSeed(Protocol):
-    """A seed program, taken apart."""
-
-    @property
-    def name(self) -> str:
-        """Unique among the seeds."""
-
-    @property
-    def source(self) -> str:
-        """Its text."""
-
-    @property
-    def blocks(self) -> Sequence[Block]:
-        """Its hidden layers, in order."""
-
-    def program(
-        self, chain: Sequence[Block], gives: BlockInput, met: BlockInput
-    ) -> CompleteProgram:
-        """Return the program with these blocks.
-
-        Args:
-            chain: the blocks.
-            gives: what the last one gives to the output layer.
-            met: what the output layer met in the seed.
-
-        Raises:
-            DisassemblyError: if they cannot be put together.
-        """
-
-    def alone(self, block: Block, takes: BlockInput) -> CompleteProgram:
-        """Return a program that runs one block forwards and backwards.
-
-        Raises:
-            DisassemblyError: if it cannot be run alone.
-        """
-
-    def observing(self) -> str:
-        """Return the seed with what its blocks are called with among its variables."""
-
-    def fitted(
-        self, block: Block, was: BlockInput, now: BlockInput, rank: int | None = None
-    ) -> Block | None:
-        """Return a block for a slot in which it is called with something else; None for none.
-
-        Args:
-            block: to fit.
-            was: what it met in the seed.
-            now: what it is called with.
-            rank: of what it takes; None for the same as in the seed.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,13 +182,13 @@ class CodeLevel:
         if growth is None:
             lesson = self._observed(index % len(self._programs), rows)
         elif growth.tried is not None:
-            ran = tuple(_that_ran(growth.tried, rows))
+            ran = tuple(that_ran(growth.tried, rows))
             costs = _costs(batch, rows)
-            tried = (*_replaced(growth.tried[: len(rows)]), *growth.unfit)
+            tried = (*replaced_by(growth.tried[: len(rows)]), *growth.unfit)
             lesson = RanAlone(growth.tree, growth.serial, ran, costs, tried)
         else:
             whole = zip(growth.assembled, rows, strict=False)
-            places = tuple(place for place, row in whole if _all_passed(row))
+            places = tuple(place for place, row in whole if all_passed(row))
             costs = _costs(batch, rows)
             # After a hang the rest of a batch is left out: what was to be repeated is last.
             repeated = growth.repeated[: max(0, len(rows) - len(growth.assembled))]
@@ -272,7 +207,7 @@ class CodeLevel:
             case RanAlone(tree, serial, found, costs, tried):
                 self._trees[tree].ran_alone(serial, found)
                 self._operators.experience.tried.update(tried)
-                self._operators.experience.ran.update(after for _, after in _replaced(found))
+                self._operators.experience.ran.update(after for _, after in replaced_by(found))
                 self._costs.update(dict(costs))
             case Ran(tree, serial, places, repeated, costs):
                 self._trees[tree].ran(serial, places)
@@ -338,7 +273,7 @@ class CodeLevel:
                 try:
                     cases.append(self._alone(spot, candidate, rng))
                 except DisassemblyError:
-                    unfit += _replaced([candidate])
+                    unfit += replaced_by([candidate])
                 else:
                     found.append(candidate)
         return _Growth(number, tree.serial, tried=tuple(found), unfit=tuple(unfit)), cases
@@ -435,40 +370,9 @@ class CodeLevel:
         )
 
 
-def _replaced(candidates: Iterable[CandidateBlock]) -> Iterator[tuple[str, str]]:
-    """Yield the APIs that were replaced and by which, where one was."""
-    for candidate in candidates:
-        if candidate.step.operator is Operator.REPLACEMENT:
-            yield candidate.step.before, candidate.step.after
-
-
 def _costs(batch: Batch, rows: Sequence[Sequence[Outcome]]) -> tuple[tuple[str, int], ...]:
     costs: Counter[str] = Counter()
     for case, row in zip(batch.cases, rows, strict=False):
         if isinstance(case, ProgramCase) and case.cycles == 1:
             costs[case.api] += max(map(cost_of, row))
     return tuple((api, cost) for api, cost in costs.items() if cost)
-
-
-def _all_passed(row: Sequence[Outcome]) -> bool:
-    return all(isinstance(outcome, Passed) for outcome in row)
-
-
-def _that_ran(
-    tried: Sequence[CandidateBlock], rows: Sequence[Sequence[Outcome]]
-) -> Iterator[CandidateBlock]:
-    """Yield the candidates that ran on every target, with what they gave, alike, on each.
-
-    Behind one that gives another shape or type somewhere, no block would fit on all of them.
-    """
-    for candidate, row in zip(tried, rows, strict=False):
-        given = [result_of(outcome) if isinstance(outcome, Passed) else None for outcome in row]
-        forms = {(fed.shape, fed.dtype) if fed else None for fed in given}
-        gives = given[0] if len(forms) == 1 else None
-        if gives is not None and _is_handed_on(candidate.takes, gives):
-            yield replace(candidate, gives=gives)
-
-
-def _is_handed_on(takes: BlockInput, gives: BlockInput) -> bool:
-    """Return whether a program can go on with what a block gives: as many samples, of anything."""
-    return takes.shape[:1] == gives.shape[:1] and 0 not in gives.shape

@@ -21,11 +21,12 @@ from ciguard.levels.code.literals import text_of, value_of
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ciguard.knowledge import Api, Parameter
     from ciguard.levels.code.binding import Bound
     from ciguard.levels.code.blocks import Block, LibraryCall
+    from ciguard.levels.code.nodes import CandidateBlock
     from ciguard.levels.code.similarity import SimilarApi, Similarities
 
 _NOT_HANDED_ON = frozenset({"inplace"})
@@ -223,3 +224,10 @@ def one_more(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, s
     parameter = rng.choice(able) if able else None
     text = parameter and another(parameter, api.record, given, rng)
     return {parameter.name: text} if parameter and text else {}
+
+
+def replaced_by(candidates: Iterable[CandidateBlock]) -> Iterator[tuple[str, str]]:
+    """Yield the APIs that were replaced and by which, where one was."""
+    for candidate in candidates:
+        if candidate.step.operator is Operator.REPLACEMENT:
+            yield candidate.step.before, candidate.step.after
