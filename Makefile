@@ -99,7 +99,7 @@ constraints: $(VENV)/.installed
 	mkdir -p seeds/constraints
 	cd seeds/constraints && for target in "torch==2.13.0" "tensorflow-cpu==2.21.0" \
 		"keras==3.15.1 + jax" "jax==0.10.2" "jittor==1.3.11.0"; \
-		do "$(CURDIR)/$(BIN)/ciguard" extract --target "$$target" || exit 1; done
+		do "$(CURDIR)/$(BIN)/ciguard" api extract --target "$$target" || exit 1; done
 
 # After a dependency changed: what the action installs, with hashes and without the index's name.
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url

@@ -2,7 +2,7 @@
 
 For twenty sets of annotations (`function_sets/programs.py`): valid inputs per CPU second and the
 share that is discarded, branch coverage within 100 valid inputs, lines of annotations beside lines
-of the Hypothesis tests that `ciguard export` writes. The first 100 inputs of ciguard for each are
+of the Hypothesis tests that `ciguard function export` writes. Its first 100 inputs for each are
 checked by conditions that were written down apart (`function_sets/contracts.py`). Exits with status
 1 if an input that ciguard calls valid is not.
 """
@@ -112,14 +112,14 @@ class Bench:
         return alone, called
 
     def exported(self, function: FunctionSpec, tests: ModuleType) -> Drawn:
-        """Measure the strategy that `ciguard export` writes."""
+        """Measure the strategy that `ciguard function export` writes."""
         given = vars(tests)[f"test_{function.name}"].hypothesis._given_kwargs  # noqa: SLF001 - no other way
         strategy = given["arguments"] if "arguments" in given else st.fixed_dictionaries(given)
         return draw(strategy, lambda a: is_valid(function.name, a), None, self.seconds)
 
 
 def exported_tests(folder: Path) -> ModuleType:
-    """Return the plain Hypothesis tests that `ciguard export` writes, imported."""
+    """Return the plain Hypothesis tests that `ciguard function export` writes, imported."""
     (written,) = export_tests([Path(programs.__file__)], folder)
     sys.path.insert(0, str(folder))
     return importlib.import_module(written.path.stem)

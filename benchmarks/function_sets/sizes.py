@@ -16,7 +16,7 @@ def print_sizes(program: Path, tests: Path, names: Sequence[str]) -> None:
 
     Args:
         program: file with the annotated functions.
-        tests: file that `ciguard export` wrote.
+        tests: file that `ciguard function export` wrote.
         names: of the functions.
     """
     text = tests.read_text(encoding="utf-8")

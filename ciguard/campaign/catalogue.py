@@ -113,7 +113,7 @@ def read_file(
                 return None
             return read_constraints(chain((first,), lines), name=str(path))
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read: {error}. Write the file anew with `ciguard extract`."
+        msg = f"{path}: cannot be read: {error}. Write the file anew with `ciguard api extract`."
         raise ConstraintsFileError(msg) from error
 
 

@@ -1,4 +1,4 @@
-"""What a target says of its API, without a campaign: for `ciguard extract` and `explain`."""
+"""What a target says of its API, without a campaign: for `ciguard api extract` and `explain`."""
 
 from __future__ import annotations
 

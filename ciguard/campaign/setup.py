@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ciguard.targets import Environment
 
 _FEW = 3
-"""Names of what was left out that one warning holds; `ciguard extract` lists them all."""
+"""Names of what was left out that one warning holds; `ciguard api extract` lists them all."""
 
 
 def start_groups(

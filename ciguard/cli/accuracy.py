@@ -1,4 +1,4 @@
-"""`ciguard accuracy`: functions of an application, tried on inputs that people would recognise."""
+"""`ciguard app accuracy`: an application's functions, tried on inputs that people recognise."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import platform
 import sys
 import sysconfig
 import traceback
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,6 +64,32 @@ class _Group(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(SIGPIPE_EXIT) from None
 
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - as click calls it
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """List the commands in their sections, each with its short help."""
+        for title, commands in SECTIONS.items():
+            shown = [command for command in commands if not command.hidden]
+            width = formatter.width - max(len(command.name or "") for command in shown) - 6
+            rows = [(command.name or "", command.get_short_help_str(width)) for command in shown]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+class _LevelGroup(click.Group):
+    """Commands that belong to one level."""
+
+
+def _of_level(name: str, summary: str, *commands: click.Command) -> _LevelGroup:
+    names = ", ".join(command.name or "" for command in commands)
+    group = _LevelGroup(name, help=summary)
+    group.short_help = f"{summary.rstrip('.')}: {names}."
+    for command in commands:
+        group.add_command(command)
+    return group
+
 
 def _require_platform() -> None:
     system = platform.system()
@@ -94,35 +121,34 @@ def ciguard() -> None:
     """
 
 
-for _command in (
-    run,
-    merge,
-    cluster,
-    plan,
-    show,
-    reproduce,
-    minimize,
-    bisect,
-    accept,
-    action,
-    baseline,
-    publish,
-    explain,
-    export,
-    extract,
-    init,
-    learn,
-    suggest,
-    services,
-    explore,
-    accuracy,
-    emulate,
-    targets,
-    config,
-    doctor,
-    version,
-):
-    ciguard.add_command(_command)
+SECTIONS: dict[str, tuple[click.Command, ...]] = {
+    "Run": (run, plan, merge, cluster),
+    "Look at results": (show, reproduce, minimize, bisect, accept, publish),
+    "Look after": (baseline, targets, config, doctor, init),
+    "By level": (
+        _of_level("api", "What is known of APIs.", explain, extract, learn),
+        _of_level("function", "Annotated functions.", suggest, export),
+        _of_level(
+            "app", "Applications of cognitive services.", services, explore, accuracy, emulate
+        ),
+    ),
+    "Other": (action, version),
+}
+"""Commands by what one wants to do."""
+
+
+def _assemble() -> None:
+    for commands in SECTIONS.values():
+        for command in commands:
+            ciguard.add_command(command)
+            if isinstance(command, _LevelGroup):
+                for inner in command.commands.values():
+                    alias = copy(inner)
+                    alias.hidden = True  # its name before commands were grouped
+                    ciguard.add_command(alias)
+
+
+_assemble()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""`ciguard emulate`: services in the place of Google's, AWS's and Azure's, on this machine."""
+"""`ciguard app emulate`: services in the place of Google's, AWS's and Azure's, on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ciguard explain`: what an API accepts, and who said so."""
+"""`ciguard api explain`: what an API accepts, and who said so."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ciguard.errors import ConfigurationError
     "--file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="File of constraints to look into, as `ciguard extract` writes it.",
+    help="File of constraints to look into, as `ciguard api extract` writes it.",
 )
 @click.option(
     "--learned",

@@ -1,4 +1,4 @@
-"""`ciguard explore`: functions of an application, called with made answers of services."""
+"""`ciguard app explore`: functions of an application, called with made answers of services."""
 
 from __future__ import annotations
 
@@ -116,6 +116,6 @@ def functions_in(path: Path, globs: Sequence[str]) -> tuple[Application, list[Se
     ]
     if not found:
         wanted = " or ".join(globs)
-        msg = f"{path}: no function {wanted} asks a service. `ciguard services` lists others."
+        msg = f"{path}: no function {wanted} asks a service. `ciguard app services` lists others."
         raise ConfigurationError(msg)
     return application, found

@@ -1,4 +1,4 @@
-"""`ciguard export`: annotated functions as plain Hypothesis tests."""
+"""`ciguard function export`: annotated functions as plain Hypothesis tests."""
 
 from __future__ import annotations
 

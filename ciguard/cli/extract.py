@@ -1,4 +1,4 @@
-"""`ciguard extract`: constraints, from a library or from documentation given as data."""
+"""`ciguard api extract`: constraints, from a library or from documentation given as data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--rules",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of rules from `ciguard learn`, for --docs. "
+    help="Folder of rules from `ciguard api learn`, for --docs. "
     "[default: those that come with ciguard]",
 )
 @click.option(

@@ -1,4 +1,4 @@
-"""`ciguard learn`: rules about documentation from labelled sentences."""
+"""`ciguard api learn`: rules about documentation from labelled sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ciguard services`: where an application calls cognitive services, and what answers decide."""
+"""`ciguard app services`: where an application calls services, and what answers decide."""
 
 from __future__ import annotations
 

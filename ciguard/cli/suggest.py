@@ -1,4 +1,4 @@
-"""`ciguard suggest`: annotations for a program's functions, as a change to review."""
+"""`ciguard function suggest`: annotations for a program's functions, as a change to review."""
 
 from __future__ import annotations
 

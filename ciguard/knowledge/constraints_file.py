@@ -226,7 +226,7 @@ def _provenance(said: dict[str, Json], name: str) -> tuple[Provenance, int]:
     if schema != CONSTRAINTS_SCHEMA:
         msg = (
             f"{name}:1: schema = {schema}: this ciguard reads {CONSTRAINTS_SCHEMA}. Use the "
-            "ciguard that wrote it, or write it anew with `ciguard extract`."
+            "ciguard that wrote it, or write it anew with `ciguard api extract`."
         )
         raise ConstraintsFileError(msg)
     texts: dict[str, str] = {}
@@ -241,7 +241,7 @@ def _provenance(said: dict[str, Json], name: str) -> tuple[Provenance, int]:
 
 def _damaged(name: str, line: int, reason: str) -> ConstraintsFileError:
     return ConstraintsFileError(
-        f"{name}:{line}: {visible(reason)}. Write the file anew with `ciguard extract`."
+        f"{name}:{line}: {visible(reason)}. Write the file anew with `ciguard api extract`."
     )
 
 

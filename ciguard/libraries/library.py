@@ -141,7 +141,7 @@ class Library:
     """TOML file of its APIs that are defined as those of other libraries are, written as
     `ciguard/oracles/equivalents.toml` is."""
     documentation: str = ""
-    """Whose mined rules read its documentation, e.g. `pytorch`; see `ciguard learn`."""
+    """Whose mined rules read its documentation, e.g. `pytorch`; see `ciguard api learn`."""
     spellings: Mapping[str, str] = field(default_factory=dict)
     """Public beginnings of names by other ones that lead to the same objects, as sources may
     write them, e.g. `tensorflow.` by `tensorflow.compat.v2.`."""

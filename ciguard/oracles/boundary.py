@@ -62,7 +62,7 @@ class BoundaryOracle:
                 detail=f"{law.parameter}: {law.aspect}",
                 message=(
                     f"{subject.api} accepts {said} for {law.parameter!r} and {consequence}; "
-                    f"{where_written(law)} says {law.demand}: “{law.sentence}”"
+                    f"{where_written(law)} says {law.words}: “{law.sentence}”"
                 ),
                 evidence=evidence_of(
                     law,

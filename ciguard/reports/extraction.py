@@ -1,4 +1,4 @@
-"""What `ciguard extract` found, as lines for a person."""
+"""What `ciguard api extract` found, as lines for a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ciguard suggest`: annotations for a program that has none, each with the reasons for it.
+"""`ciguard function suggest`: annotations for a program that has none, with the reasons for each.
 
 The guidelines of aNNoTest (Table 1), automated: calls of a function in its project, its own checks,
 the libraries and functions that it calls. Nothing is imported or run; a person reviews the outcome.

@@ -39,7 +39,7 @@ from ciguard.values.constraints import (
     references,
 )
 from ciguard.values.dictionaries import dictionary, dictionary_items, key_text
-from ciguard.values.floating import closed_range
+from ciguard.values.floating import closed_range, in_range
 from ciguard.values.mutation import Mutation, Mutator, takes_special, with_special
 from ciguard.values.sample import Sampler, compile_sampler
 from ciguard.values.scope import SamplingScope
@@ -89,6 +89,7 @@ __all__ = [
     "dictionary",
     "dictionary_items",
     "has_symbols",
+    "in_range",
     "in_words",
     "key_text",
     "references",

@@ -30,6 +30,14 @@ def closed_range(constraint: Float) -> tuple[float, float]:
     return least, most
 
 
+def in_range(number: float, constraint: Float) -> bool:
+    """Return whether a number, of whatever width or an int, lies in the constraint's range."""
+    least, most = constraint.min, constraint.max
+    above = number > least if constraint.exclude_min else number >= least
+    below = number < most if constraint.exclude_max else number <= most
+    return above and below
+
+
 def rounded(number: float, width: int) -> float:
     """Return the nearest number of `width` bits; an infinity beyond the greatest finite one."""
     if width == 64:  # noqa: PLR2004 - that of Python's float

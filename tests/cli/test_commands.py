@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 from baseline_examples import record, sighting
 from command_server import answer
@@ -17,6 +18,8 @@ from snapshot import assert_matches
 
 from ciguard.baseline import State, accept
 from ciguard.baseline.store import FolderStore
+from ciguard.cli.commands import SECTIONS
+from ciguard.cli.commands import ciguard as command_line
 from ciguard.config import SETTINGS
 
 Answer = subprocess.CompletedProcess[str]
@@ -365,3 +368,21 @@ def test_readme_names_no_setting_that_does_not_exist() -> None:
     variables = {setting.variable for setting in SETTINGS.values()} | {"CIGUARD_CACHE"}
 
     assert set(re.findall(r"CIGUARD_\w+", text)) <= variables
+
+
+@pytest.mark.parametrize("group", ["api", "function", "app"])
+def test_commands_of_a_level_keep_their_names_from_before_they_were_grouped(group: str) -> None:
+    grouped = command_line.commands[group]
+    assert isinstance(grouped, click.Group)
+
+    for name, command in grouped.commands.items():
+        alias = command_line.commands[name]
+        assert alias.hidden
+        assert not command.hidden
+        assert alias.callback is command.callback
+
+
+def test_every_command_that_is_not_hidden_is_listed_in_a_section() -> None:
+    listed = {command.name for commands in SECTIONS.values() for command in commands}
+
+    assert {name for name, command in command_line.commands.items() if not command.hidden} <= listed

@@ -1,4 +1,4 @@
-"""`ciguard emulate` as users run it: what it prints, how it ends, what it refuses."""
+"""`ciguard app emulate` as users run it: what it prints, how it ends, what it refuses."""
 
 from __future__ import annotations
 

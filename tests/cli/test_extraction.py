@@ -164,7 +164,7 @@ def test_a_damaged_rule_file_is_named_with_its_line(
     assert code == ExitCode.USAGE
     message = capsys.readouterr().err
     assert "own-library.jsonl: line" in message
-    assert "Write it again with `ciguard learn`" in message
+    assert "Write it again with `ciguard api learn`" in message
 
 
 def test_an_output_that_cannot_be_written_is_an_error_of_the_user(

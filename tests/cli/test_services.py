@@ -1,4 +1,4 @@
-"""`ciguard services` and `ciguard explore` on an application: what they print."""
+"""`ciguard app services` and `ciguard app explore` on an application: what they print."""
 
 from __future__ import annotations
 

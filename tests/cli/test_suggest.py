@@ -1,4 +1,4 @@
-"""`ciguard suggest` in a project: what it prints, and that its diff applies."""
+"""`ciguard function suggest` in a project: what it prints, and that its diff applies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of `ciguard accuracy --report` in a real browser: of an application that fails."""
+"""The page of `ciguard app accuracy --report` in a real browser: of an application that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ciguard emulate` in the place of AWS's and Azure's services, asked by their own clients."""
+"""`ciguard app emulate` in the place of AWS's and Azure's services, asked by their own clients."""
 
 from __future__ import annotations
 

@@ -726,7 +726,7 @@ def test_export_refuses_to_lose_a_test_that_a_person_wrote(
     )
 
     assert export.returncode == 2
-    assert "was not written by `ciguard export`; choose another --output" in export.stderr
+    assert "was not written by `ciguard function export`; choose another --output" in export.stderr
     assert (tmp_path / "test_model_functions.py").read_text() == "mine = 1\n"
 
 

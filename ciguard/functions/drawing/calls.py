@@ -20,7 +20,8 @@ from ciguard.functions.solving.narrowing import narrowed
 from ciguard.functions.solving.resolving import ImpossibleError, resolved
 from ciguard.functions.solving.views import ObjectView, view
 from ciguard.functions.specs.calls import MAIN, Arguments, Call
-from ciguard.functions.specs.kinds import Froms, IntsIn, Lists
+from ciguard.functions.specs.kinds import IntsIn, Lists
+from ciguard.values import OneOf
 
 if TYPE_CHECKING:
     import random
@@ -180,7 +181,7 @@ def _counted_out(spec: Spec, conditions: tuple[str, ...], name: str, scope: dict
             values = _lists(numbers, range(least, most + 1), is_tuple=spec.is_tuple)
         case _:
             return spec
-    return Froms(tuple(v for v in values if holds(conditions, {**scope, name: view(v)})))
+    return OneOf(tuple(v for v in values if holds(conditions, {**scope, name: view(v)})))
 
 
 def _few(spec: IntsIn) -> range | None:

@@ -25,12 +25,10 @@ from ciguard.functions.solving.views import OPAQUE, ArrayView, DtypeView, view
 from ciguard.functions.specs.kinds import (
     Anys,
     Arrays,
-    Bools,
     Dicts,
     Dims,
     Dtypes,
     FloatsIn,
-    Froms,
     IntsIn,
     Lists,
     Shapes,
@@ -39,6 +37,7 @@ from ciguard.functions.specs.kinds import (
     Strings,
     Tuples,
 )
+from ciguard.values import Bool, OneOf
 
 Key: TypeAlias = tuple[Any, ...]
 """A number that belongs to an argument: `("value", x)`, `("len", x)`, `("dim", x, axis)`, or of its
@@ -50,8 +49,8 @@ def alternatives(spec: Spec) -> list[Spec]:
     match spec:
         case Anys(options):
             return [kind for option in options for kind in alternatives(option)]
-        case Bools():
-            return [Froms((LiteralValue(value=False), LiteralValue(value=True)))]
+        case Bool():
+            return [OneOf((LiteralValue(value=False), LiteralValue(value=True)))]
         case Shapes():
             return [Tuples(dims) for dims in _ranked(spec)]
         case Arrays(shape=None | Shapes()):
@@ -78,7 +77,7 @@ def specimen(kind: Spec) -> Any:
             return () if is_tuple else []
         case Arrays(is_tensor=is_tensor):
             return ArrayView((), "float32", is_tensor)
-        case Froms(values):
+        case OneOf(values):
             views = [view(value) for value in values]
             alike = len({type(one) for one in views}) == 1 and None not in views
             return views[0] if alike else OPAQUE
@@ -93,7 +92,7 @@ _SPECIMENS: dict[type, Any] = {
     Tuples: (),
     Dicts: {},
     Dtypes: DtypeView("float32"),
-    Bools: True,
+    Bool: True,
 }
 
 
@@ -135,7 +134,7 @@ def _value(kind: Spec, key: Key) -> Interval:
         case FloatsIn():
             usual = not (kind.nan or kind.inf)
             return Interval(*float_range(kind)) if usual else ANY
-        case Froms(values):
+        case OneOf(values):
             numbers = [view(value) for value in values]
             real = [n for n in numbers if isinstance(n, int | float) and n - n == 0]
             return hull(map(point, real)) if len(real) == len(numbers) else ANY
@@ -153,7 +152,7 @@ def _length(kind: Spec, key: Key) -> Interval:
             return point(len(items))
         case Arrays(shape=Dims()):
             return _dim(kind, ("dim", key[1], 0))
-        case Froms(values):
+        case OneOf(values):
             views = [view(value) for value in values]
             sized = [len(v) for v in views if isinstance(v, str | list | tuple | dict)]
             return hull(map(point, sized)) if len(sized) == len(views) else ANY

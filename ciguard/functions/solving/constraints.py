@@ -16,11 +16,9 @@ from ciguard.functions.in_target.describing.encoding import DTYPE
 from ciguard.functions.solving.resolving import ImpossibleError
 from ciguard.functions.specs.kinds import (
     Anys,
-    Bools,
     Dicts,
     Dtypes,
     FloatsIn,
-    Froms,
     IntsIn,
     Length,
     Lists,
@@ -74,18 +72,17 @@ def _constraint(spec: Spec) -> Constraint:
     raise TypeError(msg)
 
 
-@_constraint.register(Froms)
-def _froms(spec: Froms) -> Constraint:
+@_constraint.register(OneOf)
+def _one_of(spec: OneOf) -> Constraint:
     if not spec.values:
         msg = "no value is left"
         raise ImpossibleError(msg)
-    return OneOf(spec.values)
+    return spec
 
 
-@_constraint.register(Bools)
-def _bools(spec: Bools) -> Constraint:
-    del spec
-    return Bool()
+@_constraint.register(Bool)
+def _bool(spec: Bool) -> Constraint:
+    return spec
 
 
 def int_range(spec: IntsIn) -> tuple[int, int]:

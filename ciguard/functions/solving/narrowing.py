@@ -19,14 +19,13 @@ from ciguard.functions.specs.kinds import (
     Dicts,
     Dims,
     FloatsIn,
-    Froms,
     IntsIn,
     Lists,
     Spec,
     Strings,
     Tuples,
 )
-from ciguard.values import conforms
+from ciguard.values import OneOf, conforms
 
 if TYPE_CHECKING:
     import ast
@@ -73,13 +72,13 @@ def _narrowed(
     drawn: Mapping[str, Any],
     undrawn: Mapping[str, Spec],
 ) -> list[Spec]:
-    if isinstance(kind, Froms):
+    if isinstance(kind, OneOf):
         left = [
             value
             for value in kind.values
             if _assumed(Box({**drawn, name: view(value)}, undrawn), conditions)
         ]
-        return [Froms(tuple(left))] if left else []
+        return [OneOf(tuple(left))] if left else []
     box = Box(drawn, {**undrawn, name: kind})
     if not _assumed(box, conditions):
         return []
@@ -102,7 +101,7 @@ def _among(kind: Spec, members: frozenset[Any] | None) -> Spec:
     allowed = tuple(value for value in values if conforms(value, constraint))
     if not allowed:
         raise EmptyError
-    return Froms(allowed)
+    return OneOf(allowed)
 
 
 def _as_kind(member: Any, kind: Spec) -> Any:

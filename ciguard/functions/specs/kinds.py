@@ -1,12 +1,16 @@
-"""The kinds of constraints that annotations have, as data; see `ciguard.annotations`."""
+"""The kinds of constraints that annotations have, as data; see `ciguard.annotations`.
+
+What follows from nothing else is a constraint of `ciguard.values` as it is. The kinds defined here
+have ends, lengths and shapes that other arguments decide, or that are left open; once a call's
+arguments are known, `functions.solving.constraints` makes constraints of them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from ciguard.domain.values import Value
+from ciguard.values import Bool, OneOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +36,6 @@ class SizesOfCall:
 
 Bound: TypeAlias = "int | float | Reference | None"
 Length: TypeAlias = "int | Reference | None"
-
-
-@dataclass(frozen=True, slots=True)
-class Froms:
-    """One of these values."""
-
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bools:
-    """True or False."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +153,8 @@ class Objs:
 
 
 Spec: TypeAlias = (
-    Froms
-    | Bools
+    OneOf
+    | Bool
     | IntsIn
     | FloatsIn
     | Strings

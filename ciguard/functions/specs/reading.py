@@ -17,13 +17,11 @@ from ciguard.functions.specs.functions import (
 from ciguard.functions.specs.kinds import (
     Anys,
     Arrays,
-    Bools,
     Bound,
     Dicts,
     Dims,
     Dtypes,
     FloatsIn,
-    Froms,
     IntsIn,
     Length,
     Lists,
@@ -36,6 +34,7 @@ from ciguard.functions.specs.kinds import (
     Strings,
     Tuples,
 )
+from ciguard.values import Bool, OneOf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -156,7 +155,7 @@ def _length(json: Json) -> Length:
 
 
 def _froms(json: Json, function: str, argument: str) -> Spec:
-    return Froms(tuple(value_of_item(item, function, argument) for item in json["values"]))
+    return OneOf(tuple(value_of_item(item, function, argument) for item in json["values"]))
 
 
 def _floats(json: Json, function: str, argument: str) -> Spec:
@@ -251,7 +250,7 @@ def _dicts(json: Json, function: str, argument: str) -> Spec:
 
 _READERS: Mapping[str, Callable[[Json, str, str], Spec]] = {
     "froms": _froms,
-    "bools": lambda json, function, argument: Bools(),  # noqa: ARG005 - every reader has one form
+    "bools": lambda json, function, argument: Bool(),  # noqa: ARG005 - every reader has one form
     "ints": lambda json, function, argument: IntsIn(  # noqa: ARG005 - as above
         _bound(json.get("min")), _bound(json.get("max"))
     ),

@@ -1,4 +1,4 @@
-"""`ciguard export`: programs in, whole files of plain Hypothesis tests out."""
+"""`ciguard function export`: programs in, whole files of plain Hypothesis tests out."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _file(found: Collected, program: ProgramFile, folder: Path) -> WrittenTests:
         raise ConfigurationError(msg)
     path = folder / f"test_{program.file.stem}_functions.py"
     if path.exists() and HEADER not in read_text(path, most=_MAX_BYTES).partition("\n")[0]:
-        msg = f"{path} was not written by `ciguard export`; choose another --output"
+        msg = f"{path} was not written by `ciguard function export`; choose another --output"
         raise OutputError(msg)
     folder.mkdir(parents=True, exist_ok=True)
     text, missing = exported(found, program, folder.resolve())

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from ciguard.domain.values import CallValue, LiteralValue
 from ciguard.functions.in_target.describing.encoding import CHOICE
-from ciguard.functions.specs.kinds import Anys, Dicts, Froms, Lists, Spec, Tuples
+from ciguard.functions.specs.kinds import Anys, Dicts, Lists, Spec, Tuples
+from ciguard.values import OneOf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,7 @@ def is_choice(value: Value) -> TypeGuard[CallValue]:
 
 def _places(spec: Spec, before: str) -> Iterator[tuple[str, int]]:
     match spec:
-        case Froms(values):
+        case OneOf(values):
             for place, value in enumerate(values):
                 if is_choice(value):
                     yield f'{before}.options["values"][{place}]', _number(value)

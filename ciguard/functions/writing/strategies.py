@@ -20,12 +20,10 @@ from ciguard.functions.solving.parsing import names_in, parsed
 from ciguard.functions.specs.kinds import (
     Anys,
     Arrays,
-    Bools,
     Dicts,
     Dims,
     Dtypes,
     FloatsIn,
-    Froms,
     IntsIn,
     Lists,
     Objs,
@@ -39,6 +37,7 @@ from ciguard.functions.specs.kinds import (
 )
 from ciguard.functions.writing.bounds import ArgumentBounds
 from ciguard.functions.writing.call_source import quoted
+from ciguard.values import Bool, OneOf
 from ciguard.writing import scalar, writer_of
 
 if TYPE_CHECKING:
@@ -93,12 +92,12 @@ class Strategies:
     def of(self, spec: Spec, bounds: ArgumentBounds) -> str:  # noqa: C901, PLR0911, PLR0912 - the kinds
         """Return a strategy of what an annotation and preconditions allow."""
         match spec:
-            case Froms(values):
+            case OneOf(values):
                 texts = [self.source.expression(value) for value in values]
                 if len(texts) == 1:
                     return f"st.just({texts[0]})"
                 return f"st.sampled_from([{', '.join(texts)}])"
-            case Bools():
+            case Bool():
                 return "st.booleans()"
             case IntsIn():
                 return self._ints(spec, bounds)
@@ -217,7 +216,7 @@ class Strategies:
     def _dicts(self, spec: Dicts) -> str:
         keys, values = self.of(spec.keys, ArgumentBounds()), self.of(spec.values, ArgumentBounds())
         sizes = _sizes(self.bound(spec.min_size), self.bound(spec.max_size))
-        if spec.max_size is None and isinstance(spec.keys, Bools | Froms):
+        if spec.max_size is None and isinstance(spec.keys, Bool | OneOf):
             sizes.pop("max_size")
         return _call("st.dictionaries", keys, values, **sizes)
 

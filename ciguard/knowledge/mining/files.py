@@ -113,7 +113,7 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
     try:
         return RuleBook(from_lines(_read_lines(path)))
     except RuleSyntaxError as error:
-        msg = f"{path}: {error}. Write it again with `ciguard learn`."
+        msg = f"{path}: {error}. Write it again with `ciguard api learn`."
         raise KnowledgeFileError(msg) from error
 
 

@@ -120,7 +120,7 @@ def run_again(case: AppCase, environment: Environment, config: Config) -> Outcom
     if case.aspect is Aspect.INPUTS:
         msg = (
             f"{visible(case.api)}: found with inputs that are made anew, for "
-            f"{visible(case.condition)!r}. Run: ciguard accuracy {visible(case.root)}"
+            f"{visible(case.condition)!r}. Run: ciguard app accuracy {visible(case.root)}"
         )
         raise ConfigurationError(msg)
     read = read_again(case.root)

@@ -258,7 +258,7 @@ def of_inputs(
     """
     found = assessed.explored.found
     for verdict in assessed.verdicts:
-        # What answers that are made up lead to is for who asks `ciguard accuracy` about it.
+        # What answers that are made up lead to is for who asks `ciguard app accuracy` about it.
         if verdict.is_failure and not verdict.is_simulated:
             goal = verdict.goal
             around = _around((found, *beside), goal.branch.file, goal.branch.line)

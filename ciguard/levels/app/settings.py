@@ -37,7 +37,7 @@ RECORDING: Setting[str] = level_setting(
     "app-recording",
     path_or_nothing(),
     "",
-    "Recording of what services have answered, from `ciguard accuracy --record`: what "
+    "Recording of what services have answered, from `ciguard app accuracy --record`: what "
     "applications make of their inputs counts only with one.",
     decides_cases=False,
     is_input=True,

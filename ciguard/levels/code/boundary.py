@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.domain.values import ListValue, LiteralValue, TupleValue, Value
@@ -16,6 +16,7 @@ from ciguard.levels.code.blocks import BlockMutant
 from ciguard.levels.code.knowledge import INPUT_SIZES
 from ciguard.levels.code.literals import text_of, value_of
 from ciguard.levels.code.similarity import kinds_of
+from ciguard.values import Float, OneOf, in_range
 
 if TYPE_CHECKING:
     import random
@@ -25,55 +26,14 @@ if TYPE_CHECKING:
     from ciguard.levels.code.binding import Bound
     from ciguard.levels.code.blocks import Block
     from ciguard.levels.code.knowledge import Apis
+    from ciguard.oracles.laws import Demand, Law
 
 STEP = 0.0001
 """How far beyond the end of its range a real number goes (MoCo)."""
-_UNKNOWN = "no_such_option"
+_UNKNOWN = LiteralValue("no_such_option")
 
 
-@runtime_checkable
-class RangeDemand(Protocol):
-    """Demands that a number lies between two ends."""
-
-    @property
-    def low(self) -> float:
-        """Least number; -inf for none."""
-
-    @property
-    def high(self) -> float:
-        """Greatest number; inf for none."""
-
-    @property
-    def excludes_low(self) -> bool:
-        """Whether `low` itself is forbidden."""
-
-    @property
-    def excludes_high(self) -> bool:
-        """Whether `high` itself is forbidden."""
-
-
-@runtime_checkable
-class ChoiceDemand(Protocol):
-    """Demands that a text is one of some."""
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Those."""
-
-
-class DocumentedRule(Protocol):
-    """What a sentence of the library forbids a parameter to be."""
-
-    @property
-    def demand(self) -> object:
-        """A `RangeDemand` or a `ChoiceDemand`; whatever else is demanded, nothing is made of it."""
-
-    @property
-    def sentence(self) -> str:
-        """The words that say so."""
-
-
-LawReader: TypeAlias = Callable[["ApiRecord"], Mapping[str, Sequence[DocumentedRule]]]
+LawReader: TypeAlias = Callable[["ApiRecord"], Mapping[str, Sequence["Law"]]]
 """Returns the laws of an API by parameter."""
 
 
@@ -89,7 +49,7 @@ class Boundary:
         """
         self._apis = apis
         self._read = laws
-        self._laws: dict[str, Mapping[str, Sequence[DocumentedRule]]] = {}
+        self._laws: dict[str, Mapping[str, Sequence[Law]]] = {}
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return the block with one parameter of one call outside of its range.
@@ -123,7 +83,7 @@ class Boundary:
             found.append(BlockMutant(block.with_call(place, changed), step))
         return tuple(found)
 
-    def _forbidden(self, api: Api, bound: Bound) -> list[tuple[Parameter, DocumentedRule, str]]:
+    def _forbidden(self, api: Api, bound: Bound) -> list[tuple[Parameter, Law, str]]:
         laws = self._laws.get(api.record.api)
         if laws is None:
             laws = self._laws[api.record.api] = self._read(api.record)
@@ -139,7 +99,7 @@ class Boundary:
         ]
 
 
-def beyond(parameter: Parameter, demand: object, now: str | None) -> list[Value]:
+def beyond(parameter: Parameter, demand: Demand, now: str | None) -> list[Value]:
     """Return the literals just outside of what a law demands of a parameter.
 
     Args:
@@ -150,11 +110,11 @@ def beyond(parameter: Parameter, demand: object, now: str | None) -> list[Value]
     """
     kinds = kinds_of(parameter)
     match demand:
-        case RangeDemand():
+        case Float():
             numbers = _reals(demand) if "float" in kinds else _ints(demand)
             return _in_form_of(now, kinds, numbers)
-        case ChoiceDemand(texts=texts) if "str" in kinds and _UNKNOWN not in texts:
-            return [LiteralValue(_UNKNOWN)]
+        case OneOf(values) if "str" in kinds and _UNKNOWN not in values:
+            return [_UNKNOWN]
         case _:
             return []
 
@@ -170,34 +130,28 @@ def _in_form_of(now: str | None, kinds: frozenset[str], numbers: Sequence[float]
     return []
 
 
-def _ints(demand: RangeDemand) -> list[float]:
+def _ints(demand: Float) -> list[float]:
     """Return the nearest ints below and above; 0 and -1 too where they are outside."""
     found: list[float] = []
-    if math.isfinite(demand.low):
-        least = math.ceil(demand.low)
-        found.append(least if demand.excludes_low and least == demand.low else least - 1)
-    if math.isfinite(demand.high):
-        most = math.floor(demand.high)
-        found.append(most if demand.excludes_high and most == demand.high else most + 1)
+    if math.isfinite(demand.min):
+        least = math.ceil(demand.min)
+        found.append(least if demand.exclude_min and least == demand.min else least - 1)
+    if math.isfinite(demand.max):
+        most = math.floor(demand.max)
+        found.append(most if demand.exclude_max and most == demand.max else most + 1)
     return _with_usual(demand, found, (0, -1))
 
 
-def _reals(demand: RangeDemand) -> list[float]:
+def _reals(demand: Float) -> list[float]:
     """Return the numbers a step beyond the ends; ends that are excluded, 0 and -1 if outside."""
     found: list[float] = []
-    if math.isfinite(demand.low):
-        found += [float(demand.low)] * demand.excludes_low + [round(demand.low - STEP, 6)]
-    if math.isfinite(demand.high):
-        found += [float(demand.high)] * demand.excludes_high + [round(demand.high + STEP, 6)]
+    if math.isfinite(demand.min):
+        found += [float(demand.min)] * demand.exclude_min + [round(demand.min - STEP, 6)]
+    if math.isfinite(demand.max):
+        found += [float(demand.max)] * demand.exclude_max + [round(demand.max + STEP, 6)]
     return _with_usual(demand, found, (0.0, -1.0))
 
 
-def _with_usual(demand: RangeDemand, found: list[float], usual: tuple[float, ...]) -> list[float]:
-    outside = [number for number in usual if _is_outside(demand, number)]
+def _with_usual(demand: Float, found: list[float], usual: tuple[float, ...]) -> list[float]:
+    outside = [number for number in usual if not in_range(number, demand)]
     return list(dict.fromkeys([*found, *outside]))
-
-
-def _is_outside(demand: RangeDemand, number: float) -> bool:
-    below = number <= demand.low if demand.excludes_low else number < demand.low
-    above = number >= demand.high if demand.excludes_high else number > demand.high
-    return below or above

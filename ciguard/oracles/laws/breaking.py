@@ -58,6 +58,6 @@ def evidence_of(law: Law, *, expected: str, observed: str) -> Evidence:
     return Evidence(
         expected=expected,
         observed=observed,
-        law=f"{law.parameter!r} is {law.demand}",
+        law=f"{law.parameter!r} is {law.words}",
         source=f"{where_written(law)}: “{law.sentence}”",
     )

@@ -1,13 +1,16 @@
-"""What a law can demand of one argument, and whether a value breaks it.
+"""What a law can demand of one argument, as constraints, and whether a value breaks it.
 
-A value of another kind than the demand speaks of breaks nothing: libraries convert an int to a
-float, a list or a number to a tensor, and nobody calls that a defect.
+A demand is a constraint of one aspect. It is judged more mildly than a constraint that values are
+drawn from: a range is broken by a number, a list of numbers or a tensor's elements, types by a
+tensor or a dtype object, texts by no empty one, which often stands for none given. A value of
+another kind than the demand is about breaks nothing: libraries convert an int to a float, a list or
+a number to a tensor, and nobody calls that a defect.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import sys
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from ciguard.domain import dtypes
@@ -22,79 +25,73 @@ from ciguard.domain.values import (
     TupleValue,
     Uniform,
 )
+from ciguard.values import Dtype, Float, OneOf, Tensor, in_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ciguard.domain.values import Fill, Value
 
+UNLIMITED = sys.maxsize
+"""Dimensions of a tensor that may have any number of them."""
 _MAX_LISTED = 12
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumberInterval:
-    """A number, every number of a list, or every element of a tensor lies between two ends."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    excludes_low: bool = False
-    excludes_high: bool = False
-
-    def holds(self, number: float) -> bool:
-        """Whether a number lies in it."""
-        above = number > self.low if self.excludes_low else number >= self.low
-        below = number < self.high if self.excludes_high else number <= self.high
-        return above and below
-
-    def __str__(self) -> str:
-        if self.high == math.inf:
-            return f"{'greater than' if self.excludes_low else 'at least'} {self.low:g}"
-        if self.low == -math.inf:
-            return f"{'less than' if self.excludes_high else 'at most'} {self.high:g}"
-        opening, closing = "[("[self.excludes_low], "])"[self.excludes_high]
-        return f"in {opening}{self.low:g}, {self.high:g}{closing}"
+Demand: TypeAlias = Float | OneOf | Tensor | Dtype
+"""A range of numbers, some texts, numbers of dimensions, or types of elements."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A string is one of these. An empty one breaks nothing: it often stands for none given."""
-
-    texts: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"one of {_listed(map(repr, self.texts))}"
-
-
-@dataclass(frozen=True, slots=True)
-class Ranks:
-    """A tensor has one of these numbers of dimensions; None ends an open range."""
-
-    least: int
-    most: int | None
-
-    def holds(self, rank: int) -> bool:
-        """Whether it is one of them."""
-        return self.least <= rank and (self.most is None or rank <= self.most)
-
-    def __str__(self) -> str:
-        if self.most is None:
-            return f"of {self.least} or more dimensions"
-        if self.least == self.most:
-            return f"of {self.least} dimension{'s' * (self.least != 1)}"
-        return f"of {self.least} to {self.most} dimensions"
+def interval(
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    excludes_low: bool = False,
+    excludes_high: bool = False,
+) -> Float:
+    """Return the demand that numbers lie between two ends."""
+    return Float(min=low, max=high, exclude_min=excludes_low, exclude_max=excludes_high)
 
 
-@dataclass(frozen=True, slots=True)
-class ElementTypes:
-    """A tensor's elements, or a dtype object, are of one of these types."""
-
-    names: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"of type {_listed(self.names)}"
+def choice(texts: Iterable[str]) -> OneOf:
+    """Return the demand that a text is one of some."""
+    return OneOf(tuple(map(LiteralValue, texts)))
 
 
-Demand: TypeAlias = NumberInterval | Choice | Ranks | ElementTypes
+def ranks(least: int, most: int = UNLIMITED) -> Tensor:
+    """Return the demand that a tensor has so many dimensions."""
+    return Tensor(dtypes=dtypes.EVERY, ndim=(least, most))
+
+
+def demand_in_words(demand: Demand) -> str:
+    """Return what is demanded, in words that follow `is`."""
+    match demand:
+        case Float():
+            return _range_in_words(demand)
+        case OneOf(values):
+            texts = (repr(value.value) for value in values if isinstance(value, LiteralValue))
+            return f"one of {_listed(texts)}"
+        case Tensor(ndim=(least, most)):
+            if most == UNLIMITED:
+                return f"of {least} or more dimensions"
+            return (
+                f"of {least} to {most} dimensions" if least < most else f"of {_dimensions(least)}"
+            )
+        case Dtype(names):
+            return f"of type {_listed(names)}"
+        case _:
+            assert_never(demand)
+
+
+def _range_in_words(numbers: Float) -> str:
+    if numbers.max == math.inf:
+        return f"{'greater than' if numbers.exclude_min else 'at least'} {numbers.min:g}"
+    if numbers.min == -math.inf:
+        return f"{'less than' if numbers.exclude_max else 'at most'} {numbers.max:g}"
+    opening, closing = "[("[numbers.exclude_min], "])"[numbers.exclude_max]
+    return f"in {opening}{numbers.min:g}, {numbers.max:g}{closing}"
+
+
+def _dimensions(rank: int) -> str:
+    return f"{rank} dimension{'s' * (rank != 1)}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -106,13 +103,13 @@ def _listed(names: Iterable[str]) -> str:
 def aspect_of(demand: Demand) -> str:
     """Return which side of a value a demand is about, as mutations name it."""
     match demand:
-        case NumberInterval():
+        case Float():
             return "range"
-        case Choice():
+        case OneOf():
             return "member"
-        case Ranks():
+        case Tensor():
             return "rank"
-        case ElementTypes():
+        case Dtype():
             return "dtype"
         case _:
             assert_never(demand)
@@ -121,34 +118,34 @@ def aspect_of(demand: Demand) -> str:
 def breach(value: Value, demand: Demand) -> str:
     """Return what of `value` breaks `demand`, in words that follow `is`; empty if nothing does."""
     match demand, value:
-        case NumberInterval(), _:
+        case Float(), _:
             return _out_of_range(value, demand)
-        case Choice(texts), LiteralValue(str() as text):
-            return "" if text in texts or not text else repr(text)
-        case Ranks(), TensorValue() | ArrayValue():
-            rank = len(value.shape)
-            return "" if demand.holds(rank) else f"a tensor of {rank} dimension{'s' * (rank != 1)}"
-        case ElementTypes(names), TensorValue(dtype):
+        case OneOf(values), LiteralValue(str() as text):
+            return "" if value in values or not text else repr(text)
+        case Tensor(ndim=(least, most)), TensorValue(shape=shape) | ArrayValue(shape=shape):
+            rank = len(shape)
+            return "" if least <= rank <= most else f"a tensor of {_dimensions(rank)}"
+        case Dtype(names), TensorValue(dtype):
             return "" if dtype in names else f"a tensor of type {dtype}"
-        case ElementTypes(names), DtypeValue(name):
+        case Dtype(names), DtypeValue(name):
             return "" if name in names else f"the type {name}"
         case _:
             return ""
 
 
-def _out_of_range(value: Value, interval: NumberInterval) -> str:
+def _out_of_range(value: Value, numbers: Float) -> str:
     match value:
         case LiteralValue():
             number = _number(value)
-            return "" if number is None or interval.holds(number) else f"{number!r}"
+            return "" if number is None or in_range(number, numbers) else f"{number!r}"
         case ListValue(items) | TupleValue(items):
-            numbers = [number for number in map(_number, items) if number is not None]
-            outside = [number for number in numbers if not interval.holds(number)]
-            if not outside or len(numbers) != len(items):
+            given = [number for number in map(_number, items) if number is not None]
+            outside = [number for number in given if not in_range(number, numbers)]
+            if not outside or len(given) != len(items):
                 return ""
-            return f"{numbers!r:.80}"
+            return f"{given!r:.80}"
         case TensorValue() | ArrayValue():
-            element = _surely_outside(value, interval)
+            element = _surely_outside(value, numbers)
             return "" if element is None else f"a tensor with the element {element!r}"
         case _:
             return ""
@@ -163,13 +160,13 @@ def _number(value: Value) -> float | None:
             return None
 
 
-def _surely_outside(tensor: TensorValue | ArrayValue, interval: NumberInterval) -> float | None:
+def _surely_outside(tensor: TensorValue | ArrayValue, numbers: Float) -> float | None:
     """Return an element that is outside whatever the fill's seed is and that the type can hold."""
     if not math.prod(tensor.shape):
         return None
     for element in _sure_elements(tensor.fill):
         held = _held(element, tensor.dtype)
-        if held is not None and not interval.holds(held):
+        if held is not None and not in_range(held, numbers):
             return held
     return None
 

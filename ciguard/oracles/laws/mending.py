@@ -16,7 +16,8 @@ from ciguard.domain.values import (
     TupleValue,
 )
 from ciguard.oracles.laws.breaking import argument_of, broken_laws
-from ciguard.oracles.laws.demands import Choice, ElementTypes, NumberInterval, Ranks, breach
+from ciguard.oracles.laws.demands import UNLIMITED, breach
+from ciguard.values import Dtype, Float, OneOf, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,17 +59,18 @@ def _instead(case: ApiCall, parameter: str, laws: Sequence[Law]) -> Iterator[Val
 def _keeping(value: Value | None, demand: Demand) -> Iterator[Value]:
     """Yield values of the kind of one that may keep a demand."""
     match demand, value:
-        case NumberInterval(), _:
+        case Float(), _:
             for number in _NUMBERS:
                 yield from _with_number(value, number)
-        case Choice(texts), LiteralValue():
-            yield from map(LiteralValue, texts)
-        case Ranks(least, most), TensorValue() | ArrayValue():
-            for rank in range(least, (most or least + 2) + 1):
+        case OneOf(values), LiteralValue():
+            yield from values
+        case Tensor(ndim=(least, most)), TensorValue() | ArrayValue():
+            last = least + 2 if most == UNLIMITED else most
+            for rank in range(least, last + 1):
                 yield replace(value, shape=(2,) * rank, fill=Constant(1))
-        case ElementTypes(names), TensorValue():
+        case Dtype(names), TensorValue():
             yield from (replace(value, dtype=name, fill=Constant(1)) for name in names)
-        case ElementTypes(names), DtypeValue():
+        case Dtype(names), DtypeValue():
             yield from map(DtypeValue, names)
         case _:
             return

@@ -10,15 +10,15 @@ from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import ClueSource
 from ciguard.oracles.laws.demands import (
-    Choice,
     Demand,
-    ElementTypes,
-    NumberInterval,
-    Ranks,
     aspect_of,
     breach,
+    choice,
+    demand_in_words,
+    interval,
 )
 from ciguard.oracles.laws.sentences import demands_in, sentences
+from ciguard.values import Dtype, Float, OneOf, Tensor, in_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,6 +63,11 @@ class Law:
         """Which side of the argument it is about."""
         return aspect_of(self.demand)
 
+    @property
+    def words(self) -> str:
+        """What the argument must be, in words that follow `is`."""
+        return demand_in_words(self.demand)
+
 
 def laws_of(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
     """Return the laws of an API by parameter, without parameters that have none.
@@ -102,13 +107,13 @@ def _of_definition(parameter: ParameterRecord) -> Iterator[tuple[ClueSource, Dem
     is_list = parameter.schema_type.startswith("list")
     if parameter.minimum is not None and not is_list:
         text = f"{parameter.name}: {parameter.schema_type} >= {parameter.minimum}"
-        yield ClueSource.OPDEF, NumberInterval(low=parameter.minimum), text
+        yield ClueSource.OPDEF, interval(low=parameter.minimum), text
     if parameter.allowed:
         text = f"{parameter.name}: one of {', '.join(parameter.allowed)}"
-        yield ClueSource.OPDEF, Choice(parameter.allowed), text
+        yield ClueSource.OPDEF, choice(parameter.allowed), text
     if parameter.dtypes:
         text = f"{parameter.name}: of type {', '.join(parameter.dtypes)}"
-        yield ClueSource.OPDEF, ElementTypes(parameter.dtypes), text
+        yield ClueSource.OPDEF, Dtype(parameter.dtypes), text
 
 
 def _of_hint(parameter: ParameterRecord) -> Iterator[tuple[ClueSource, Demand, str]]:
@@ -116,7 +121,7 @@ def _of_hint(parameter: ParameterRecord) -> Iterator[tuple[ClueSource, Demand, s
     texts = [text for listed in _LITERAL.findall(parameter.annotation) for text in listed]
     strings = tuple(re.findall(r"['\"]([^'\"]*)['\"]", "".join(texts)))
     if strings and not re.search(r"\bstr\b", parameter.annotation):
-        yield ClueSource.ANNOTATION, Choice(strings), f"{parameter.name}: {parameter.annotation}"
+        yield ClueSource.ANNOTATION, choice(strings), f"{parameter.name}: {parameter.annotation}"
 
 
 def _of_words(parameter: ParameterRecord) -> Iterator[tuple[ClueSource, Demand, str]]:
@@ -125,7 +130,7 @@ def _of_words(parameter: ParameterRecord) -> Iterator[tuple[ClueSource, Demand, 
         names = [name for given in typed.groups() if given for name in _EXACT_TYPES[given]]
         yield (
             ClueSource.DOC_TYPE,
-            ElementTypes(tuple(names)),
+            Dtype(tuple(names)),
             f"{parameter.name} ({parameter.doc_type})",
         )
     for sentence in sentences(parameter.doc):
@@ -138,23 +143,25 @@ def _is_contradicted(parameter: ParameterRecord, demand: Demand, sentence: str) 
     if _WITHOUT_EFFECT.search(parameter.doc) or _excepts(demand, sentence):
         return True
     match demand:
-        case NumberInterval():
+        case Float():
             default = _number(parameter.default)
             rest = " ".join(other for other in sentences(parameter.doc) if other != sentence)
             named = [float(text) for text in _ANY_NUMBER.findall(rest)]
-            if _ZERO.search(rest) and not demand.holds(0.0):
-                return True
-            return not all(map(demand.holds, named)) or not (
-                default is None or demand.holds(default)
-            )
-        case Choice(texts):
-            quoted = set(re.findall(r"['\"]([\w\-+ ]+)['\"]", parameter.doc)) - set(texts)
+            if _ZERO.search(rest):
+                named.append(0.0)
+            if default is not None:
+                named.append(default)
+            return not all(in_range(number, demand) for number in named)
+        case OneOf(values):
+            texts = re.findall(r"['\"]([\w\-+ ]+)['\"]", parameter.doc)
+            quoted = set(map(LiteralValue, texts)) - set(values)
             default = parameter.default
             is_text = isinstance(default, str) and default[:1] in {"'", '"'}
             other = is_text and bool(breach(LiteralValue(str(default)[1:-1]), demand))
             return bool(quoted) or other
-        case Ranks():
-            return not all(demand.holds(int(rank)) for rank in _ANY_RANK.findall(parameter.doc))
+        case Tensor(ndim=(least, most)):
+            named_ranks = map(int, _ANY_RANK.findall(parameter.doc))
+            return not all(least <= rank <= most for rank in named_ranks)
         case _:
             return False
 
@@ -172,7 +179,7 @@ def _excepts(demand: Demand, sentence: str) -> bool:
 
     `non-negative integer or -1`, `positive, or zero to disable it`, `2-D, or higher rank`.
     """
-    if not isinstance(demand, NumberInterval | Ranks):
+    if not isinstance(demand, Float | Tensor):
         return False
     return bool(_EXCEPTION.search(_OR_EQUAL.sub("at least", sentence)))
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
-from ciguard.oracles.laws.demands import Choice, Demand, ElementTypes, NumberInterval, Ranks
+from ciguard.oracles.laws.demands import Demand, choice, interval, ranks
+from ciguard.values import Dtype, Float
 
 _Reader: TypeAlias = Callable[[str, str], Iterator[Demand]]
 """Reads a sentence about the parameter of that name."""
@@ -42,13 +44,13 @@ _SUBJECT = (
 _WORDS = {"zero": 0.0, "one": 1.0}
 _COMPARED = (
     (re.compile(rf"(?:>=|≥|at least|no less than|not less than|greater than or equal to"
-                rf"|larger than or equal to) ?{_NUMBER}"), "low", False),
+                rf"|larger than or equal to) ?{_NUMBER}"), "min", False),
     (re.compile(rf"(?:>|(?:strictly )?(?:greater|larger|bigger|more|higher) than) ?(?!or\b)"
-                rf"{_NUMBER}"), "low", True),
+                rf"{_NUMBER}"), "min", True),
     (re.compile(rf"(?:<=|≤|at most|no more than|no greater than|not exceed"
-                rf"|(?:less|smaller|lower) than or equal to) ?{_NUMBER}"), "high", False),
+                rf"|(?:less|smaller|lower) than or equal to) ?{_NUMBER}"), "max", False),
     (re.compile(rf"(?:<|(?:strictly )?(?:less|smaller|lower) than) ?(?!or\b){_NUMBER}"),
-     "high", True),
+     "max", True),
 )  # fmt: skip
 _BRACKETS = re.compile(rf"([\[(]) ?{_NUMBER}, ?{_NUMBER} ?([\])])")
 _BETWEEN = re.compile(rf"\bbetween {_NUMBER} and {_NUMBER}")
@@ -101,14 +103,11 @@ def _intervals(sentence: str, parameter: str) -> Iterator[Demand]:
     if is_hedged(sentence):
         return
     found = _stated_range(sentence, parameter)
-    if found is not None and (found.low, found.high) != (
-        NumberInterval().low,
-        NumberInterval().high,
-    ):
+    if found is not None and found != interval():
         yield found
 
 
-def _stated_range(sentence: str, parameter: str) -> NumberInterval | None:
+def _stated_range(sentence: str, parameter: str) -> Float | None:
     subject = _SUBJECT.replace("NAME", re.escape(parameter))
     clause = re.search(rf"{subject}{_MUST} (.*)", sentence, re.IGNORECASE)
     if clause:
@@ -120,48 +119,43 @@ def _stated_range(sentence: str, parameter: str) -> NumberInterval | None:
     return None
 
 
-def _range_in(clause: str) -> NumberInterval | None:
+def _range_in(clause: str) -> Float | None:
     """Return the range that a clause begins with."""
     if match := re.match(_NOT_NEGATIVE, clause, re.IGNORECASE):
-        return _with_further(NumberInterval(low=0.0), clause[match.end() :])
+        return _with_further(interval(low=0.0), clause[match.end() :])
     if match := re.match(_POSITIVE, clause, re.IGNORECASE):
         # Of a real number the word is often used loosely: 0 is not worth a dispute.
         is_loose = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
-        return _with_further(
-            NumberInterval(low=0.0, excludes_low=not is_loose), clause[match.end() :]
-        )
+        return _with_further(interval(low=0.0, excludes_low=not is_loose), clause[match.end() :])
     within = re.match(
         r"(?:a (?:number|value|float|scalar) )?(?:with)?in (?:the )?(?:closed |open |half-open )?"
         r"(?:range|interval)?(?: of| in)? ?|range in ?|the (?:range|interval) ?",
         clause, re.IGNORECASE)  # fmt: skip
     if within and (match := _BRACKETS.match(clause, within.end())):
         opening, low, high, closing = match.groups()
-        return NumberInterval(
+        return interval(
             low=_value(low),
             high=_value(high),
             excludes_low=opening == "(",
             excludes_high=closing == ")",
         )
     if match := _BETWEEN.match(clause):
-        return NumberInterval(low=_value(match.group(1)), high=_value(match.group(2)))
+        return interval(low=_value(match.group(1)), high=_value(match.group(2)))
     return _with_further(None, clause)
 
 
-def _with_further(known: NumberInterval | None, clause: str) -> NumberInterval | None:
+def _with_further(known: Float | None, clause: str) -> Float | None:
     """Add the comparisons that a clause goes on with: `>= 0 and <= 1`."""
     rest = re.sub(r"^[ ,]*(?:and )?", "", clause)
     for pattern, end, is_open in _COMPARED:
         match = pattern.match(rest)
         if match:
-            found = known or NumberInterval()
-            ends = {
-                "low": found.low,
-                "high": found.high,
-                "excludes_low": found.excludes_low,
-                "excludes_high": found.excludes_high,
-            }
-            ends |= {end: _value(match.group(1)), f"excludes_{end}": is_open}
-            return _with_further(NumberInterval(**ends), rest[match.end() :])  # type: ignore[arg-type]
+            number, found = _value(match.group(1)), known or interval()
+            if end == "min":
+                found = replace(found, min=number, exclude_min=is_open)
+            else:
+                found = replace(found, max=number, exclude_max=is_open)
+            return _with_further(found, rest[match.end() :])
     return known
 
 
@@ -187,7 +181,7 @@ def _choices(sentence: str, parameter: str) -> Iterator[Demand]:
     del parameter
     match = _CHOICE.search(sentence)
     if match and not _VAGUE.search(sentence[: match.end()]):
-        yield Choice(tuple(dict.fromkeys(re.findall(r"['\"]([\w\-+ ]{1,40})['\"]", match.group()))))
+        yield choice(dict.fromkeys(re.findall(r"['\"]([\w\-+ ]{1,40})['\"]", match.group())))
 
 
 # --- ranks ---------------------------------------------------------------------------------------
@@ -219,11 +213,11 @@ def _ranks(sentence: str, parameter: str) -> Iterator[Demand]:
     if is_hedged(sentence) or _LISTS.search(sentence):
         return
     if _SCALAR_TENSOR.search(sentence):
-        yield Ranks(0, 0)
+        yield ranks(0, 0)
     elif match := _RANKED.search(sentence):
-        ranks = [int(digit) for digit in re.findall(r"(\d)-?[dD]", match.group())]
+        named = [int(digit) for digit in re.findall(r"(\d)-?[dD]", match.group())]
         is_open = bool(match["least"] or match["more"])
-        yield Ranks(min(ranks), None if is_open else max(ranks))
+        yield ranks(min(named)) if is_open else ranks(min(named), max(named))
 
 
 # --- element types -------------------------------------------------------------------------------
@@ -259,7 +253,7 @@ def _element_types(sentence: str, parameter: str) -> Iterator[Demand]:
     words = re.split(r", or |, | or ", match.group(1).replace("torch.", "").replace("tf.", ""))
     names = [_NAMES.get(word.strip()) for word in words if word.strip()]
     if names and None not in names:
-        yield ElementTypes(tuple(dict.fromkeys(name for name in names if name)))
+        yield Dtype(tuple(dict.fromkeys(name for name in names if name)))
 
 
 _READERS: tuple[_Reader, ...] = (_intervals, _choices, _ranks, _element_types)

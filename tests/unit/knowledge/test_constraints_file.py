@@ -155,7 +155,7 @@ def test_a_damaged_file_is_refused_with_file_line_and_remedy(
         read_constraints(written, name="f.jsonl")
 
     assert complaint in str(refused.value)
-    assert "ciguard extract" in str(refused.value)
+    assert "ciguard api extract" in str(refused.value)
     assert str(refused.value).isprintable()
 
 

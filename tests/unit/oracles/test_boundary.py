@@ -12,7 +12,7 @@ from ciguard.domain.outcomes import Errored, Outcome, Passed, Rejected
 from ciguard.domain.values import Constant, LiteralValue, TensorValue, Value
 from ciguard.knowledge import ClueSource
 from ciguard.oracles import judge
-from ciguard.oracles.laws import Choice, Law, NumberInterval
+from ciguard.oracles.laws import Law, choice, interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ X = TensorValue("float32", (2,), Constant(1))
 P = Law(
     parameter="p",
     position=1,
-    demand=NumberInterval(low=0.0, high=1.0),
+    demand=interval(low=0.0, high=1.0),
     source=ClueSource.DOC_PHRASE,
     sentence="Float between 0 and 1",
 )
@@ -115,7 +115,7 @@ def test_nan_that_was_put_in_is_no_consequence() -> None:
 
 
 def test_an_argument_that_an_older_one_replaces_is_not_judged() -> None:
-    law = replace(P, parameter="reduction", position=None, demand=Choice(("mean", "sum")))
+    law = replace(P, parameter="reduction", position=None, demand=choice(("mean", "sum")))
     keywords = (("reduction", LiteralValue("median")), ("size_average", LiteralValue(value=True)))
     met = replace(case(X, intent=Intent.VIOLATING), keywords=keywords, focus="reduction")
     of = replace(subject(names=(OLD,)), laws={"reduction": (law,)})

@@ -16,14 +16,14 @@ from ciguard.domain.values import Constant, LiteralValue, TensorValue
 from ciguard.execution import Container, Output, Scalar, TensorDigest, TensorOutput
 from ciguard.knowledge import ClueSource
 from ciguard.oracles import judge, limit_of, slow
-from ciguard.oracles.laws import Law, NumberInterval
+from ciguard.oracles.laws import Law, interval
 from ciguard.oracles.showing import shown, side_by_side
 
 REFUSED = Rejected("ValueError", "p must be in [0, 1]")
 P = Law(
     parameter="p",
     position=1,
-    demand=NumberInterval(low=0.0, high=1.0),
+    demand=interval(low=0.0, high=1.0),
     source=ClueSource.DOC_PHRASE,
     sentence="Float between 0 and 1",
 )

@@ -20,19 +20,20 @@ from ciguard.domain.values import (
 )
 from ciguard.knowledge import ClueSource
 from ciguard.oracles.laws import (
-    Choice,
     Demand,
-    ElementTypes,
-    NumberInterval,
-    Ranks,
     aspect_of,
     breach,
+    choice,
+    demand_in_words,
     demands_in,
+    interval,
     laws_of,
+    ranks,
     sentences,
 )
+from ciguard.values import Dtype, conforms, in_range
 
-UNIT = NumberInterval(low=0.0, high=1.0)
+UNIT = interval(low=0.0, high=1.0)
 ASPECTS = {"range", "member", "rank", "dtype"}
 
 
@@ -50,27 +51,27 @@ def demands(parameter: ParameterRecord) -> list[Demand]:
 @pytest.mark.parametrize(
     ("sentence", "demand"),
     [
-        ("Must be non-negative", NumberInterval(low=0.0)),
-        ("The value must be positive", NumberInterval(low=0.0, excludes_low=True)),
-        ("This value must be at least 2", NumberInterval(low=2.0)),
-        ("the width, must be >= 0 and <= kernel_size / 2", NumberInterval(low=0.0)),
-        ("It must be >= 0 and < 5", NumberInterval(low=0.0, high=5.0, excludes_high=True)),
-        ("An int that is >= 2", NumberInterval(low=2.0)),
+        ("Must be non-negative", interval(low=0.0)),
+        ("The value must be positive", interval(low=0.0, excludes_low=True)),
+        ("This value must be at least 2", interval(low=2.0)),
+        ("the width, must be >= 0 and <= kernel_size / 2", interval(low=0.0)),
+        ("It must be >= 0 and < 5", interval(low=0.0, high=5.0, excludes_high=True)),
+        ("An int that is >= 2", interval(low=2.0)),
         ("Float between 0 and 1", UNIT),
         ("Float in [0.0, 1.0]", UNIT),
         ("a scalar or 1D tensor of values in the range [0, 1]", UNIT),
-        ("Range in (0,1]", NumberInterval(low=0.0, high=1.0, excludes_low=True)),
-        ("Must be in the range [-4, 4)", NumberInterval(low=-4.0, high=4.0, excludes_high=True)),
-        ("A positive integer specifying the groups", NumberInterval(low=0.0, excludes_low=True)),
-        ("A positive float, the scale", NumberInterval(low=0.0)),
-        ("one of 'reduced', 'complete', 'r'", Choice(("reduced", "complete", "r"))),
-        ("the reduction: 'none' | 'mean' | 'sum'", Choice(("none", "mean", "sum"))),
-        ('It can be either "bilinear" or "nearest"', Choice(("bilinear", "nearest"))),
-        ("A 4-D tensor of shape [batch, h, w, d]", Ranks(4, 4)),
-        ("1-D or higher numeric Tensor", Ranks(1, None)),
-        ("Must be at least 2-dimensional", Ranks(2, None)),
-        ("A scalar integer tensor", Ranks(0, 0)),
-        ("Must be one of the following types: half, int32", ElementTypes(("float16", "int32"))),
+        ("Range in (0,1]", interval(low=0.0, high=1.0, excludes_low=True)),
+        ("Must be in the range [-4, 4)", interval(low=-4.0, high=4.0, excludes_high=True)),
+        ("A positive integer specifying the groups", interval(low=0.0, excludes_low=True)),
+        ("A positive float, the scale", interval(low=0.0)),
+        ("one of 'reduced', 'complete', 'r'", choice(("reduced", "complete", "r"))),
+        ("the reduction: 'none' | 'mean' | 'sum'", choice(("none", "mean", "sum"))),
+        ('It can be either "bilinear" or "nearest"', choice(("bilinear", "nearest"))),
+        ("A 4-D tensor of shape [batch, h, w, d]", ranks(4, 4)),
+        ("1-D or higher numeric Tensor", ranks(1)),
+        ("Must be at least 2-dimensional", ranks(2)),
+        ("A scalar integer tensor", ranks(0, 0)),
+        ("Must be one of the following types: half, int32", Dtype(("float16", "int32"))),
     ],
 )
 def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Demand) -> None:
@@ -133,8 +134,8 @@ def test_the_operator_definition_comes_before_the_documentation() -> None:
     laws = laws_of(record(parameter, source="opdef"))["n"]
 
     assert [(law.source, law.demand) for law in laws] == [
-        (ClueSource.OPDEF, NumberInterval(low=2)),
-        (ClueSource.OPDEF, Choice(("A", "B"))),
+        (ClueSource.OPDEF, interval(low=2)),
+        (ClueSource.OPDEF, choice(("A", "B"))),
     ]
 
 
@@ -142,7 +143,7 @@ def test_the_enumeration_of_a_type_hint_is_a_law_unless_any_string_goes() -> Non
     strict = ParameterRecord(name="how", annotation="Literal['sum', 'mean'] | None")
     loose = ParameterRecord(name="how", annotation="str | Literal['sum', 'mean']")
 
-    assert demands(strict) == [Choice(("sum", "mean"))]
+    assert demands(strict) == [choice(("sum", "mean"))]
     assert demands(loose) == []
 
 
@@ -177,7 +178,7 @@ def test_what_the_rest_of_a_description_contradicts_is_no_law(parameter: Paramet
 
 def test_a_default_within_the_law_leaves_it_standing() -> None:
     assert demands(ParameterRecord(name="n", default="3", doc="Must be >= 0.")) == [
-        NumberInterval(low=0.0)
+        interval(low=0.0)
     ]
 
 
@@ -193,11 +194,11 @@ def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)
         (ListValue((LiteralValue(0.5), LiteralValue(-1.0))), UNIT, "[0.5, -1.0]"),
         (tensor(7.0), UNIT, "a tensor with the element 7.0"),
         (TensorValue("int32", (2,), Explicit((0, -3))), UNIT, "a tensor with the element -3"),
-        (LiteralValue("median"), Choice(("mean", "sum")), "'median'"),
-        (tensor(1), Ranks(2, 3), "a tensor of 1 dimension"),
-        (tensor(1, shape=()), Ranks(1, None), "a tensor of 0 dimensions"),
-        (tensor(1, "int32"), ElementTypes(("int64",)), "a tensor of type int32"),
-        (DtypeValue("bool"), ElementTypes(("int64",)), "the type bool"),
+        (LiteralValue("median"), choice(("mean", "sum")), "'median'"),
+        (tensor(1), ranks(2, 3), "a tensor of 1 dimension"),
+        (tensor(1, shape=()), ranks(1), "a tensor of 0 dimensions"),
+        (tensor(1, "int32"), Dtype(("int64",)), "a tensor of type int32"),
+        (DtypeValue("bool"), Dtype(("int64",)), "the type bool"),
     ],
 )
 def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: str) -> None:
@@ -208,7 +209,7 @@ def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: s
     ("value", "demand"),
     [
         (LiteralValue(1), UNIT),
-        (LiteralValue(True), NumberInterval(low=5.0)),  # noqa: FBT003 - a value, not a switch
+        (LiteralValue(True), interval(low=5.0)),  # noqa: FBT003 - a value, not a switch
         (LiteralValue(None), UNIT),
         (LiteralValue("2"), UNIT),
         (LiteralValue(math.nan), UNIT),
@@ -218,23 +219,51 @@ def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: s
         (tensor(-1, "uint8"), UNIT),
         (tensor(-0.5, "int32"), UNIT),
         (tensor(math.nan), UNIT),
-        (LiteralValue("mean"), Choice(("mean", "sum"))),
-        (LiteralValue(""), Choice(("mean", "sum"))),
-        (LiteralValue(3), Choice(("mean", "sum"))),
-        (LiteralValue(3), Ranks(1, 1)),
-        (LiteralValue(3), ElementTypes(("float32",))),
-        (tensor(1, shape=(1, 1)), Ranks(1, None)),
+        (LiteralValue("mean"), choice(("mean", "sum"))),
+        (LiteralValue(""), choice(("mean", "sum"))),
+        (LiteralValue(3), choice(("mean", "sum"))),
+        (LiteralValue(3), ranks(1, 1)),
+        (LiteralValue(3), Dtype(("float32",))),
+        (tensor(1, shape=(1, 1)), ranks(1)),
     ],
 )
 def test_conversions_and_what_cannot_be_known_break_nothing(value: Value, demand: Demand) -> None:
     assert breach(value, demand) == ""
 
 
-def test_an_open_end_does_not_belong_to_an_interval() -> None:
-    half = NumberInterval(low=0.0, high=1.0, excludes_low=True)
+TENSORS = st.builds(
+    tensor,
+    st.floats(-3, 3, width=32),
+    st.sampled_from(["float32", "bool", "uint8"]),
+    st.lists(st.integers(1, 2), max_size=5).map(tuple),
+)
 
-    assert (half.holds(0.0), half.holds(1.0), str(half)) == (False, True, "in (0, 1]")
-    assert str(NumberInterval(high=3.0)) == "at most 3"
+
+ENDS = st.sampled_from([-math.inf, -1.0, 0.0, 2.5, math.inf])
+INTERVALS = st.builds(interval, ENDS, ENDS, excludes_low=st.booleans(), excludes_high=st.booleans())
+OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Demand]] = st.one_of(
+    st.tuples((ENDS | st.floats(allow_nan=False)).map(LiteralValue), INTERVALS),
+    st.tuples(st.sampled_from("abc").map(LiteralValue), st.just(choice("ab"))),
+    st.tuples(TENSORS, st.sampled_from([ranks(2, 3), ranks(1), ranks(0, 0)])),
+    st.tuples(st.sampled_from(["bool", "int16"]).map(DtypeValue), st.just(Dtype(("bool",)))),
+)
+
+
+@given(OF_THE_SAME_KIND)
+def test_a_value_of_the_kind_of_a_demand_breaks_it_where_it_does_not_conform(
+    pair: tuple[Value, Demand],
+) -> None:
+    value, demand = pair
+
+    assert bool(breach(value, demand)) is not conforms(value, demand)
+
+
+def test_an_open_end_does_not_belong_to_an_interval() -> None:
+    half = interval(low=0.0, high=1.0, excludes_low=True)
+
+    assert (in_range(0.0, half), in_range(1.0, half)) == (False, True)
+    assert demand_in_words(half) == "in (0, 1]"
+    assert demand_in_words(interval(high=3.0)) == "at most 3"
 
 
 @pytest.mark.parametrize(

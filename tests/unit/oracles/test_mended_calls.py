@@ -38,7 +38,7 @@ def test_a_tensor_that_has_to_be_positive_is_read_as_that() -> None:
 
     ((law, value),) = broken_laws(call(negative), laws(clip_norm=NORM))
 
-    assert str(law.demand) == "greater than 0"
+    assert law.words == "greater than 0"
     assert value == "a tensor with the element -1.0"
 
 

@@ -31,6 +31,7 @@ from ciguard.values import (
     Tensor,
     Tuple,
     conforms,
+    in_range,
 )
 from ciguard.values.check import problem
 
@@ -113,3 +114,23 @@ def test_an_option_that_is_refused_binds_no_symbol() -> None:
 
 def test_an_empty_tensor_has_no_element_out_of_range() -> None:
     assert conforms(TensorValue("int32", (0,), Constant(99)), Tensor(ndim=(1, 1), high=3))
+
+
+@pytest.mark.parametrize(
+    ("number", "constraint", "expected"),
+    [
+        (0, Float(min=0.0), True),
+        (0, Float(min=0.0, exclude_min=True), False),
+        (5e-324, Float(min=0.0, exclude_min=True), True),
+        (1, Float(max=1.0), True),
+        (1, Float(max=1.0, exclude_max=True), False),
+        (2**53 + 1, Float(min=2.0**53, max=float("inf"), exclude_min=True), True),
+        (0.1, Float(min=0.1, width=16), True),
+        (float("inf"), Float(max=float("inf")), True),
+        (float("inf"), Float(max=float("inf"), exclude_max=True), False),
+    ],
+)
+def test_a_number_of_any_kind_is_in_the_range_of_its_ends(
+    number: float, constraint: Float, *, expected: bool
+) -> None:
+    assert in_range(number, constraint) is expected

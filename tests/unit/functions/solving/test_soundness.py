@@ -14,7 +14,8 @@ from ciguard.functions.checking.unsatisfiable import unsatisfiable
 from ciguard.functions.drawing import call_sampler
 from ciguard.functions.specs import FunctionSpec, ModuleSpec
 from ciguard.functions.specs.functions import Condition, ParameterSpec
-from ciguard.functions.specs.kinds import Anys, Froms, IntsIn, Lists, Spec
+from ciguard.functions.specs.kinds import Anys, IntsIn, Lists, Spec
+from ciguard.values import OneOf
 
 RANGES = {"a": range(-2, 4), "b": range(1, 5)}
 LENGTHS = range(3)
@@ -23,8 +24,8 @@ CHOICES = [None, 1, 3]
 SPECS: dict[str, Spec] = {
     "a": IntsIn(-2, 3),
     "b": IntsIn(1, 4),
-    "xs": Lists(Anys((Froms((LiteralValue(0),)), Froms((LiteralValue(2),)))), 0, 2),
-    "c": Froms(tuple(map(LiteralValue, CHOICES))),
+    "xs": Lists(Anys((OneOf((LiteralValue(0),)), OneOf((LiteralValue(2),)))), 0, 2),
+    "c": OneOf(tuple(map(LiteralValue, CHOICES))),
 }
 
 numbers = st.recursive(

@@ -16,7 +16,8 @@ from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.boundary import STEP, Boundary, beyond
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.literals import text_of, value_of
-from ciguard.oracles.laws import Choice, ElementTypes, Law, NumberInterval, Ranks, breach, laws_of
+from ciguard.oracles.laws import Demand, Law, breach, choice, interval, laws_of, ranks
+from ciguard.values import Dtype, Float
 
 if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
@@ -33,7 +34,7 @@ def parameter(annotation: str, default: str = "1") -> Parameter:
     return known.parameters[0]
 
 
-def texts(annotation: str, demand: object, now: str | None = "1") -> list[str]:
+def texts(annotation: str, demand: Demand, now: str | None = "1") -> list[str]:
     values = beyond(parameter(annotation), demand, now)
     return [text_of(value) for value in values]
 
@@ -41,64 +42,64 @@ def texts(annotation: str, demand: object, now: str | None = "1") -> list[str]:
 @pytest.mark.parametrize(
     ("demand", "expected"),
     [
-        (NumberInterval(low=0), ["-1"]),
-        (NumberInterval(low=0, excludes_low=True), ["0", "-1"]),
-        (NumberInterval(low=1), ["0", "-1"]),
-        (NumberInterval(low=2), ["1", "0", "-1"]),
-        (NumberInterval(low=-5, high=5), ["-6", "6"]),
-        (NumberInterval(high=3, excludes_high=True), ["3"]),
-        (NumberInterval(low=0.5), ["0", "-1"]),
-        (NumberInterval(), []),
+        (interval(low=0), ["-1"]),
+        (interval(low=0, excludes_low=True), ["0", "-1"]),
+        (interval(low=1), ["0", "-1"]),
+        (interval(low=2), ["1", "0", "-1"]),
+        (interval(low=-5, high=5), ["-6", "6"]),
+        (interval(high=3, excludes_high=True), ["3"]),
+        (interval(low=0.5), ["0", "-1"]),
+        (interval(), []),
     ],
 )
-def test_ints_go_one_beyond_the_ends(demand: NumberInterval, expected: list[str]) -> None:
+def test_ints_go_one_beyond_the_ends(demand: Float, expected: list[str]) -> None:
     assert texts("int", demand) == expected
 
 
 @pytest.mark.parametrize(
     ("demand", "expected"),
     [
-        (NumberInterval(low=0), ["-0.0001", "-1.0"]),
-        (NumberInterval(low=0, excludes_low=True), ["0.0", "-0.0001", "-1.0"]),
-        (NumberInterval(low=0, high=1), ["-0.0001", "1.0001", "-1.0"]),
-        (NumberInterval(low=1), ["0.9999", "0.0", "-1.0"]),
+        (interval(low=0), ["-0.0001", "-1.0"]),
+        (interval(low=0, excludes_low=True), ["0.0", "-0.0001", "-1.0"]),
+        (interval(low=0, high=1), ["-0.0001", "1.0001", "-1.0"]),
+        (interval(low=1), ["0.9999", "0.0", "-1.0"]),
     ],
 )
-def test_reals_go_a_small_step_beyond_the_ends(demand: NumberInterval, expected: list[str]) -> None:
+def test_reals_go_a_small_step_beyond_the_ends(demand: Float, expected: list[str]) -> None:
     assert texts("float", demand, "0.5") == expected
 
 
 def test_a_list_is_bent_in_one_place() -> None:
-    bent = texts("Union[int, tuple[int, int]]", NumberInterval(low=0, excludes_low=True), "(2, 3)")
+    bent = texts("Union[int, tuple[int, int]]", interval(low=0, excludes_low=True), "(2, 3)")
 
     assert bent == ["(0, 3)", "(-1, 3)"]
 
 
 def test_a_choice_is_met_with_an_unknown_text() -> None:
-    assert texts("str", Choice(("valid", "same")), "'same'") == ["'no_such_option'"]
+    assert texts("str", choice(("valid", "same")), "'same'") == ["'no_such_option'"]
 
 
 @pytest.mark.parametrize(
     ("annotation", "demand"),
     [
-        ("bool", NumberInterval(low=0)),
-        ("bool", Choice(("bilinear", "bicubic"))),
-        ("Tensor", NumberInterval(low=0, high=1)),
-        ("str", NumberInterval(low=0)),
-        ("int", Choice(("a", "b"))),
-        ("Tensor", Ranks(2, 2)),
-        ("Tensor", ElementTypes(("int64",))),
-        ("str", Choice(("a", "no_such_option"))),
+        ("bool", interval(low=0)),
+        ("bool", choice(("bilinear", "bicubic"))),
+        ("Tensor", interval(low=0, high=1)),
+        ("str", interval(low=0)),
+        ("int", choice(("a", "b"))),
+        ("Tensor", ranks(2, 2)),
+        ("Tensor", Dtype(("int64",))),
+        ("str", choice(("a", "no_such_option"))),
     ],
 )
 def test_a_law_that_does_not_suit_the_parameter_makes_nothing(
-    annotation: str, demand: object
+    annotation: str, demand: Demand
 ) -> None:
     assert texts(annotation, demand) == []
 
 
 INTERVALS = st.builds(
-    lambda low, width, open_low, open_high: NumberInterval(
+    lambda low, width, open_low, open_high: interval(
         low=low, high=low + width, excludes_low=open_low, excludes_high=open_high
     ),
     st.integers(-100, 100) | st.sampled_from([0.25, 0.5, 1.75]),
@@ -113,7 +114,7 @@ INTERVALS = st.builds(
     st.sampled_from(["int", "float", "Union[int, tuple[int, int]]"]),
     st.sampled_from(["1", "(1, 1)", None, "SIZE"]),
 )
-def test_what_is_beyond_a_law_breaks_it(demand: NumberInterval, kind: str, now: str | None) -> None:
+def test_what_is_beyond_a_law_breaks_it(demand: Float, kind: str, now: str | None) -> None:
     values = beyond(parameter(kind), demand, now)
 
     assert values
@@ -182,4 +183,4 @@ def test_laws_are_read_once_for_an_api() -> None:
 
 def test_the_step_is_what_the_paper_uses() -> None:
     assert math.isclose(STEP, 1e-4)
-    assert beyond(parameter("float"), NumberInterval(high=2), "1.0")[0] == LiteralValue(2.0001)
+    assert beyond(parameter("float"), interval(high=2), "1.0")[0] == LiteralValue(2.0001)
