@@ -27,7 +27,7 @@ from ciguard.domain.plan import Plan, PlanMode, PlannedJob, plan_to_json
 PROGRAM = """
 import os, sys
 from pathlib import Path
-from ciguard.actions import run_command
+from ciguard.actions.children import run_command
 sys.exit(run_command(sys.argv[1:], folder=Path.cwd(), environment=os.environ))
 """
 

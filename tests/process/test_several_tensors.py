@@ -10,7 +10,7 @@ import pytest
 from model_programs import program
 from test_program_assembly import LIBRARIES, fed_of, observed, target
 
-from ciguard.campaign.lookup import shipped_knowledge
+from ciguard.campaign import extract
 from ciguard.levels.code.calling import rank_of
 from ciguard.levels.code.disassembly import disassemble
 from ciguard.levels.code.encoders import TfIdf
@@ -95,8 +95,7 @@ def test_layers_of_several_tensors_run_alone_and_in_programs(
     environment_of: Callable[[str], Environment], library: str
 ) -> None:
     own, model, *names = _LAYERS[library]
-    known = shipped_knowledge(library)
-    assert known is not None
+    known = extract(environment_of(library).target.name).known
     parts = disassemble(program(library, model), library)
     with target(environment_of(library)) as process:
         met = observed(process, parts)

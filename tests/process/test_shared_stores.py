@@ -15,7 +15,7 @@ PROCESSES = 4
 SAVE = """
 import sys
 from pathlib import Path
-from ciguard.baseline import FolderStore
+from ciguard.baseline.store import FolderStore
 from baseline_examples import record
 for n in range(5):
     name = "v1:%016x" % (int(sys.argv[2]) * 5 + n)
@@ -23,7 +23,8 @@ for n in range(5):
 """
 FILE = """
 import sys
-from ciguard.trackers import LocalTracker, Report
+from ciguard.trackers import LocalTracker
+from ciguard.trackers.contract import Report
 tracker = LocalTracker(sys.argv[1])
 report = Report(fingerprint="v1:0123456789abcdef", title="t", body="b", slug=f"api{sys.argv[2]}")
 tracker.comment(tracker.open(report), f"process {sys.argv[2]}")
