@@ -450,7 +450,7 @@ def test_what_plain_answers_leave_open_is_searched_for(
     application = read_application(Path(__file__).parents[1] / "examples" / file)
     found = [one for one in find(application, known_providers()) if one.goals]
     # What can be found is asked here, not how fast a machine is that does other work too.
-    monkeypatch.setattr("ciguard.applications.exploring.explore._SEARCHING_S", 60.0)
+    monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 60.0)
 
     def met() -> int:
         results = list(explore(application, found, python=sys.executable, budget_s=300.0))
@@ -458,7 +458,7 @@ def test_what_plain_answers_leave_open_is_searched_for(
         return sum(one.outcomes()[0] for one in results)
 
     searched = met()
-    monkeypatch.setattr("ciguard.applications.exploring.explore._SEARCHING_S", 0.0)
+    monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 0.0)
     enumerated = met()
 
     assert searched >= at_least
