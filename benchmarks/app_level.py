@@ -234,7 +234,7 @@ def main() -> int:
 
 
 def _answered() -> int:
-    """Print what made answers reach, and how many of them were searched for."""
+    """Print what stub responses reach, and how many of them were searched for."""
     rows = []
     for file in [*sorted(SEEDS.glob("*.py")), *sorted((SEEDS / "fixed").glob("*.py"))]:
         application = read_application(file)

@@ -51,7 +51,7 @@ def _none(*_: Any, **__: Any) -> None:
 EXPLORING: Mapping[str, Mapping[str, object]] = {
     "exploring/searching": {f"{ROOM}.exploring.explore._SEARCHING_S": 0.0},
 }
-"""Part that made answers come from → what is put in the place of what."""
+"""Part that stub responses come from → what is put in the place of what."""
 OF_PARTS: Mapping[str, Sequence[str]] = {
     "exploring/searching": ("exploring/searching", "exploring/hints", "exploring/searched"),
     "inverting/printing": ("inverting/printing", "inverting/lettering", "inverting/fonts"),
@@ -118,7 +118,7 @@ def read(folder: Path) -> Iterator[Read]:
 
 
 def explored(several: Sequence[Read], python: str, seconds: float) -> list[list[ExploredFunction]]:
-    """Call all functions with made answers."""
+    """Call all functions with stub responses."""
     return [
         list(explore(one.application, one.found, python=python, budget_s=seconds))
         for one in several
@@ -219,13 +219,13 @@ def main() -> int:
     columns = [one for one in Figures.__slots__ if one != "without"]
     print(f"{'without':24} {'lines':>5} " + " ".join(f"{one[:9]:>9}" for one in columns))
     for row in measured(several, given):
-        told = asdict(row)
+        values = asdict(row)
         lines = lines_of(row.without) if row.without else 0
         print(
             f"{row.without or 'nothing':24} {lines:>5} "
-            + " ".join(f"{told[c]:>9}" for c in columns)
+            + " ".join(f"{values[c]:>9}" for c in columns)
         )
-        kept = {"applications": given.name, "seed": given.seed, "lines": lines, **told}
+        kept = {"applications": given.name, "seed": given.seed, "lines": lines, **values}
         with RESULTS.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(kept) + "\n")
     return 0

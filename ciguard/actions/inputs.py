@@ -74,7 +74,7 @@ def _setting(name: str, key: str = "") -> ActionInput:
 
 
 def _of_levels() -> list[ActionInput]:
-    """Return the inputs for what ciguard's own levels must be told; `action.yml` knows no other."""
+    """Return the inputs that set ciguard's own levels; `action.yml` knows no other."""
     declared = [one for name in OWN_LEVELS for one in LEVEL_SETTINGS.get(name).settings]
     return [_setting(one.key) for one in declared if one.is_input]
 

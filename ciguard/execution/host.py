@@ -113,7 +113,7 @@ class Host:
         self._process = process
         try:
             ready = process.answer(limit_s=START_S)
-        except BaseException:
+        except BaseException:  # an interrupt: the process must not outlive it
             self.stop()
             raise
         if not isinstance(ready, Answered):
