@@ -66,8 +66,8 @@ def covered(folder: Path, count: int, seed: int) -> Iterator[Covered]:
     found = [one for one in find(application, known_providers()) if one.goals]
     routines = routines_of(application)
     with (
-        host_of(application, found, sys.executable) as host,
         tempfile.TemporaryDirectory() as scratch,
+        host_of(application, found, sys.executable, inputs=Path(scratch)) as host,
     ):
         for explored in explore(application, found, python=sys.executable, budget_s=60.0):
             goals = list(explored.met)
