@@ -1,8 +1,15 @@
-"""Annotated functions: what their annotations say, which calls of them are valid, what calls do.
+"""Annotated functions: reading their annotations, drawing valid calls, running the calls.
 
-`in_target` runs beside the user's module; what both sides must name alike, the others import from
-it. These import one from the other in this order: `specs` are annotations as data, `solving` says
-what they leave for one argument, `drawing` draws whole calls, `checking` tells what is wrong before
-anything runs, `hosting` runs calls in a process of their own, `writing` writes calls and tests as
-source text, `searching` looks for calls that fail. Here live no levels, no reports and no pytest.
+`in_target` runs in the process of the user's module; definitions that both sides share live there.
+The other packages import each other in this order only:
+
+- `specs`: annotations as data.
+- `solving`: the values that the preconditions leave for a single argument.
+- `drawing`: draws whole calls.
+- `checking`: finds errors in annotations before anything runs.
+- `hosting`: runs calls in a separate process.
+- `writing`: writes calls and tests as source text.
+- `searching`: searches for calls that fail.
+
+Levels, reports and the pytest plugin live elsewhere.
 """

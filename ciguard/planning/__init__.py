@@ -1,7 +1,7 @@
-"""What is to be tested of a change and why: from a checkout to the jobs of a matrix.
+"""Plans the tests of a change: from a checkout to the jobs of a matrix.
 
-`make_plan` looks at the repository with git and reads its sources without running them; `matrix`,
-`explanation` and `commands` say the plan to a workflow and to people. Nothing here prints.
+`make_plan` inspects the repository with git and reads its sources without running them. `matrix`,
+`explanation` and `commands` format the plan for workflows and users. Nothing here prints.
 """
 
 from ciguard.planning.explanation import commands, explanation, run_arguments

@@ -1,4 +1,4 @@
-"""Public names of APIs: from what a source writes to what the catalogue calls it."""
+"""Public names of APIs: maps names in sources to names in the catalogue."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ import numpy as np
 from ciguard.campaign import shipped_files
 from ciguard.libraries import LIBRARIES, library_of_api
 
-_NAME = re.compile(r'^\{"api":"([^"]+)"', re.MULTILINE)
-_ALIASES = re.compile(r'^\{"api":"([^"]+)".*"aliases":(\[[^\]]*\])', re.MULTILINE)
-_INTERNAL = frozenset({"modules", "src", "python", "_src", "ops", "layers"})
-"""Parts of module paths behind which classes keep the name of their public alias."""
-_MIN_OF_METHOD = 3
+_API_PATTERN = re.compile(r'^\{"api":"([^"]+)"', re.MULTILINE)
+_ALIASES_PATTERN = re.compile(r'^\{"api":"([^"]+)".*"aliases":(\[[^\]]*\])', re.MULTILINE)
+_INTERNAL_PARTS = frozenset({"modules", "src", "python", "_src", "ops", "layers"})
+"""Parts of internal module paths; classes below them have public aliases of the same name."""
+_MIN_METHOD_LENGTH = 3
+"""Length of a method's name that identifies a tensor's method."""
 
 
 class ApiNames:
-    """What the libraries' APIs are called, as the catalogues shipped with ciguard have it.
+    """Names of the libraries' APIs, from the catalogues shipped with ciguard.
 
-    A library without one, such as a plug-in's, keeps the names as they are written.
+    Names of a library without a catalogue, such as a plug-in's, stay as they are written.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[str, str]] = {}
-        self._tails: dict[str, dict[str, list[str]]] = {}
+        self._names_by_module: dict[str, dict[str, str]] = {}
+        self._names_by_last_part: dict[str, dict[str, list[str]]] = {}
         self._modules = {
             library.module: library.name
             for library in LIBRARIES.items().values()
@@ -41,71 +42,72 @@ class ApiNames:
             for library in LIBRARIES.items().values()
             if library.tensor_class
         }
-        """What the names of tensors' methods begin with, by module."""
+        """Prefix of the names of tensors' methods, by module."""
 
     def is_library(self, module: str) -> bool:
-        """Return whether a top-level module is that of a known library."""
+        """Return whether a top-level module belongs to a known library."""
         return module in self._modules
 
     def library_of(self, api: str) -> str:
-        """Return the name of the library that an API belongs to."""
+        """Return the name of an API's library."""
         module = api.partition(".")[0]
         return self._modules.get(module, module)
 
     def has_catalogue(self, module: str) -> bool:
-        """Return whether anything is known of a library's names."""
+        """Return whether ciguard ships a catalogue of a library."""
         return bool(self._names(module))
 
     def known(self, written: str) -> str:
-        """Return the catalogue's name of what a source writes; empty if it holds none.
+        """Return the catalogue's name of a name in a source; empty if there is none.
 
-        `torch.nn.functional.conv2d` is `torch.conv2d` there, and of `torch.nn.Linear.forward` it
-        knows the class.
+        For example, `torch.nn.functional.conv2d` maps to `torch.conv2d`, and
+        `torch.nn.Linear.forward` maps
+        to its class.
         """
         name = self.written(written)
         names = self._names(name.partition(".")[0])
         parts = name.split(".")
         for length in range(len(parts), 1, -1):
-            found = names.get(".".join(parts[:length]))
-            if found:
-                return found
-        return self._by_tail(parts)
+            api = names.get(".".join(parts[:length]))
+            if api:
+                return api
+        return self._by_last_part(parts)
 
     @staticmethod
     def written(name: str) -> str:
-        """Return a name with its beginning as the public one."""
+        """Return a name with its prefix replaced by the public one."""
         library = library_of_api(name)
-        for beginning, public in library.spellings.items() if library is not None else ():
-            if name.startswith(beginning):
-                return public + name.removeprefix(beginning)
+        for prefix, public in library.spellings.items() if library is not None else ():
+            if name.startswith(prefix):
+                return public + name.removeprefix(prefix)
         return name
 
     def method(self, module: str, name: str) -> str:
-        """Return the API of a tensor's method whose name nothing else answers to; or nothing."""
+        """Return the API of a tensor's method, if the name is specific to tensors; else empty."""
         prefix = self._methods.get(module, "")
-        if not prefix or len(name) < _MIN_OF_METHOD or name in self._usual:
+        if not prefix or len(name) < _MIN_METHOD_LENGTH or name in self._common_attributes:
             return ""
         return self._names(module).get(prefix + name, "")
 
-    def _by_tail(self, parts: list[str]) -> str:
-        """Find the public name of a class or function that is written by its internal module."""
-        if not _INTERNAL.intersection(parts[1:-1]):
+    def _by_last_part(self, parts: list[str]) -> str:
+        """Return the public name of a class or function that is written by its internal module."""
+        if not _INTERNAL_PARTS.intersection(parts[1:-1]):
             return ""
-        found = self._tails[parts[0]].get(parts[-1], [])
-        return found[0] if len(found) == 1 else ""
+        candidates = self._names_by_last_part[parts[0]].get(parts[-1], [])
+        return candidates[0] if len(candidates) == 1 else ""
 
     def _names(self, module: str) -> dict[str, str]:
-        if module not in self._known:
-            self._known[module] = names = _shipped(self._modules.get(module, ""))
-            tails: dict[str, list[str]] = defaultdict(list)
+        if module not in self._names_by_module:
+            self._names_by_module[module] = names = _shipped_names(self._modules.get(module, ""))
+            by_last_part: dict[str, list[str]] = defaultdict(list)
             for name in dict.fromkeys(names.values()):
                 if not name.startswith(tuple(self._methods.values())):
-                    tails[name.rpartition(".")[2]].append(name)
-            self._tails[module] = tails
-        return self._known[module]
+                    by_last_part[name.rpartition(".")[2]].append(name)
+            self._names_by_last_part[module] = by_last_part
+        return self._names_by_module[module]
 
     @cached_property
-    def _usual(self) -> frozenset[str]:
+    def _common_attributes(self) -> frozenset[str]:
         """Names of attributes that objects of Python and numpy have."""
         kinds = [kind for kind in vars(builtins).values() if isinstance(kind, type)]
         kinds += [np.ndarray, np.generic, np.random.Generator, re.Pattern, re.Match]
@@ -113,14 +115,14 @@ class ApiNames:
         return frozenset(name for kind in kinds for name in dir(kind))
 
 
-def _shipped(library: str) -> dict[str, str]:
-    """Return the catalogue's name by every name that leads to the same object."""
+def _shipped_names(library: str) -> dict[str, str]:
+    """Return the catalogue's name for each alias of an API."""
     files = shipped_files(library) if library else []
     if not files:
         return {}
-    # Names only, by a pattern: reading every record would take a second.
+    # A pattern extracts the names, since parsing all records would take a second.
     text = files[0].read_text("utf-8")
-    names = {name: name for name in _NAME.findall(text)}
-    for name, aliases in _ALIASES.findall(text):
+    names = {name: name for name in _API_PATTERN.findall(text)}
+    for name, aliases in _ALIASES_PATTERN.findall(text):
         names |= dict.fromkeys(json.loads(aliases), name)
     return names

@@ -1,4 +1,4 @@
-"""The repository as it is checked out, and what it changes against a base commit, by git."""
+"""The checked-out repository, and its changes against a base commit, read with git."""
 
 from __future__ import annotations
 
@@ -19,93 +19,96 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_BYTES = 8 * 1024 * 1024
-"""Of a file that is read."""
+"""Size of a file that is read, in bytes."""
 REGISTERING = (".py", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".mm", ".yaml")
-"""Endings of files that may register operators."""
-_WITH_LINES = (*REGISTERING, ".ipynb")
-"""Of files whose changed lines matter; of others it is enough that they changed."""
+"""Suffixes of files that may register operators."""
+_LINE_DIFF_SUFFIXES = (*REGISTERING, ".ipynb")
+"""Suffixes of files whose changed lines matter; other files just count as changed."""
 _MAX_DIFFS = 400
-"""Files whose changed lines are looked at one by one; of the others every line counts."""
-_LIMIT_S = 60.0
-_DEPTHS = ("--deepen=1", "--deepen=30", "--deepen=500", "--unshallow")
-"""How much more history is fetched, one after the other, until the base is among it."""
-_QUIETLY = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+"""Files whose changed lines are read; all lines of further files count as changed."""
+_GIT_LIMIT_S = 60.0
+_DEEPENING_OPTIONS = ("--deepen=1", "--deepen=30", "--deepen=500", "--unshallow")
+"""Options that fetch more history, tried in turn until the base is included."""
+_FETCH_OPTIONS = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-_EVERY_LINE = ((1, 2**31),)
+_HUNK_HEADER = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_ALL_LINES = ((1, 2**31),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedFile:
-    """A file that differs between base and checkout."""
+    """A file that differs between the base and the checkout."""
 
     path: str
     is_gone: bool = False
     is_new: bool = False
     lines: tuple[tuple[int, int], ...] = ()
-    """Changed lines in the checkout, first and last; around a deletion, its neighbours."""
+    """Changed lines in the checkout as (first, last); the neighbouring lines of a deletion."""
 
     def touches(self, first: int, last: int) -> bool:
-        """Return whether a changed line lies in this span."""
+        """Return whether a changed line lies between two lines."""
         return any(begin <= last and first <= end for begin, end in self.lines)
 
 
 class Checkout:
-    """Reads a repository. Paths are relative to its root, as git holds them: any bytes but NUL."""
+    """A repository. Paths are relative to its root and may contain any bytes but NUL, as in git."""
 
     def __init__(self, folder: Path) -> None:
-        """Find the repository of a folder; only what lies below the folder is looked at.
+        """Find the repository of a folder; only files below the folder are considered.
 
         Raises:
-            PlanError: if the folder is in none, or there is no git.
+            PlanError: if the folder is in no repository, or git is missing.
         """
         self._folder = folder
-        self._git = Git(Path(), name="the repository", limit_s=_LIMIT_S)
+        self._git = Git(Path(), name="the repository", limit_s=_GIT_LIMIT_S)
         try:
             top = self._run("rev-parse", "--show-toplevel")
         except GitError as error:
-            msg = f"{folder}: not the checkout of a git repository ({error}). Plan inside of one."
+            msg = f"{folder}: not the checkout of a git repository ({error}). Run it inside one."
             raise PlanError(msg) from error
         self.root = Path(os.fsdecode(top.removesuffix(b"\n")))
 
     def files(self) -> list[str]:
         """Return the paths of the tracked files."""
-        listed = self._paths("ls-files", "--full-name", "--cached", "-z", *_BELOW)
+        listed = self._paths("ls-files", "--full-name", "--cached", "-z", *_PATHSPEC)
         return sorted(set(listed))
 
     def base_of(self, ref: str) -> str:
-        """Return the commit where the checkout left `ref`.
+        """Return the merge base of `ref` and HEAD.
 
         Raises:
-            PlanError: if the commit or the history up to it is not here.
+            PlanError: if the checkout lacks the commit or the history up to it.
         """
         commit = self._commit(ref)
         try:
             return self._run("merge-base", commit, "HEAD").decode().strip()
         except GitError as error:
             msg = (
-                f"--against {visible(ref)}: this checkout does not hold the history between it "
-                f"and HEAD. {self._remedy()}"
+                f"--against {visible(ref)}: this checkout lacks the history between it and HEAD. "
+                f"{self._advice()}"
             )
             raise PlanError(msg) from error
 
     def deepen(self, ref: str) -> None:
-        """Fetch what a shallow checkout lacks of the history between `ref` and HEAD.
+        """Fetch the history between `ref` and HEAD that a shallow checkout lacks.
 
-        A little at first, since the base is near as a rule. What cannot be fetched stays away, and
-        `base_of` says what to do.
+        It fetches a few commits first, since the base is usually near. If fetching fails, `base_of`
+        raises
+        an error with advice.
 
         Args:
             ref: a commit, or a branch as `origin/NAME`.
         """
         remote, _, branch = ref.partition("/")
-        wanted = f"+refs/heads/{branch}:refs/remotes/{ref}" if remote == "origin" else ref
+        refspec = f"+refs/heads/{branch}:refs/remotes/{ref}" if remote == "origin" else ref
         if not self._is_shallow() or not (remote == "origin" or _COMMIT.fullmatch(ref)):
             return
         head = self._run("rev-parse", "HEAD").decode().strip()
-        for depth in _DEPTHS:
+        for depth in _DEEPENING_OPTIONS:
             try:
-                self._run("fetch", *_QUIETLY, depth, "--end-of-options", "origin", head, wanted)
+                self._run(
+                    "fetch", *_FETCH_OPTIONS, depth, "--end-of-options", "origin", head, refspec
+                )
                 self._run("merge-base", ref, "HEAD")
             except GitError as error:
                 log.debug("%s: %s", depth, error)
@@ -113,47 +116,49 @@ class Checkout:
                 return
 
     def changes(self, base: str) -> list[ChangedFile]:
-        """Return what differs between a commit and the checkout, by path."""
-        listed = self._paths("diff", *_PLAIN, "--name-status", "-z", base, *_BELOW)
-        found = sorted(zip(listed[1::2], listed[::2], strict=True))
+        """Return the files that differ between a commit and the checkout, by path."""
+        fields = self._paths("diff", *_DIFF_OPTIONS, "--name-status", "-z", base, *_PATHSPEC)
+        changes = sorted(zip(fields[1::2], fields[::2], strict=True))
         return [
             ChangedFile(
                 path=path,
                 is_gone=status == "D",
                 is_new=status == "A",
-                lines=() if status == "D" else self._lines(base, path, is_close=at < _MAX_DIFFS),
+                lines=()
+                if status == "D"
+                else self._lines(base, path, reads_diff=index < _MAX_DIFFS),
             )
-            for at, (path, status) in enumerate(found)
+            for index, (path, status) in enumerate(changes)
         ]
 
     def matching(self, base: str, pattern: str) -> list[str]:
-        """Return the files in which a line that matches was added or removed, in whatever case.
+        """Return the files with an added or removed line that matches a pattern, ignoring case.
 
         Args:
-            base: commit that the checkout is compared with.
-            pattern: extended regular expression, as git takes it.
+            base: commit to compare the checkout with.
+            pattern: extended regular expression for git.
 
         Raises:
-            PlanError: if that takes too long.
+            PlanError: if the comparison takes too long.
         """
         words = ("--name-only", "-z", "--regexp-ignore-case", f"-G{pattern}")
-        return self._paths("diff", *_PLAIN, *words, base, *_BELOW)
+        return self._paths("diff", *_DIFF_OPTIONS, *words, base, *_PATHSPEC)
 
     def text(self, path: str) -> bytes:
-        """Return a file of the checkout.
+        """Return the content of a file in the checkout.
 
         Raises:
-            ValueError: if it is larger than `MAX_BYTES`, or no regular file.
+            ValueError: if it is larger than `MAX_BYTES`, or not a regular file.
             OSError: if it cannot be read.
         """
         file = self.root / path
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
             content = stream.read(MAX_BYTES + 1)
-        return _bounded(content)
+        return _checked_size(content)
 
     def text_at(self, commit: str, path: str) -> bytes:
-        """Return a file as a commit holds it; nothing if it does not.
+        """Return the content of a file at a commit; empty if the commit lacks it.
 
         Raises:
             ValueError: if it is larger than `MAX_BYTES`.
@@ -163,35 +168,35 @@ class Checkout:
             size = int(self._run("cat-file", "-s", name))
         except GitError:
             return b""
-        return _bounded(self._run("cat-file", "blob", name) if size <= MAX_BYTES else None)
+        return _checked_size(self._run("cat-file", "blob", name) if size <= MAX_BYTES else None)
 
-    def _lines(self, base: str, path: str, *, is_close: bool) -> tuple[tuple[int, int], ...]:
-        if not is_close or not path.endswith(_WITH_LINES):
-            return _EVERY_LINE
-        # Literal: a path may look like a pattern.
-        said = self._run("diff", *_PLAIN, "--unified=0", base, "--", f":(top,literal){path}")
-        return tuple(map(_span, _HUNK.finditer(said)))
+    def _lines(self, base: str, path: str, *, reads_diff: bool) -> tuple[tuple[int, int], ...]:
+        if not reads_diff or not path.endswith(_LINE_DIFF_SUFFIXES):
+            return _ALL_LINES
+        # `literal`, since a path may look like a pattern.
+        diff = self._run("diff", *_DIFF_OPTIONS, "--unified=0", base, "--", f":(top,literal){path}")
+        return tuple(map(_changed_span, _HUNK_HEADER.finditer(diff)))
 
     def _commit(self, ref: str) -> str:
         try:
-            found = self._run(
+            commit = self._run(
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
             )
-        except (GitError, ValueError) as error:  # a NUL cannot be an argument
-            msg = f"--against {visible(ref)}: no such commit here. {self._remedy()}"
+        except (GitError, ValueError) as error:  # an argument must not contain NUL
+            msg = f"--against {visible(ref)}: this checkout has no such commit. {self._advice()}"
             raise PlanError(msg) from error
-        return found.decode().strip()
+        return commit.decode().strip()
 
     def _is_shallow(self) -> bool:
         return self._run("rev-parse", "--is-shallow-repository") == b"true\n"
 
-    def _remedy(self) -> str:
+    def _advice(self) -> str:
         if self._is_shallow():
             return (
-                "The checkout is shallow: give actions/checkout the input fetch-depth: 0, or run "
+                "The checkout is shallow: set the input fetch-depth: 0 of actions/checkout, or run "
                 "`git fetch --unshallow origin` first."
             )
-        return "Run `git fetch origin` first, or name a commit that is here."
+        return "Run `git fetch origin` first, or name a commit of this checkout."
 
     def _paths(self, *words: str) -> list[str]:
         return [os.fsdecode(item) for item in self._run(*words).split(b"\0") if item]
@@ -205,15 +210,21 @@ class Checkout:
             raise PlanError(str(error)) from error
 
 
-_BELOW = ("--", ".", ":(exclude,glob)**/.ciguard/**")
-"""The folder, without what ciguard has written there: results, reproducers, baseline."""
-_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules")
+_PATHSPEC = ("--", ".", ":(exclude,glob)**/.ciguard/**")
+"""The folder, without the results, reproducers and baseline that ciguard has written there."""
+_DIFF_OPTIONS = (
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--no-renames",
+    "--ignore-submodules",
+)
 
 
 def shown_path(path: str) -> str:
-    """Return a path as plans hold it: text that can be written anywhere.
+    """Return a path as text for plans, with backslashes and undecodable bytes replaced.
 
-    A backslash would part folders elsewhere, and lead out of the repository there.
+    On other systems a backslash would separate folders, and could lead out of the repository.
     """
     return os.fsencode(path).decode("utf-8", "replace").replace("\\", "\ufffd")
 
@@ -221,7 +232,7 @@ def shown_path(path: str) -> str:
 def readable(
     checkout: Checkout, paths: list[str], problems: list[str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content; what cannot be read is noted among the problems."""
+    """Yield path and content of each readable file; append the others to the problems."""
     for path in paths:
         try:
             yield path, checkout.text(path)
@@ -229,12 +240,12 @@ def readable(
             problems.append(f"{visible(shown_path(path))} was not read: {visible(str(error))}")
 
 
-def _span(hunk: re.Match[bytes]) -> tuple[int, int]:
+def _changed_span(hunk: re.Match[bytes]) -> tuple[int, int]:
     first, count = int(hunk[1]), int(hunk[2] or 1)
     return (first, first + count - 1) if count else (first, first + 1)
 
 
-def _bounded(content: bytes | None) -> bytes:
+def _checked_size(content: bytes | None) -> bytes:
     if content is None or len(content) > MAX_BYTES:
         msg = f"larger than {MAX_BYTES} bytes"
         raise ValueError(msg)

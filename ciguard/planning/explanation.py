@@ -1,4 +1,4 @@
-"""A plan in words, for a person at a terminal or in a job's log."""
+"""Explains a plan to users at a terminal or in a job's log."""
 
 from __future__ import annotations
 
@@ -16,53 +16,55 @@ if TYPE_CHECKING:
 
     from ciguard.domain.plan import Plan, PlannedJob
 
-_FEW = 10
+_MAX_FOCUS = 10
 _MAX_COMMANDS = 5
 
 
 def explanation(plan: Plan) -> Iterator[str]:
-    """Yield lines that say what is to be tested and why; each begins with a word of ours."""
-    yield f"plan: {plan.mode.value}, jobs: {len(plan.jobs)}, rows not run: {len(plan.skipped)}"
+    """Yield lines that explain the plan; each begins with a fixed word, never with user text."""
+    yield f"plan: {plan.mode.value}, jobs: {len(plan.jobs)}, skipped rows: {len(plan.skipped)}"
     for reason in plan.reasons:
         yield f"  - {visible(reason, limit=1_000)}"
-    for job, shards in _rows(plan).items():
+    for job, shards in _row_counts(plan).items():
         against = f" against {', '.join(job.base)}" if job.base else ""
-        cut = f", {shards} shards" if shards > 1 else ""
-        where = f"{job.device}, {' '.join(job.runs_on)}{cut}"
-        yield f"job: {visible(', '.join(job.targets) + against, limit=600)} ({visible(where)})"
+        shard_count = f", {shards} shards" if shards > 1 else ""
+        machine = f"{job.device}, {' '.join(job.runs_on)}{shard_count}"
+        yield f"job: {visible(', '.join(job.targets) + against, limit=600)} ({visible(machine)})"
     for row in plan.skipped:
-        what = f"{', '.join(row.targets)} on {row.device}"
-        yield f"not run: {visible(what, limit=600)}: {visible(row.reason)}"
+        skipped_row = f"{', '.join(row.targets)} on {row.device}"
+        yield f"skipped: {visible(skipped_row, limit=600)}: {visible(row.reason)}"
     if plan.focus:
-        more = f", and {len(plan.focus) - _FEW} more" if len(plan.focus) > _FEW else ""
-        yield f"first: {visible(', '.join(plan.focus[:_FEW]), limit=600)}{more}"
+        others = (
+            f", and {len(plan.focus) - _MAX_FOCUS} more" if len(plan.focus) > _MAX_FOCUS else ""
+        )
+        yield f"focus: {visible(', '.join(plan.focus[:_MAX_FOCUS]), limit=600)}{others}"
 
 
 def commands(plan: Plan, file: Path) -> Iterator[str]:
-    """Yield a line per row that says how to run it here, whole: a plan does not set the targets.
+    """Yield one command line per row, with its targets, since a plan does not set these.
 
     Args:
-        plan: what to run.
-        file: where it was written.
+        plan: the plan.
+        file: file of the plan.
     """
-    rows = list(_rows(plan))
+    rows = list(_row_counts(plan))
     for job in rows[:_MAX_COMMANDS]:
         words = ["--plan", file.as_posix()]
         if plan.mode is PlanMode.PULL_REQUEST and not job.base:
-            words.append("--compare-only")  # with a base a run writes nothing anyway
+            words.append("--compare-only")  # a run with a base writes nothing in any case
         words += [word for name in job.base for word in ("--base", name)]
         words += [word for name in job.targets for word in ("--target", name)]
         yield f"run it: {visible('ciguard run ' + shlex.join(words), limit=600)}"
     if len(rows) > _MAX_COMMANDS:
-        yield f"run it: likewise the {len(rows) - _MAX_COMMANDS} other rows"
+        yield f"run it: {len(rows) - _MAX_COMMANDS} more rows in the same way"
 
 
 def run_arguments(plan: Plan, file: Path) -> list[str]:
-    """Return the options of one `ciguard run` of all jobs; none if the plan has no job.
+    """Return the options of one `ciguard run` of all jobs; empty if the plan has no job.
 
     Args:
-        plan: what to run.
-        file: where it was written.
+        plan: the plan.
+        file: file of the plan.
     """
     if not plan.jobs:
         return []
@@ -72,6 +74,6 @@ def run_arguments(plan: Plan, file: Path) -> list[str]:
     return [f"--plan={file.as_posix()}", *named]
 
 
-def _rows(plan: Plan) -> Counter[PlannedJob]:
-    """Return the rows of the plan, each with the number of its shards."""
+def _row_counts(plan: Plan) -> Counter[PlannedJob]:
+    """Return the rows of the plan with their numbers of shards."""
     return Counter(replace(job, name="", shard="") for job in plan.jobs)

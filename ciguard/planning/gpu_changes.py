@@ -1,6 +1,6 @@
-"""Which changes can matter to a GPU: device code, what builds it, and the packages it comes from.
+"""Decides whether changes may matter on a GPU: device code, its build files and its packages.
 
-In doubt a change counts: a row too many costs minutes, a regression that is missed costs more.
+In doubt a change counts: an unnecessary row costs minutes, a missed regression costs more.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ NAMING_GPUS = (
     r"|nvcc|nvrtc|nvidia|nccl|tensorrt|triton|pallas|rocm"
     r"|hip(ify|cc|rtc|blas|fft|rand|solver|sparse|_runtime|_platform)|gpus?([^a-z0-9]|$))"
 )
-"""A word that names GPUs, in small letters: means the same to Python and to git."""
+"""Regular expression of words that name GPUs, lower-case, valid in Python and in git."""
 _NAMES_GPUS = re.compile(NAMING_GPUS, re.IGNORECASE)
-_NATIVE = re.compile(
+_NATIVE_FILE = re.compile(
     r".*\.(cuh?|hip|cl|ptx|cubin|fatbin|c|cc|cpp|cxx|h|hh|hpp|hxx|inc|inl|m|mm|pyx|pxd|f90|rs|so|whl"
     r"|cmake|mk|bzl|bazel|gn)"
     r"|(.*/)?(CMakeLists\.txt|Makefile|meson\.build|BUILD|WORKSPACE)",
     re.IGNORECASE | re.DOTALL,
 )
-"""Sources of what runs on a device or calls it, what is built of them, and what builds it."""
-_JAX_COMPILER = "jaxlib"
-"""Holds the compiler that JAX's plugins for GPUs work with."""
+"""Sources of native code, built binaries and build files."""
+_JAX_COMPILER_PACKAGE = "jaxlib"
+"""Package with the compiler that JAX's GPU plugins use."""
 
 
 def gpu_reasons(
     paths: Sequence[str], naming: Collection[str], revisions: Iterable[Revision], usage: Usage
 ) -> Iterator[str]:
-    """Yield why changed files may matter to a GPU; nothing if none of them does.
+    """Yield reasons why changed files may matter on a GPU; none if they cannot.
 
     Args:
-        paths: of the changed files, documentation left out.
-        naming: of the files with a changed line that matches `NAMING_GPUS`.
-        revisions: of the requirement files among them.
+        paths: paths of the changed files, without documentation.
+        naming: paths with a changed line that matches `NAMING_GPUS`.
+        revisions: changes of requirement files.
         usage: what the sources use.
     """
-    yield from _requirements(list(revisions))
+    yield from _requirement_reasons(list(revisions))
     for path in paths:
-        if _NATIVE.fullmatch(path) or _NAMES_GPUS.search(path):
+        if _NATIVE_FILE.fullmatch(path) or _NAMES_GPUS.search(path):
             yield f"{_shown(path)} may be device code, or build some"
     for path in usage.kernels:
         yield f"the change reaches {_shown(path)}, which may hold kernels"
@@ -62,27 +62,27 @@ def gpu_reasons(
             yield f"changed lines of {_shown(path)} name a GPU"
 
 
-def _requirements(revisions: Sequence[Revision]) -> Iterator[str]:
+def _requirement_reasons(revisions: Sequence[Revision]) -> Iterator[str]:
     for change in changes_of(revisions):
         yield f"the requirement of {change.library} differs in {_shown(change.path)}"
     for revision in revisions:
-        for package in _repinned(revision):
+        for package in _changed_gpu_packages(revision):
             yield f"the requirement of {visible(package)} differs in {_shown(revision.path)}"
         if not revision.is_whole:
             yield f"{_shown(revision.path)} was not read"
 
 
-def _repinned(revision: Revision) -> list[str]:
-    """Return the packages that bring code for GPUs, of which other versions are asked for."""
-    differing = _written(revision.base) ^ _written(revision.head)
+def _changed_gpu_packages(revision: Revision) -> list[str]:
+    """Return the packages with GPU code whose required versions differ."""
+    differing = _gpu_pins(revision.base) ^ _gpu_pins(revision.head)
     return sorted({package for package, _ in differing})
 
 
-def _written(pins: Iterable[PackagePin]) -> set[tuple[str, str]]:
+def _gpu_pins(pins: Iterable[PackagePin]) -> set[tuple[str, str]]:
     return {
         (pin.package, str(pin))
         for pin in pins
-        if _NAMES_GPUS.search(pin.package) or pin.package == _JAX_COMPILER
+        if _NAMES_GPUS.search(pin.package) or pin.package == _JAX_COMPILER_PACKAGE
     }
 
 

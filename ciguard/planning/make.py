@@ -1,4 +1,4 @@
-"""The plan: what a checkout changes, what it uses, and the jobs that follow from both."""
+"""Makes the plan: what a checkout changes, what it uses, and the jobs that follow."""
 
 from __future__ import annotations
 
@@ -57,48 +57,48 @@ _DOCUMENTATION = re.compile(
     re.IGNORECASE,
 )
 _MAX_SOURCES = 5_000
-"""Files whose uses are looked for, changed ones first: 500 lines take about 10 ms."""
+"""Number of analysed files, changed ones first; 500 lines take about 10 ms."""
 _MAX_PATH_LENGTH = 200
-"""Of a file whose functions come first: what is longer makes no glob that runs take."""
+"""Length of a path that a focus glob may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """What a plan is made for."""
+    """Request of a plan."""
 
     folder: Path
-    """In the checkout; only what lies below it counts."""
+    """Folder in the checkout; only files below it are considered."""
     mode: PlanMode
     against: str = ""
     """Base commit; empty for none."""
     deepens: bool = False
-    """Fetch what a shallow checkout lacks of the history up to the base."""
+    """True to fetch the history up to the base that a shallow checkout lacks."""
     targets: tuple[str, ...]
     targets_are_chosen: bool = True
-    """False for ciguard's own defaults: what the project requires comes before them."""
+    """False for ciguard's default targets, which the project's requirements override."""
     base: tuple[str, ...] = ()
     runners: Runners = field(default_factory=Runners)
     wheels: Wheels | None = None
     variables: tuple[str, ...] = ()
-    """Of the workers of every target, each as `NAME=VALUE`."""
+    """Environment variables of all workers, each as `NAME=VALUE`."""
 
 
 def make_plan(request: PlanRequest, newest: Newest = newest_release) -> Plan:
     """Return what to test in a checkout, and why.
 
     Args:
-        request: what the plan is for.
-        newest: answers a requirement with the newest version that satisfies it.
+        request: the request.
+        newest: returns the newest version that satisfies a requirement.
 
     Raises:
-        PlanError: if the repository, its history or a limit stands against it.
-        TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
+        PlanError: if the repository, its history or a limit prevents a plan.
+        TargetSyntaxError, UnknownLibraryError: if a target is invalid.
     """
     return _Planner(request, newest).plan()
 
 
 class _Planner:
-    """Looks at the checkout once, then decides."""
+    """Reads the checkout once and derives the plan."""
 
     def __init__(self, request: PlanRequest, newest: Newest) -> None:
         self._request = request
@@ -116,25 +116,25 @@ class _Planner:
         changes = changes_of(revisions)
         upgrades, assumptions = upgrades_of(changes, needs, self._newest)
         usage = self._usage()
-        touched = self._touched()
-        chosen, why = self._groups(needs, upgrades)
-        groups = with_variables(chosen, self._request.variables)
+        touched = self._touched_api_globs()
+        target_groups, group_reasons = self._groups(needs, upgrades)
+        groups = with_variables(target_groups, self._request.variables)
         libraries = {library_name(text) for group in groups for text in group.targets}
         focus = self._focus(usage, touched, libraries)
-        idle = self._idle_reason(touched)
-        reasons_for_gpus = self._gpu_reasons(groups, touched, revisions, usage)
-        runners, which = self._runners(reasons_for_gpus)
-        jobs, skipped, fewer = rows([] if idle else groups, runners)
+        idle_reason = self._idle_reason(touched)
+        gpu_reason_stream = self._gpu_reasons(groups, touched, revisions, usage)
+        runners, runner_reasons = self._runners(gpu_reason_stream)
+        jobs, skipped, shard_reason = rows([] if idle_reason else groups, runners)
         reasons = [
-            *([f"Nothing is run: {idle}."] if idle else []),
+            *([f"Nothing is run, since {idle_reason}."] if idle_reason else []),
             *map(upgrade_sentence, upgrades),
-            *why,
-            *([] if idle else which),
+            *group_reasons,
+            *([] if idle_reason else runner_reasons),
             *self._own_library(),
             *assumptions,
             *change_sentences(self._changed, changes),
             *focus_sentences(usage, touched, focus),
-            *([fewer] if fewer else []),
+            *([shard_reason] if shard_reason else []),
             *skipped_sentences(skipped),
             *self._problems,
             *usage.problems,
@@ -143,10 +143,10 @@ class _Planner:
         return Plan(
             mode=self._request.mode,
             reasons=tuple(bounded(reasons)),
-            changes=tuple(change.described() for change in changes),
+            changes=tuple(change.to_package_change() for change in changes),
             jobs=tuple(jobs),
             skipped=tuple(skipped),
-            focus=(*focus, *_functions_in(files)),
+            focus=(*focus, *_function_globs(files)),
             uses=usage.places,
         )
 
@@ -157,7 +157,7 @@ class _Planner:
             return self._checkout.base_of(self._request.against)
         if self._request.mode is PlanMode.PULL_REQUEST:
             msg = (
-                "a pull request is planned against its base: name it with --against, "
+                "a plan for a pull request needs its base: name it with --against, "
                 "e.g. --against origin/main."
             )
             raise PlanError(msg)
@@ -168,35 +168,43 @@ class _Planner:
         sources = sorted(own_sources(self._paths), key=lambda path: path not in changed)
         if len(sources) > _MAX_SOURCES:
             left = len(sources) - _MAX_SOURCES
-            self._problems.append(f"{left} Python sources were not analysed: there are too many")
+            self._problems.append(
+                f"{left} Python sources were not analysed, since the limit is {_MAX_SOURCES}"
+            )
             sources = sources[:_MAX_SOURCES]
         return find_uses(
             readable(self._checkout, sources, self._problems), self._changed, self._names
         )
 
-    def _touched(self) -> list[str]:
-        """Return globs over the APIs that the library or extension in this repository changes."""
+    def _touched_api_globs(self) -> list[str]:
+        """Return globs of the APIs that changes of this repository's own library touch."""
         library = library_of(self._project())
-        present = [c for c in self._changed if not c.is_gone and c.path.endswith(REGISTERING)]
+        present = [
+            change
+            for change in self._changed
+            if not change.is_gone and change.path.endswith(REGISTERING)
+        ]
         by_path = {change.path: change for change in present}
-        found: dict[str, None] = {}
+        globs: dict[str, None] = {}
         for path, content in readable(self._checkout, list(by_path), self._problems):
             module = library.module if library and path.endswith(".py") else ""
             text = content.decode("utf-8", "replace")
-            found |= dict.fromkeys(touched_globs(by_path[path], text, module))
-        return list(found)
+            globs |= dict.fromkeys(touched_globs(by_path[path], text, module))
+        return list(globs)
 
     def _project(self) -> str:
-        """Return the name of the project nearest to the top; empty for none."""
-        described = [path for path in self._paths if path.rpartition("/")[2] == "pyproject.toml"]
+        """Return the name of the topmost project; empty if there is none."""
+        project_files = [
+            path for path in self._paths if path.rpartition("/")[2] == "pyproject.toml"
+        ]
         try:
-            nearest = min(described, key=lambda path: path.count("/"))
+            nearest = min(project_files, key=lambda path: path.count("/"))
             return project_name(self._checkout.text(nearest))
-        except (OSError, ValueError):  # the second also where there is no such file
+        except (OSError, ValueError):  # ValueError also if there is no such file
             return ""
 
     def _groups(self, needs: Needs, upgrades: list[Upgrade]) -> tuple[list[TargetGroup], list[str]]:
-        """Return what runs side by side, and why it is that."""
+        """Return the groups of targets to compare, and the reasons for them."""
         request = self._request
         required = tuple(required_targets(needs))
         if request.wheels is not None:
@@ -206,39 +214,47 @@ class _Planner:
         groups = [
             TargetGroup(targets=(upgrade.target,), base=(upgrade.base,)) for upgrade in upgrades
         ]
-        # An upgrade says what to compare; other libraries wait unless sources changed as well.
+        # An upgrade is compared alone, unless sources changed as well.
         if upgrades and request.mode is PlanMode.PULL_REQUEST and not self._sources_changed:
             return groups, []
-        chosen, why = self._chosen(required)
+        targets, reason = self._configured_targets(required)
         others = [
             group
-            for group in group_by_library(chosen, request.base)
+            for group in group_by_library(targets, request.base)
             if library_name(group.targets[0]) not in upgraded
         ]
-        return [*groups, *others], [why] if others else []
+        return [*groups, *others], [reason] if others else []
 
-    def _chosen(self, required: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-        """Return the targets where neither an upgrade nor a wheel says which, and who says so."""
+    def _configured_targets(self, required: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+        """Return the targets if no upgrade or wheel determines them, and the reason."""
         targets = self._request.targets
         if self._request.targets_are_chosen:
-            return targets, "The targets are those of the settings."
+            return targets, "The targets come from the settings."
         if required:
-            return required, "The targets are what the project requires."
-        return targets, "The project requires no known library: the targets are ciguard's own."
+            return required, "The targets are the versions that the project requires."
+        return (
+            targets,
+            "The project requires no known library, so the targets are ciguard's defaults.",
+        )
 
     def _own_library(self) -> list[str]:
-        """Say what it takes to test the library that this repository builds."""
-        own = library_of(self._project())
-        if own is None or not self._changed or self._request.wheels is not None:
+        """Return advice on how to test the library that this repository builds."""
+        library = library_of(self._project())
+        if library is None or not self._changed or self._request.wheels is not None:
             return []
-        return [f"This repository builds {own.name}: to test what it changes, name its --wheel."]
+        return [
+            f"This repository builds {library.name}: pass its --wheel to test the changed library."
+        ]
 
     @property
     def _sources_changed(self) -> bool:
-        return any(not reader_of(c.path) and not _is_documentation(c.path) for c in self._changed)
+        return any(
+            not reader_of(change.path) and not _is_documentation(change.path)
+            for change in self._changed
+        )
 
     def _idle_reason(self, touched: list[str]) -> str:
-        """Return why a pull request needs no run; empty if it does."""
+        """Return why a pull request needs no run; empty if it needs one."""
         request = self._request
         if request.mode is not PlanMode.PULL_REQUEST or request.wheels is not None or touched:
             return ""
@@ -249,7 +265,7 @@ class _Planner:
         return ""
 
     def _runners(self, reasons_for_gpus: Iterator[str]) -> tuple[Runners, list[str]]:
-        """Return where to run, without GPUs if the change cannot matter to them, and why."""
+        """Return the runners, without GPUs if the change cannot matter there, and the reason."""
         runners = self._request.runners
         gpus = ", ".join(device for device in runners.devices if device != CPU)
         if not gpus or self._request.mode is not PlanMode.PULL_REQUEST:
@@ -258,8 +274,8 @@ class _Planner:
         if reason:
             return runners, [f"Planned for {gpus}, since {reason}."]
         sentence = (
-            f"Left out on {gpus}: no device code, nothing that builds it, and no requirement of "
-            "a library or of CUDA differs. Runs without a pull request have all rows."
+            f"Skipped on {gpus}: no device code, none of its build files and no requirement of "
+            "a library or of CUDA differs. Runs outside pull requests include these rows."
         )
         devices = tuple(device for device in runners.devices if device == CPU)
         return replace(runners, devices=devices), [sentence]
@@ -271,12 +287,12 @@ class _Planner:
         revisions: list[Revision],
         usage: Usage,
     ) -> Iterator[str]:
-        """Yield why the change may matter to a GPU; nothing if it cannot."""
-        own = library_of(self._project())
+        """Yield reasons why the change may matter on a GPU; none if it cannot."""
+        library = library_of(self._project())
         if self._request.wheels is not None:
             yield "a wheel is tested"
-        if own is not None:
-            yield f"this repository builds {own.name}"
+        if library is not None:
+            yield f"this repository builds {library.name}"
         if touched:
             yield f"the change touches {visible(touched[0])}"
         for text in (text for group in groups for text in group.targets):
@@ -285,20 +301,22 @@ class _Planner:
         paths = [change.path for change in self._changed if not _is_documentation(change.path)]
         try:
             naming = self._checkout.matching(self._base, NAMING_GPUS)
-        except PlanError:  # larger than what git compares in a minute
+        except PlanError:  # git needs too long to compare
             naming = paths
         yield from gpu_reasons(paths, naming, revisions, usage)
 
     def _focus(self, usage: Usage, touched: list[str], libraries: set[str]) -> tuple[str, ...]:
-        """Return what is tried first: what the library changes, then what the sources use."""
+        """Return the APIs to test first: those that the library changes, then those in use."""
         required = [LIBRARIES.get(name) for name in libraries if name]
         modules = {library.module for library in required}
         used = [api for api in usage.apis if not modules or api.partition(".")[0] in modules]
         for library in required:
-            # What is written as tf.keras is the keras that the project requires.
-            inner = f"{library.brought_as}."
-            brought = [api for api in usage.apis if library.brought_as and api.startswith(inner)]
-            used += [f"{library.module}.{api.removeprefix(inner)}" for api in brought]
+            # `tf.keras` in sources means the keras that the project requires.
+            prefix = f"{library.brought_as}."
+            nested_apis = [
+                api for api in usage.apis if library.brought_as and api.startswith(prefix)
+            ]
+            used += [f"{library.module}.{api.removeprefix(prefix)}" for api in nested_apis]
         return tuple(dict.fromkeys([*touched[:MAX_APIS], *used]))
 
 
@@ -306,6 +324,6 @@ def _is_documentation(path: str) -> bool:
     return not reader_of(path) and _DOCUMENTATION.fullmatch(path) is not None
 
 
-def _functions_in(paths: tuple[str, ...]) -> list[str]:
-    """Return globs over the functions of files; names of APIs have no colon."""
+def _function_globs(paths: tuple[str, ...]) -> list[str]:
+    """Return globs of the functions in files; a colon distinguishes them from APIs."""
     return [f"{escape(path)}:*" for path in paths if len(path) <= _MAX_PATH_LENGTH]

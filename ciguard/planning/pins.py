@@ -1,4 +1,4 @@
-"""Which version of a package a file asks for, and how such a text is read."""
+"""Version requirements of packages, parsed from the texts of requirement files."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 _MAX_LENGTH = 2_000
-"""Characters of one requirement: what is longer is none."""
-_CARET = re.compile(r"\^\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?")
-_EXACT = frozenset({"==", "==="})
+"""Length of a requirement in characters; longer texts are ignored."""
+_CARET_REQUIREMENT = re.compile(r"\^\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?")
+_EXACT_OPERATORS = frozenset({"==", "==="})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackagePin:
-    """What a file asks for of one package."""
+    """Requirement of one package in a file."""
 
     package: str
-    """Normalised name."""
+    """Normalised name of the package."""
     specifier: SpecifierSet
     line: int
-    """From 1."""
+    """Line of the requirement, counted from 1."""
     gpu_extras: tuple[str, ...] = ()
-    """Extras that bring CUDA, e.g. `and-cuda`; others say nothing of the library itself."""
+    """Extras that install CUDA, e.g. `and-cuda`; others do not concern the library itself."""
 
     @property
     def installed(self) -> str:
-        """The package as it is installed on a machine with a GPU."""
+        """Package with its extras, as installed on a machine with a GPU."""
         extras = ",".join(self.gpu_extras)
         return f"{self.package}[{extras}]" if extras else self.package
 
     @property
     def version(self) -> str | None:
-        """The exact version, None for a range."""
+        """Exact version; None for a range."""
         for item in self.specifier:
-            if item.operator in _EXACT and not item.version.endswith(".*"):
+            if item.operator in _EXACT_OPERATORS and not item.version.endswith(".*"):
                 return item.version
         return None
 
     @property
     def lowest(self) -> str | None:
-        """The lower bound of a range, None where there is none."""
+        """Lower bound of a range; None if there is none."""
         bounds = [
             Version(item.version.removesuffix(".*"))
             for item in self.specifier
@@ -54,24 +54,25 @@ class PackagePin:
         return str(max(bounds)) if bounds else None
 
     def __str__(self) -> str:
-        """Return the version, or the range as people write it."""
+        """Return the version, or the range as it is written."""
         return self.version or str(self.specifier) or "any version"
 
 
 def pin_of(text: str, line: int) -> PackagePin | None:
-    """Read a requirement such as `torch[opt]>=2,<3; python_version > '3.9'`.
+    """Parse a requirement such as `torch[opt]>=2,<3; python_version > '3.9'`.
 
-    None if it is none, if it is not for this machine, or if it names an address instead of a
-    version.
+    Returns:
+        The pin. None if the text is not a requirement, does not apply to this machine, or names an
+        address instead of a version.
     """
     if len(text) > _MAX_LENGTH:
         return None
     try:
         requirement = Requirement(text)
-        is_for_others = requirement.marker is not None and not requirement.marker.evaluate()
+        is_inapplicable = requirement.marker is not None and not requirement.marker.evaluate()
     except (InvalidRequirement, UndefinedEnvironmentName, UndefinedComparison):
         return None
-    if requirement.url or is_for_others:
+    if requirement.url or is_inapplicable:
         return None
     pin = _pin(requirement.name, requirement.specifier, line)
     extras = tuple(sorted(name for name in requirement.extras if "cuda" in name.lower()))
@@ -79,7 +80,7 @@ def pin_of(text: str, line: int) -> PackagePin | None:
 
 
 def pin_at(name: str, version: object, line: int) -> PackagePin | None:
-    """Return the pin of a locked package; None if the version is none."""
+    """Return the pin of a locked package; None if the version is invalid."""
     try:
         return _pin(name, SpecifierSet(f"=={Version(str(version)[:_MAX_LENGTH])}"), line)
     except InvalidVersion:
@@ -87,16 +88,16 @@ def pin_at(name: str, version: object, line: int) -> PackagePin | None:
 
 
 def pin_within(name: str, written: object, line: int) -> PackagePin | None:
-    """Return the pin of a version as Poetry, Pipenv and conda write it: `^2.12`, `*`, `=2.1`."""
+    """Return the pin of a version as written by Poetry, Pipenv and conda: `^2.12`, `*`, `=2.1`."""
     text = str(written)[:_MAX_LENGTH].strip()
-    caret = _CARET.fullmatch(text)
+    caret = _CARET_REQUIREMENT.fullmatch(text)
     if caret:
-        text = f">={text[1:].strip()},<{_next(caret)}"
+        text = f">={text[1:].strip()},<{_caret_limit(caret)}"
     elif text.startswith("~") and not text.startswith("~="):
         text = f"~={text[1:].strip()}" if "." in text else f"=={text[1:].strip()}.*"
     elif re.fullmatch(r"[\d.]+\*?", text):
         text = f"=={text}"
-    elif re.fullmatch(r"=[\d.]+(=\w+)?", text):  # conda: any build of it
+    elif re.fullmatch(r"=[\d.]+(=\w+)?", text):  # conda: any build of the version
         text = f"=={text[1:].partition('=')[0]}"
     try:
         return _pin(name, SpecifierSet("" if text in {"*", "latest"} else text), line)
@@ -105,31 +106,31 @@ def pin_within(name: str, written: object, line: int) -> PackagePin | None:
 
 
 class Lines:
-    """Finds the line that names a package, in files that a parser reads without lines."""
+    """Finds the lines of packages in files whose parser reports no lines."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
-        self._seen: dict[str, int] = {}
+        self._last_lines: dict[str, int] = {}
 
-    def of(self, name: str, *, after: str = r"(?<![\w.-])") -> int:
-        """Return the first line that names a package; of a name met again the next one.
+    def line_of(self, name: str, *, after: str = r"(?<![\w.-])") -> int:
+        """Return the next line that names a package, starting from the last one found.
 
         Args:
-            name: of the package.
-            after: pattern of what stands before the name.
+            name: name of the package.
+            after: regular expression of the text before the name.
         """
-        wanted = re.compile(rf"{after}{_spelled(name)}(?![\w-])", re.IGNORECASE)
-        begin = self._seen.get(name, 0)
-        for at, line in enumerate(self._lines[begin:], start=begin + 1):
-            if wanted.search(line):
-                self._seen[name] = at
-                return at
-        return begin or 1
+        pattern = re.compile(rf"{after}{_name_pattern(name)}(?![\w-])", re.IGNORECASE)
+        start = self._last_lines.get(name, 0)
+        for number, line in enumerate(self._lines[start:], start=start + 1):
+            if pattern.search(line):
+                self._last_lines[name] = number
+                return number
+        return start or 1
 
 
-def best_of(one: PackagePin | None, other: PackagePin) -> PackagePin:
-    """Return the pin that says more: an exact version before a range, then the newer one."""
-    return one if one is not None and _rank(one) >= _rank(other) else other
+def best_of(current: PackagePin | None, other: PackagePin) -> PackagePin:
+    """Return the more specific pin: an exact version rather than a range, then the newer one."""
+    return current if current is not None and _rank(current) >= _rank(other) else other
 
 
 def _rank(pin: PackagePin) -> tuple[bool, Version]:
@@ -140,17 +141,17 @@ def _pin(name: str, specifier: SpecifierSet, line: int) -> PackagePin | None:
     try:
         pin = PackagePin(package=canonicalize_name(name), specifier=specifier, line=max(1, line))
         _rank(pin)
-    except InvalidVersion:  # `===` takes any text
+    except InvalidVersion:  # `===` accepts any text
         return None
     return pin
 
 
-def _next(caret: re.Match[str]) -> str:
-    """Return the first version that a caret excludes: the leftmost part that is not 0 goes up."""
+def _caret_limit(caret: re.Match[str]) -> str:
+    """Return the first version that a caret excludes: its leftmost part other than 0 plus 1."""
     parts = [int(part) for part in caret.groups() if part is not None]
-    at = next((at for at, part in enumerate(parts) if part), len(parts) - 1)
-    return ".".join(map(str, [*parts[:at], parts[at] + 1]))
+    index = next((index for index, part in enumerate(parts) if part), len(parts) - 1)
+    return ".".join(map(str, [*parts[:index], parts[index] + 1]))
 
 
-def _spelled(name: str) -> str:
+def _name_pattern(name: str) -> str:
     return r"[-_.]+".join(map(re.escape, canonicalize_name(name).split("-")))

@@ -1,4 +1,4 @@
-"""Why a plan is as it is, in sentences for people."""
+"""Reasons of a plan, in sentences for users."""
 
 from __future__ import annotations
 
@@ -18,25 +18,21 @@ _MAX_REASONS = 60
 
 
 def upgrade_sentence(upgrade: Upgrade) -> str:
-    """Return why a target is held against another."""
-    return (
-        f"{upgrade.target} is held against {upgrade.base}, since this change moves from one to "
-        "the other."
-    )
+    """Return why two versions are compared."""
+    return f"{upgrade.target} is compared with {upgrade.base}, the version before this change."
 
 
 def change_sentences(changed: list[ChangedFile], changes: list[FileChange]) -> list[str]:
-    """Return what of the checkout differs from the base."""
+    """Return sentences on what differs from the base."""
     if not changed:
         return []
     sentences = [
-        f"{visible(shown_path(change.path))} asks for {change.library} "
-        f"{visible(str(change.base or 'not at all'))} before and "
-        f"{visible(str(change.head or 'not at all'))} after."
+        f"{visible(shown_path(change.path))} changes its requirement of {change.library} from "
+        f"{visible(str(change.base or 'none'))} to {visible(str(change.head or 'none'))}."
         for change in changes
     ]
-    differ = "1 file differs" if len(changed) == 1 else f"{len(changed)} files differ"
-    return [*sentences, f"{differ} from the base: {_some(_paths(changed))}."]
+    count = "1 file differs" if len(changed) == 1 else f"{len(changed)} files differ"
+    return [*sentences, f"{count} from the base: {_shortened_list(_paths(changed))}."]
 
 
 def _paths(changed: list[ChangedFile]) -> list[str]:
@@ -44,18 +40,24 @@ def _paths(changed: list[ChangedFile]) -> list[str]:
 
 
 def focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) -> list[str]:
-    """Return which APIs and functions come first, and why."""
+    """Return sentences on the APIs and functions that are tested first."""
     sentences = []
     if touched:
-        sentences.append(f"First come the APIs that this change touches: {_some(touched)}.")
+        sentences.append(
+            f"APIs that this change touches are tested first: {_shortened_list(touched)}."
+        )
     if usage.touched:
-        sentences.append(f"Changed functions and classes: {_some(usage.touched)}.")
+        sentences.append(f"Changed functions and classes: {_shortened_list(usage.touched)}.")
     if usage.annotated:
         shown = [shown_path(path) for path in usage.annotated]
-        sentences.append(f"Level function begins with what the change reaches: {_some(shown)}.")
+        sentences.append(
+            f"Level function starts with files that the change reaches: {_shortened_list(shown)}."
+        )
     if usage.asking:
         shown = [shown_path(path) for path in usage.asking]
-        sentences.append(f"Level app begins with what the change reaches: {_some(shown)}.")
+        sentences.append(
+            f"Level app starts with files that the change reaches: {_shortened_list(shown)}."
+        )
     tested = frozenset(focus)
     for apis, where in (
         (usage.in_changes, "in changed lines"),
@@ -64,13 +66,15 @@ def focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) ->
     ):
         known = [api for api in apis if api in tested]
         if known:
-            sentences.append(f"{_are_used(known)} {where}: {_some(known)}.")
-    left = [api for api in usage.apis if api not in tested]
-    if left:
+            sentences.append(f"{_are_used(known)} {where}: {_shortened_list(known)}.")
+    untested = [api for api in usage.apis if api not in tested]
+    if untested:
         where = "of libraries without a target"
-        sentences.append(f"{_are_used(left)} {where}: {_some(left)}.")
+        sentences.append(f"{_are_used(untested)} {where}: {_shortened_list(untested)}.")
     if not focus:
-        sentences.append("The sources use no API of these targets: all APIs are tried alike.")
+        sentences.append(
+            "The sources use no API of these targets, so all APIs have the same priority."
+        )
     return sentences
 
 
@@ -79,18 +83,18 @@ def _are_used(apis: list[str]) -> str:
 
 
 def skipped_sentences(skipped: list[SkippedJob]) -> list[str]:
-    """Return which jobs are not run, and why."""
-    return [f"Not run: {', '.join(job.targets)} on {job.device}: {job.reason}." for job in skipped]
+    """Return sentences on the jobs that are skipped."""
+    return [f"Skipped: {', '.join(job.targets)} on {job.device}: {job.reason}." for job in skipped]
 
 
-def _some(names: list[str] | tuple[str, ...]) -> str:
+def _shortened_list(names: list[str] | tuple[str, ...]) -> str:
     shown = ", ".join(visible(name, limit=120) for name in names[:_MAX_NAMES])
     return f"{shown}, and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else shown
 
 
 def bounded(reasons: list[str]) -> list[str]:
-    """Return reasons, so many that people read them."""
+    """Return at most `_MAX_REASONS` reasons, so that people still read them."""
     if len(reasons) <= _MAX_REASONS:
         return reasons
-    more = len(reasons) - _MAX_REASONS
-    return [*reasons[:_MAX_REASONS], f"{more} more notes are left out."]
+    omitted = len(reasons) - _MAX_REASONS
+    return [*reasons[:_MAX_REASONS], f"{omitted} more reasons are omitted."]

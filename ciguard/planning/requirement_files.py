@@ -1,7 +1,7 @@
-"""Files that say which packages a project needs: recognised by name, read into pins.
+"""Reads files that list a project's packages into pins; they are recognised by name.
 
-Each reader takes text and yields pins; what is no requirement is passed over, since such files also
-hold options, addresses and other people's syntax. A file that is broken as a whole is an error.
+Each reader takes a text and yields pins. It ignores other entries, since such files also hold
+options, addresses and unknown syntax. A file that cannot be parsed at all is an error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAME_KEY = r"^name\s*=\s*[\"']"
 
 
 def reader_of(path: str) -> Callable[[str], _Pins] | None:
-    """Return what reads a file's pins; None for a file that holds none."""
+    """Return the reader of a file's pins; None if the file holds none."""
     folder, _, name = path.lower().rpartition("/")
     if folder.rpartition("/")[2] in {"requirements", "constraints"} and name.endswith(
         (".txt", ".in")
@@ -45,10 +45,10 @@ def reader_of(path: str) -> Callable[[str], _Pins] | None:
 
 
 def read_pins(path: str, content: bytes) -> list[PackagePin]:
-    """Return what a file asks for; nothing for a file of another kind.
+    """Return the pins of a file; empty for other kinds of files.
 
     Raises:
-        ValueError: if it cannot be read as what its name says.
+        ValueError: if its content does not match the format that its name implies.
     """
     reader = reader_of(path)
     if reader is None or not content:
@@ -56,11 +56,11 @@ def read_pins(path: str, content: bytes) -> list[PackagePin]:
     try:
         return [pin for pin in reader(content.decode("utf-8-sig")) if pin is not None]
     except UnreadableSourceError as error:
-        msg = f"not a file of its kind: {error}"
+        msg = f"invalid format: {error}"
         raise ValueError(msg) from error
     except (ValueError, configparser.Error, RecursionError, MemoryError) as error:
         reason = str(error).partition("\n")[0]
-        msg = f"not a file of its kind: {type(error).__name__}: {reason}"
+        msg = f"invalid format: {type(error).__name__}: {reason}"
         raise ValueError(msg) from error
 
 
@@ -75,17 +75,17 @@ def project_name(content: bytes) -> str:
 
 
 def _requirements(text: str) -> _Pins:
-    begin, joined = 1, ""
+    first_line, statement = 1, ""
     for number, line in enumerate(text.splitlines(), start=1):
-        begin = begin if joined else number
-        joined += re.sub(r"(^|\s)#.*", "", line)
-        if joined.endswith("\\"):
-            joined = joined[:-1]
+        first_line = first_line if statement else number
+        statement += re.sub(r"(^|\s)#.*", "", line)
+        if statement.endswith("\\"):
+            statement = statement[:-1]
             continue
         # Options such as --hash follow a requirement after a space.
-        yield pin_of(re.split(r"\s--?\w", f" {joined}", maxsplit=1)[0].strip(), begin)
-        joined = ""
-    yield pin_of(joined.strip(), begin)
+        yield pin_of(re.split(r"\s--?\w", f" {statement}", maxsplit=1)[0].strip(), first_line)
+        statement = ""
+    yield pin_of(statement.strip(), first_line)
 
 
 def _pyproject(text: str) -> _Pins:
@@ -95,12 +95,12 @@ def _pyproject(text: str) -> _Pins:
     groups.append(_table(data, "tool", "pdm", "dev-dependencies"))
     listed = [project.get("dependencies"), _table(data, "tool", "uv").get("dev-dependencies")]
     for entries in (*listed, *(entries for group in groups for entries in group.values())):
-        yield from _listed(entries, lines)
+        yield from _pins_of_list(entries, lines)
     poetry = _table(data, "tool", "poetry")
     tables = [_table(poetry, "dependencies"), _table(poetry, "dev-dependencies")]
     tables += [_table(poetry, "group", name, "dependencies") for name in _table(poetry, "group")]
     for table in tables:
-        yield from _by_name(table, lines)
+        yield from _pins_of_table(table, lines)
 
 
 def _setup_cfg(text: str) -> _Pins:
@@ -111,11 +111,11 @@ def _setup_cfg(text: str) -> _Pins:
     if parser.has_section("options.extras_require"):
         values += [value for _, value in parser.items("options.extras_require")]
     for value in values:
-        yield from _listed(re.split(r"[\n;]", value), lines)
+        yield from _pins_of_list(re.split(r"[\n;]", value), lines)
 
 
 def _setup_py(text: str) -> _Pins:
-    """Read the requirements that `setup.py` lists as plain texts, without running it."""
+    """Read the requirements that `setup.py` lists as literals, without running it."""
     for node in ast.walk(parse(text)):
         if isinstance(node, ast.keyword) and node.arg in {"install_requires", "extras_require"}:
             for item in ast.walk(node.value):
@@ -126,13 +126,13 @@ def _setup_py(text: str) -> _Pins:
 def _pipfile(text: str) -> _Pins:
     data, lines = tomllib.loads(text), Lines(text)
     for section in ("packages", "dev-packages"):
-        yield from _by_name(_table(data, section), lines)
+        yield from _pins_of_table(_table(data, section), lines)
 
 
 def _pipfile_lock(text: str) -> _Pins:
     data, lines = json.loads(text), Lines(text)
     for section in ("default", "develop"):
-        yield from _by_name(_table(data, section), lines)
+        yield from _pins_of_table(_table(data, section), lines)
 
 
 def _toml_lock(text: str) -> _Pins:
@@ -142,31 +142,31 @@ def _toml_lock(text: str) -> _Pins:
     for entry in entries:
         name = entry.get("name")
         if isinstance(name, str) and "version" in entry:
-            yield pin_at(name, entry["version"], lines.of(name, after=_NAME_KEY))
+            yield pin_at(name, entry["version"], lines.line_of(name, after=_NAME_KEY))
 
 
 def _conda(text: str) -> _Pins:
-    """Read the lists of an environment file or recipe, line by line: that needs no YAML."""
+    """Read the lists of an environment file or recipe line by line, without a YAML parser."""
     for number, line in enumerate(text.splitlines(), start=1):
-        found = _CONDA_LINE.fullmatch(line[:500])
-        if found:
-            name = _on_pypi(found["name"])
-            yield pin_within(name, (found["version"] or "*").replace(" ", ""), number)
+        entry = _CONDA_LINE.fullmatch(line[:500])
+        if entry:
+            name = _pypi_name(entry["name"])
+            yield pin_within(name, (entry["version"] or "*").replace(" ", ""), number)
 
 
 def _conda_lock(text: str) -> _Pins:
-    name, named_at = "", 1
+    name, name_line = "", 1
     for number, line in enumerate(text.splitlines(), start=1):
-        found = _CONDA_LOCKED.fullmatch(line[:500])
-        if found and found["key"] == "name":
-            name, named_at = found["value"], number
-        elif found and name:
-            yield pin_at(_on_pypi(name), found["value"], named_at)
+        entry = _CONDA_LOCKED.fullmatch(line[:500])
+        if entry and entry["key"] == "name":
+            name, name_line = entry["value"], number
+        elif entry and name:
+            yield pin_at(_pypi_name(name), entry["value"], name_line)
             name = ""
 
 
-def _on_pypi(name: str) -> str:
-    """Return what PyPI calls a package of conda, which may have another name for a library."""
+def _pypi_name(name: str) -> str:
+    """Return the name on PyPI of a conda package of a known library."""
     for library in LIBRARIES.items().values():
         if name.lower() in library.conda_names:
             return library.distributions[0]
@@ -191,7 +191,7 @@ _READERS: dict[str, Callable[[str], _Pins]] = {
     "conda*.y*ml": _conda,
     "meta.y*ml": _conda,
 }
-"""By pattern of a file's name in small letters; the first that fits."""
+"""Readers by pattern of the lower-case file name; the first match counts."""
 
 
 def _table(data: Any, *keys: str) -> dict[str, Any]:
@@ -204,17 +204,17 @@ def _entries(data: Any) -> list[dict[str, Any]]:
     return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
 
 
-def _listed(entries: Any, lines: Lines) -> _Pins:
+def _pins_of_list(entries: Any, lines: Lines) -> _Pins:
     for entry in entries if isinstance(entries, list) else ():
         pin = pin_of(entry.strip(), 1) if isinstance(entry, str) else None
         if pin is not None:
-            yield pin_of(entry.strip(), lines.of(pin.package))
+            yield pin_of(entry.strip(), lines.line_of(pin.package))
 
 
-def _by_name(table: dict[str, Any], lines: Lines) -> _Pins:
+def _pins_of_table(table: dict[str, Any], lines: Lines) -> _Pins:
     for name, value in table.items():
         if name == "python" or not re.fullmatch(r"[\w.-]+", name):
             continue
-        written = value.get("version", "*") if isinstance(value, dict) else value
-        if isinstance(written, str):
-            yield pin_within(name, written, lines.of(name))
+        version = value.get("version", "*") if isinstance(value, dict) else value
+        if isinstance(version, str):
+            yield pin_within(name, version, lines.line_of(name))

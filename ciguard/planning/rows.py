@@ -1,4 +1,4 @@
-"""From targets to the rows of a matrix: devices, shards, and the limits of the platform."""
+"""Makes rows of a matrix from targets: devices, shards and the limits of the platform."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 MAX_JOBS = 256
-"""Of one matrix, by GitHub."""
+"""Number of jobs in a matrix that GitHub allows."""
 MAX_BYTES = 1_000_000
-"""Of all outputs of one job, by GitHub."""
+"""Size of all outputs of a job that GitHub allows, in bytes."""
 CPU = "cpu"
 _MAX_NAME_LENGTH = 100
 _GPU_EXTRAS = re.compile(r"\[[\w.-]*cuda[\w,.-]*\](?=\s*[<>=!~]|\s|$)")
@@ -29,7 +29,7 @@ _GPU_EXTRAS = re.compile(r"\[[\w.-]*cuda[\w,.-]*\](?=\s*[<>=!~]|\s|$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetGroup:
-    """Targets that run side by side in one job: of one library, so that they are compared."""
+    """Targets of one library that run in one job and are compared."""
 
     targets: tuple[str, ...]
     base: tuple[str, ...] = ()
@@ -37,14 +37,14 @@ class TargetGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runners:
-    """Where jobs run, and on how many."""
+    """Runners of the jobs, and the number of shards."""
 
     devices: tuple[str, ...] = (CPU,)
-    """`cpu`, `cuda:0`, …; the number is of the runner's GPUs."""
+    """Devices: `cpu`, `cuda:0`, …; the number is that of a GPU of the runner."""
     cpu: tuple[str, ...] = ("ubuntu-latest",)
     """Labels of the runner for CPU rows."""
     gpu: tuple[str, ...] = ()
-    """Of that for the others; none means that there is none."""
+    """Labels of the runner for other rows; empty if there is none."""
     shards: int = 1
 
 
@@ -65,14 +65,14 @@ def group_by_library(targets: Iterable[str], base: Iterable[str] = ()) -> list[T
 def with_variables(
     groups: Sequence[TargetGroup], variables: Sequence[str]
 ) -> tuple[TargetGroup, ...]:
-    """Return the groups with variables for the workers of every target.
+    """Return the groups with environment variables for the workers of every target.
 
     Args:
-        groups: of targets; a variable that a target sets itself stays as it is there.
-        variables: each as `NAME=VALUE`.
+        groups: groups of targets; variables that a target sets itself take precedence.
+        variables: the variables, each as `NAME=VALUE`.
 
     Raises:
-        TargetSyntaxError: if a target may not set one of them.
+        TargetSyntaxError: if a target must not set one of them.
     """
     return tuple(
         TargetGroup(
@@ -86,23 +86,23 @@ def with_variables(
 def _with_variables(text: str, variables: Sequence[str]) -> str:
     own = dict(parse_target(text).variables)
     added = [variable for variable in variables if variable.partition("=")[0] not in own]
-    written = " ".join([text, *map(shlex.quote, added)])
-    parse_target(written)
-    return written
+    target = " ".join([text, *map(shlex.quote, added)])
+    parse_target(target)
+    return target
 
 
 def library_name(text: str) -> str:
-    """Return the name of the library that a target tests; empty for `current` alone."""
+    """Return the name of the library that a target tests; empty for plain `current`."""
     return next((library.name for library in libraries_of(parse_target(text))), "")
 
 
 def rows(
     groups: Sequence[TargetGroup], runners: Runners
 ) -> tuple[list[PlannedJob], list[SkippedJob], str]:
-    """Return the jobs, what cannot run, and a sentence where there are fewer shards than asked for.
+    """Return the jobs, the skipped jobs, and a sentence if there are fewer shards than requested.
 
     Raises:
-        PlanError: if there are more jobs than a matrix may have, even without shards.
+        PlanError: if even without shards there are more jobs than a matrix may have.
     """
     jobs: list[PlannedJob] = []
     skipped: list[SkippedJob] = []
@@ -115,7 +115,7 @@ def rows(
                 jobs.append(job)
     if len(jobs) > MAX_JOBS:
         msg = (
-            f"{len(jobs)} jobs, without shards: a matrix has at most {MAX_JOBS}. Name fewer "
+            f"{len(jobs)} jobs even without shards exceed the limit of {MAX_JOBS}. Name fewer "
             "targets (setting targets, --target) or devices (--device)."
         )
         raise PlanError(msg)
@@ -123,19 +123,19 @@ def rows(
     sentence = ""
     if jobs and shards < runners.shards:
         sentence = (
-            f"{shards} shards instead of {runners.shards}: a matrix has at most {MAX_JOBS} jobs, "
+            f"{shards} shards instead of {runners.shards}: a matrix may have {MAX_JOBS} jobs, "
             f"and there are {len(jobs)} rows."
         )
     return _sharded(jobs, shards), skipped, sentence
 
 
 def matrix(plan: Plan) -> Json:
-    """Return the matrix of a workflow: `{"include": rows}`, small enough for a job's output.
+    """Return the matrix of a workflow, `{"include": rows}`, small enough for a job's output.
 
-    Lists of targets are texts with one target per line, as the variables of settings take them.
+    Lists of targets are texts with one target per line, as settings in environment variables are.
 
     Raises:
-        PlanError: if it is larger than GitHub allows.
+        PlanError: if it exceeds GitHub's limit.
     """
     include: list[Json] = [
         {
@@ -148,25 +148,25 @@ def matrix(plan: Plan) -> Json:
         }
         for job in plan.jobs
     ]
-    found: Json = {"include": include}
-    size = len(json.dumps(found))
+    matrix_json: Json = {"include": include}
+    size = len(json.dumps(matrix_json))
     if size > MAX_BYTES:
         msg = (
-            f"the matrix takes {size} bytes, GitHub allows {MAX_BYTES}. Name fewer targets "
+            f"the matrix has {size} bytes, but GitHub allows {MAX_BYTES}. Name fewer targets "
             "(setting targets, --target) or fewer shards (--shards)."
         )
         raise PlanError(msg)
-    return found
+    return matrix_json
 
 
 def _devices_of_rows(group: TargetGroup, runners: Runners) -> list[list[str]]:
-    """Return the devices of each row: those of one kind share a machine, and are compared."""
+    """Return the devices of each row; devices of one kind share a machine and are compared."""
     kinds: dict[str, list[str]] = {}
     for device in runners.devices:
         kinds.setdefault(_kind(device), []).append(device)
-    # Most targets name no device, which reads like the CPU: these run where the request says.
-    written = {parse_target(text).device_class for text in group.targets} - {CPU}
-    for kind in written:
+    # Targets without a device read as CPU targets; they run on the requested devices.
+    named_kinds = {parse_target(text).device_class for text in group.targets} - {CPU}
+    for kind in named_kinds:
         kinds.setdefault(kind, [f"{kind}:0"])
     return list(kinds.values())
 
@@ -178,14 +178,14 @@ def _row(
     targets = _on_devices(group.targets, devices)
     kind = _kind(devices[0])
     if kind != CPU and not base and (len(devices) == 1 or CPU in runners.devices):
-        # On a GPU's machine the CPU is the reference; several GPUs may do without.
+        # On a machine with one GPU the CPU is the reference; several GPUs are compared.
         targets = (*_on_devices(group.targets, [CPU]), *targets)
     if not targets:
         return None
     name = _slug(group, kind)
     reason = ""
     if kind != CPU and any(cpu_builds(parse_target(text)) for text in (*targets, *base)):
-        reason = "the package is built for CPUs only: name the one with CUDA, e.g. tensorflow"
+        reason = "the package is built for CPUs only: use a package with CUDA, e.g. tensorflow"
     elif kind != CPU and not runners.gpu:
         reason = "no runner with a GPU is configured: name its label with --gpu-runner"
     if reason:
@@ -197,17 +197,17 @@ def _row(
 def _on_devices(texts: Iterable[str], devices: Sequence[str]) -> tuple[str, ...]:
     """Return targets on each device of one kind.
 
-    A target that names a device of this kind itself stays there; one of another kind stays out.
+    A target that names a device of this kind keeps it; targets for other kinds are left out.
     """
     kind = _kind(devices[0])
-    # Gigabytes of CUDA are no use to a CPU.
-    given = [_GPU_EXTRAS.sub("", text) for text in texts] if kind == CPU else texts
-    targets = [parse_target(text) for text in given]
+    # CPU rows need not install gigabytes of CUDA.
+    specifications = [_GPU_EXTRAS.sub("", text) for text in texts] if kind == CPU else texts
+    targets = [parse_target(text) for text in specifications]
     return tuple(
         replace(target, device=device).name if target.device_class == CPU else target.name
-        for place, device in enumerate(devices)
+        for index, device in enumerate(devices)
         for target in targets
-        if target.device_class == CPU or (target.device_class == kind and place == 0)
+        if target.device_class == CPU or (target.device_class == kind and index == 0)
     )
 
 
@@ -217,18 +217,18 @@ def _kind(device: str) -> str:
 
 def _sharded(jobs: list[PlannedJob], shards: int) -> list[PlannedJob]:
     counts: dict[str, int] = {}
-    found = []
+    sharded = []
     for job in jobs:
         number = counts[job.name] = counts.get(job.name, 0) + 1
         name = job.name if number == 1 else f"{job.name}-{number}"
         for shard in range(1, shards + 1):
-            part = f"-{shard}-of-{shards}" if shards > 1 else ""
-            found.append(replace(job, name=name + part, shard=f"{shard}/{shards}"))
-    return found
+            suffix = f"-{shard}-of-{shards}" if shards > 1 else ""
+            sharded.append(replace(job, name=name + suffix, shard=f"{shard}/{shards}"))
+    return sharded
 
 
 def _slug(group: TargetGroup, device: str) -> str:
-    """Return a name that an artefact may have: of letters, digits, dots and dashes."""
+    """Return a name for an artifact: letters, digits, dots and dashes."""
     text = "-vs-".join(dict.fromkeys((*group.base, *group.targets)))
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")
     return f"{slug[:_MAX_NAME_LENGTH].strip('-.')}-{device}"

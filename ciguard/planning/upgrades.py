@@ -1,4 +1,4 @@
-"""The upgrade guard: which library changes its version, and the targets that show the change."""
+"""The upgrade guard: libraries whose required version changes, and the targets to compare."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from ciguard.planning.checkout import ChangedFile, Checkout
 
 Newest: TypeAlias = Callable[[str], str]
-"""Answers a requirement with the newest version that satisfies it; empty if there is none."""
+"""Function that returns the newest version for a requirement; empty if there is none."""
 Needs: TypeAlias = "Mapping[str, PackagePin]"
-"""What a project asks for of the known libraries, by the library's name."""
+"""Pins of the known libraries that a project requires, by library name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """A requirement file that differs: what it asks for before and after."""
+    """A changed requirement file, with its pins before and after."""
 
     path: str
     base: tuple[PackagePin, ...]
     head: tuple[PackagePin, ...]
     is_whole: bool = True
-    """False where one side could not be read."""
+    """False if one side could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """What one file says of a library, before and after."""
+    """Pins of a library in one file, before and after."""
 
     path: str
     library: str
@@ -51,14 +51,14 @@ class FileChange:
 
     @property
     def is_exact(self) -> bool:
-        """Whether both sides name one version."""
+        """True if both sides name an exact version."""
         return bool(self.base and self.base.version and self.head and self.head.version)
 
-    def described(self) -> PackageChange:
-        """Return it as plans hold it."""
-        named = self.head or self.base
+    def to_package_change(self) -> PackageChange:
+        """Return the change in the form of plans."""
+        pin = self.head or self.base
         return PackageChange(
-            package=named.package if named else self.library,
+            package=pin.package if pin else self.library,
             base=str(self.base) if self.base else None,
             head=str(self.head) if self.head else None,
             place=Place(path=shown_path(self.path), line=self.head.line if self.head else 1),
@@ -67,7 +67,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upgrade:
-    """A library at two versions, as targets."""
+    """Two versions of a library, as targets."""
 
     library: str
     target: str
@@ -77,94 +77,100 @@ class Upgrade:
 def needs_of(
     checkout: Checkout, paths: Iterable[str], problems: list[str]
 ) -> dict[str, PackagePin]:
-    """Return what the checkout asks for of the known libraries: exact versions before ranges."""
+    """Return the pins of the known libraries in a checkout; exact versions take precedence."""
     pins: list[PackagePin] = []
     for path in paths:
         if reader_of(path):
-            pins += _pins(path, partial(checkout.text, path), problems)
-    return _by_library(pins)
+            pins += _readable_pins(path, partial(checkout.text, path), problems)
+    return _pins_by_library(pins)
 
 
 def revisions_of(
     checkout: Checkout, base: str, changed: Iterable[ChangedFile], problems: list[str]
 ) -> list[Revision]:
-    """Return what the requirement files that differ ask for, in base and checkout."""
-    found = []
+    """Return the changed requirement files with their pins in base and checkout."""
+    revisions = []
     for change in changed:
         path = change.path
         if not reader_of(path):
             continue
-        known = len(problems)
-        before = _pins(path, partial(checkout.text_at, base, path), problems)
-        after = [] if change.is_gone else _pins(path, partial(checkout.text, path), problems)
-        is_whole = len(problems) == known
+        problem_count = len(problems)
+        before = _readable_pins(path, partial(checkout.text_at, base, path), problems)
+        after = (
+            [] if change.is_gone else _readable_pins(path, partial(checkout.text, path), problems)
+        )
+        is_whole = len(problems) == problem_count
         revision = Revision(path=path, base=tuple(before), head=tuple(after), is_whole=is_whole)
-        found.append(revision)
-    return found
+        revisions.append(revision)
+    return revisions
 
 
 def changes_of(revisions: Iterable[Revision]) -> list[FileChange]:
-    """Return where the requirement of a known library differs."""
-    found = []
+    """Return the changed requirements of known libraries."""
+    changes = []
     for revision in revisions:
-        old, new = _by_library(revision.base), _by_library(revision.head)
-        found += [
-            FileChange(path=revision.path, library=name, base=old.get(name), head=new.get(name))
-            for name in sorted(old.keys() | new.keys())
-            if _written(old.get(name)) != _written(new.get(name))
+        before, after = _pins_by_library(revision.base), _pins_by_library(revision.head)
+        changes += [
+            FileChange(
+                path=revision.path, library=name, base=before.get(name), head=after.get(name)
+            )
+            for name in sorted(before.keys() | after.keys())
+            if _pin_text(before.get(name)) != _pin_text(after.get(name))
         ]
-    return found
+    return changes
 
 
 def upgrades_of(
     changes: Iterable[FileChange], needs: Needs, newest: Newest
 ) -> tuple[list[Upgrade], list[str]]:
-    """Return what the changes come to as pairs of targets, and sentences on what was assumed.
+    """Return the pairs of targets that changes imply, and sentences on assumptions.
 
     Args:
-        changes: where requirements differ.
-        needs: what the checkout asks for.
-        newest: asked where a range must be turned into a version.
+        changes: changed requirements.
+        needs: pins of the checkout.
+        newest: returns the newest version in a range.
     """
-    found: dict[Upgrade, None] = {}
+    upgrades: dict[Upgrade, None] = {}
     sentences = []
-    listed = list(changes)
-    exact = {change.library for change in listed if change.is_exact}
-    for change in listed:
+    all_changes = list(changes)
+    exact = {change.library for change in all_changes if change.is_exact}
+    for change in all_changes:
         if change.library in exact and not change.is_exact:
-            continue  # a lock file beside it says what the range comes to
-        where = f"{change.described().package} in {visible(shown_path(change.path))}"
+            continue  # a lock file gives the exact version
+        package = f"{change.to_package_change().package} in {visible(shown_path(change.path))}"
         if change.head is None or change.base is None:
             absent = "no longer" if change.head is None else "newly"
-            sentences.append(f"{where} is {absent} required: there are no two versions to compare.")
+            sentences.append(
+                f"{package} is {absent} required, so there are no two versions to compare."
+            )
             continue
-        versions, assumed = _versions(change.base, change.head, newest)
-        if assumed:
-            sentences.append(f"{where}: {assumed}.")
+        versions, assumption = _versions(change.base, change.head, newest)
+        if assumption:
+            sentences.append(f"{package}: {assumption}.")
         if versions:
             texts = [
                 target_text(pin, f"=={version}", needs)
                 for pin, version in zip((change.base, change.head), versions, strict=True)
             ]
-            found[Upgrade(library=change.library, base=texts[0], target=texts[1])] = None
-    return list(found), sentences
+            upgrades[Upgrade(library=change.library, base=texts[0], target=texts[1])] = None
+    return list(upgrades), sentences
 
 
 def target_text(pin: PackagePin, specifier: str, needs: Needs) -> str:
-    """Return the target of a package, with the backend that the project asks for."""
+    """Return the target of a package, with the backend that the project requires."""
     library = library_of(pin.package)
     text = f"{pin.installed}{specifier}"
     if library is None or not library.backends:
         return text
     backend = next((needs[name] for name in library.backends if name in needs), None)
-    beside = f"{backend.installed}{backend.specifier}" if backend else library.backends[-1]
-    return f"{text} + {beside}"
+    backend_text = f"{backend.installed}{backend.specifier}" if backend else library.backends[-1]
+    return f"{text} + {backend_text}"
 
 
 def required_targets(needs: Needs) -> list[str]:
-    """Return a target for each library that a project asks for.
+    """Return a target for each library that a project requires.
 
-    What only computes for another one of them is no target of its own.
+    A library that only serves as another one's backend is not a separate target.
     """
     libraries = [LIBRARIES.get(name) for name in needs]
     backends = {
@@ -178,7 +184,7 @@ def required_targets(needs: Needs) -> list[str]:
 
 
 def library_of(package: str) -> Library | None:
-    """Return the known library that a package provides, if any; clients of services are none."""
+    """Return the known library that a package provides, if any; service clients do not count."""
     known = (item for item in LIBRARIES.items().values() if item.has_api)
     return next((item for item in known if item.provides(package)), None)
 
@@ -186,39 +192,45 @@ def library_of(package: str) -> Library | None:
 def _versions(
     base: PackagePin, head: PackagePin, newest: Newest
 ) -> tuple[tuple[str, str] | None, str]:
-    """Return two versions, if the pins come to two, and what was assumed."""
+    """Return two versions that the pins resolve to, if they differ, and the assumption made."""
     if base.version and head.version:
         return (base.version, head.version), ""
     try:
-        best = [pin.version or newest(f"{pin.package}{pin.specifier}") for pin in (base, head)]
-        why = "no release satisfies one of them"
-        if all(best):
-            why = f"both are {best[0]} when installed today"
+        newest_versions = [
+            pin.version or newest(f"{pin.package}{pin.specifier}") for pin in (base, head)
+        ]
+        cause = "no release satisfies one of them"
+        if all(newest_versions):
+            cause = f"both resolve to {newest_versions[0]} today"
     except ProvisioningError as error:
-        best, why = ["", ""], f"the index cannot be asked ({visible(str(error))})"
-    lowest = [pin.version or pin.lowest or "" for pin in (base, head)]
-    for pair, what in ((best, "the newest releases that satisfy them"), (lowest, "lower bounds")):
+        newest_versions = ["", ""]
+        cause = f"the package index is not available ({visible(str(error))})"
+    lowest_versions = [pin.version or pin.lowest or "" for pin in (base, head)]
+    for pair, basis in (
+        (newest_versions, "the newest releases that satisfy them"),
+        (lowest_versions, "lower bounds"),
+    ):
         if all(pair) and Version(pair[0]) != Version(pair[1]):
-            reason = f", since {why}" if pair is lowest else ""
-            text = f"{base} is taken for {pair[0]} and {head} for {pair[1]}, {what}{reason}"
+            reason = f", since {cause}" if pair is lowest_versions else ""
+            text = f"{base} stands for {pair[0]} and {head} for {pair[1]}, {basis}{reason}"
             return (pair[0], pair[1]), text
-    return None, f"{base} and {head} come to no two versions to compare: {why}"
+    return None, f"{base} and {head} give no two versions to compare: {cause}"
 
 
-def _by_library(pins: Iterable[PackagePin]) -> dict[str, PackagePin]:
-    found: dict[str, PackagePin] = {}
+def _pins_by_library(pins: Iterable[PackagePin]) -> dict[str, PackagePin]:
+    pins_by_name: dict[str, PackagePin] = {}
     for pin in pins:
         library = library_of(pin.package)
         if library:
-            found[library.name] = best_of(found.get(library.name), pin)
-    return found
+            pins_by_name[library.name] = best_of(pins_by_name.get(library.name), pin)
+    return pins_by_name
 
 
-def _written(pin: PackagePin | None) -> str:
+def _pin_text(pin: PackagePin | None) -> str:
     return f"{pin.package} {pin}" if pin else ""
 
 
-def _pins(path: str, read: Callable[[], bytes], problems: list[str]) -> list[PackagePin]:
+def _readable_pins(path: str, read: Callable[[], bytes], problems: list[str]) -> list[PackagePin]:
     try:
         return read_pins(path, read())
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""A wheel built by an earlier job: the library's own change as a target, against its base."""
+"""Targets for a wheel that an earlier job has built, compared with its base."""
 
 from __future__ import annotations
 
@@ -24,73 +24,73 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wheels:
-    """What was built of the change and of its base."""
+    """Wheels of the change and of its base."""
 
     head: Path
     base: Path | None = None
-    """None for the newest release that is not newer than the wheel."""
+    """Wheel of the base; None for the newest release that is not newer than the wheel."""
 
 
 def wheel_groups(
     wheels: Wheels, companions: tuple[str, ...], newest: Newest
 ) -> tuple[list[TargetGroup], list[str]]:
-    """Return the targets of a wheel, and sentences on what it is compared with.
+    """Return the targets of a wheel, and a sentence on what it is compared with.
 
     Args:
-        wheels: of the change, and perhaps of its base.
+        wheels: wheel of the change, and optionally of its base.
         companions: targets of the libraries that an extension is tested with.
-        newest: answers a requirement with the newest version that satisfies it.
+        newest: returns the newest version that satisfies a requirement.
 
     Raises:
-        PlanError: if the wheel's name is none, or it extends no library that is known.
+        PlanError: if the wheel's name is invalid, or the library that it extends is unknown.
     """
-    name, version = _identity(wheels.head)
+    name, version = _name_and_version(wheels.head)
     library = library_of(name)
-    base, sentence = _base(wheels, name, version, newest)
-    # A library that needs no backend stands alone; an extension stands on what it extends.
-    beside = [""] if library and not library.backends else list(companions)
+    base, sentence = _base_target(wheels, name, version, newest)
+    # A library without backends is tested alone; an extension needs the library that it extends.
+    companion_texts = [""] if library and not library.backends else list(companions)
     if library and library.backends:
-        beside = [_backend_of(companions, library.backends)]
-    if not beside:
+        companion_texts = [_backend_of(companions, library.backends)]
+    if not companion_texts:
         msg = (
-            f"{visible(str(wheels.head))}: {name} is no library that ciguard knows, and the "
-            "project requires none: name the one that it extends with --target, e.g. torch==2.13.0."
+            f"{visible(str(wheels.head))}: {name} is not a known library, and the project requires "
+            "none: name the library that it extends with --target, e.g. torch==2.13.0."
         )
         raise PlanError(msg)
     groups = [
         TargetGroup(
-            targets=(_joined(_text(wheels.head), other),),
-            base=(_joined(base, other),) if base else (),
+            targets=(_with_companion(_wheel_target(wheels.head), companion),),
+            base=(_with_companion(base, companion),) if base else (),
         )
-        for other in beside
+        for companion in companion_texts
     ]
     return groups, [sentence]
 
 
-def _base(wheels: Wheels, name: str, version: Version, newest: Newest) -> tuple[str, str]:
+def _base_target(wheels: Wheels, name: str, version: Version, newest: Newest) -> tuple[str, str]:
     built = visible(wheels.head.name)
     if wheels.base is not None:
-        _identity(wheels.base)
-        return _text(wheels.base), f"{built} is held against the build of the base."
+        _name_and_version(wheels.base)
+        return _wheel_target(wheels.base), f"{built} is compared with the build of the base."
     try:
         released = newest(f"{name}<={version.public}")
     except ProvisioningError as error:
         return "", f"{built} has no base to compare with: {visible(str(error))}"
     if not released:
-        return "", f"{built} has no base to compare with: no release is as old as it."
-    return f"{name}=={released}", f"{built} is held against the release {released}."
+        return "", f"{built} has no base to compare with: every release is newer."
+    return f"{name}=={released}", f"{built} is compared with the release {released}."
 
 
-def _identity(wheel: Path) -> tuple[str, Version]:
+def _name_and_version(wheel: Path) -> tuple[str, Version]:
     try:
         name, version, *_ = parse_wheel_filename(wheel.name)
     except InvalidWheelFilename as error:
-        msg = f"{visible(str(error))}. Keep the name that the build gave the wheel."
+        msg = f"{visible(str(error))}. Keep the file name that the build gave the wheel."
         raise PlanError(msg) from error
     return name, version
 
 
-def _text(wheel: Path) -> str:
+def _wheel_target(wheel: Path) -> str:
     return shlex.quote(os.fspath(wheel))
 
 
@@ -103,5 +103,5 @@ def _backend_of(companions: tuple[str, ...], backends: tuple[str, ...]) -> str:
     return backends[-1]
 
 
-def _joined(package: str, other: str) -> str:
+def _with_companion(package: str, other: str) -> str:
     return f"{package} + {other}" if other else package

@@ -1,11 +1,11 @@
-"""`ciguard function suggest`: annotations for a program that has none, with the reasons for each.
+"""`ciguard function suggest`: proposes annotations for a program, with the reasons for each.
 
-The guidelines of aNNoTest (Table 1), automated: calls of a function in its project, its own checks,
-the libraries and functions that it calls. Nothing is imported or run; a person reviews the outcome.
+It automates the guidelines of aNNoTest (Table 1): calls of a function in its project, its own
+checks, and the functions that it calls. Nothing is imported or run; the user reviews the proposals.
 """
 
 from ciguard.suggesting.project import MAX_BYTES, ProjectModule, module_of, others_of
-from ciguard.suggesting.proposals import FunctionProposals, Proposal, Unknown
+from ciguard.suggesting.proposals import FunctionProposals, Proposal, UnknownArgument
 from ciguard.suggesting.suggest import suggestions
 from ciguard.suggesting.writing import as_diff, as_sidecar, explained
 
@@ -14,7 +14,7 @@ __all__ = [
     "FunctionProposals",
     "ProjectModule",
     "Proposal",
-    "Unknown",
+    "UnknownArgument",
     "as_diff",
     "as_sidecar",
     "explained",

@@ -1,4 +1,4 @@
-"""How a function uses its arguments: attributes, comparisons, calls of libraries and of others."""
+"""Clues in a function's body: attributes, comparisons, calls of libraries and other functions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ciguard.sources import dotted_name
+from ciguard.suggesting.argument_flow import ArgumentFlow
 from ciguard.suggesting.clues import (
     ArgumentClue,
     ArgumentClueSource,
@@ -19,7 +20,6 @@ from ciguard.suggesting.clues import (
     NumberRange,
 )
 from ciguard.suggesting.conditions import kinds_named, values_in
-from ciguard.suggesting.given import ArgumentFlow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from ciguard.suggesting.library import Roles
     from ciguard.suggesting.project import ProjectModule
 
-_OF_BOTH = {
+_ARRAY_OR_TENSOR_ATTRIBUTES = {
     *("shape", "ndim", "dtype", "mean", "std", "sum", "min", "max", "argmax", "reshape", "T"),
     "all",
 }
-_OF_ARRAYS = {"astype", "flatten", "tolist"}
-_OF_TENSORS = {"unsqueeze", "view", "permute", "size", "to", "detach", "cpu", "numel", "dim"}
-_OF_TEXTS = {"lower", "upper", "split", "strip", "startswith", "endswith"}
-_SIZED = {"len", "sorted", "enumerate", "reversed", "zip", "map"}
-"""Functions of Python whose arguments have items."""
+_ARRAY_ATTRIBUTES = {"astype", "flatten", "tolist"}
+_TENSOR_ATTRIBUTES = {"unsqueeze", "view", "permute", "size", "to", "detach", "cpu", "numel", "dim"}
+_TEXT_ATTRIBUTES = {"lower", "upper", "split", "strip", "startswith", "endswith"}
+_ITERATING_FUNCTIONS = {"len", "sorted", "enumerate", "reversed", "zip", "map"}
+"""Built-in functions that iterate over their arguments."""
 
 
-class _How(Enum):
-    """How an argument is handed to a function."""
+class _Passing(Enum):
+    """How an argument is passed to a function."""
 
-    WHOLE = 0
+    UNCHANGED = 0
     ITEM = 1
     """As an item of a tuple or list."""
-    CHANGED = 2
-    """Multiplied, or with its sign turned: only what kind it is stays."""
+    SCALED = 2
+    """Negated or multiplied, so that only its kind is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +56,29 @@ class ForwardedArgument:
     parameter: str
     callee: str
     place: int | str
-    """Position or name there."""
+    """Position or name of the callee's parameter."""
     line: int
 
 
 def body_clues(
     subject: UnannotatedFunction, module: ProjectModule, roles: Roles, is_own: Callable[[str], bool]
 ) -> tuple[list[ArgumentClue], list[ForwardedArgument]]:
-    """Return what the body of a function says of its arguments, and where it passes them on.
+    """Return clues on a function's arguments from its body, and where it passes them on.
 
     Args:
         subject: the function.
-        module: that it is in.
-        roles: what the libraries' parameters are.
-        is_own: tells whether a name is that of a function of the same module.
+        module: module of the function.
+        roles: roles of the libraries' parameters.
+        is_own: predicate of names of functions in the same module.
     """
-    reader = _Body(subject, module, roles, is_own)
+    reader = _BodyReader(subject, module, roles, is_own)
     for statement in subject.node.body:
         for node in ast.walk(statement):
             reader.read(node)
     return reader.clues, reader.passed
 
 
-class _Body:
+class _BodyReader:
     def __init__(
         self,
         subject: UnannotatedFunction,
@@ -86,7 +86,7 @@ class _Body:
         roles: Roles,
         is_own: Callable[[str], bool],
     ) -> None:
-        self._given = ArgumentFlow(subject)
+        self._flow = ArgumentFlow(subject)
         self._defaults = subject.defaults
         self._module = module
         self._roles = roles
@@ -97,51 +97,55 @@ class _Body:
         self.passed: list[ForwardedArgument] = []
 
     def read(self, node: ast.AST) -> None:
-        """Note what one node says."""
+        """Collect the clues of one node."""
         match node:
             case ast.Call():
-                self._call(node)
+                self._add_call(node)
             case ast.Attribute(value=value, attr=attr):
-                self._attribute(self._given.meaning(value), attr, node)
+                self._add_attribute(self._flow.meaning(value), attr, node)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                self._compared(left, op, right, node)
+                self._add_comparison(left, op, right, node)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
-                self._unpacked(len(targets), value)
+                self._add_unpacking(len(targets), value)
             case ast.Slice(lower=lower, upper=upper, step=step):
-                self._indices([lower, upper, step], node)
+                self._add_slice_bounds([lower, upper, step], node)
             case ast.For() | ast.comprehension():
-                self._looped(node)
+                self._add_loop(node)
             case ast.If(test=test) | ast.IfExp(test=test) | (ast.BoolOp(op=ast.Or()) as test):
-                self._condition(test)
+                self._add_condition(test)
             case _:
                 pass
 
-    def _note(self, name: str, fact: Fact, line: int, words: str) -> None:
+    def _add(self, name: str, fact: Fact, line: int, words: str) -> None:
         if name:
             self.clues.append(
                 ArgumentClue(name, ArgumentClueSource.USE, fact, f"line {line}: {words}")
             )
 
-    def _attribute(self, name: str, attr: str, node: ast.Attribute) -> None:
+    def _add_attribute(self, name: str, attr: str, node: ast.Attribute) -> None:
         kind = None
-        if attr in _OF_TEXTS:
+        if attr in _TEXT_ATTRIBUTES:
             kind = ArgumentKind.TEXT
-        elif attr in _OF_BOTH or (attr in _OF_TENSORS and self._arrays is ArgumentKind.TENSOR):
+        elif attr in _ARRAY_OR_TENSOR_ATTRIBUTES or (
+            attr in _TENSOR_ATTRIBUTES and self._arrays is ArgumentKind.TENSOR
+        ):
             kind = self._arrays
-        elif attr in _OF_ARRAYS:
+        elif attr in _ARRAY_ATTRIBUTES:
             kind = ArgumentKind.ARRAY
         if kind is not None:
-            self._note(name, MayBe(Guess(kind)), node.lineno, ast.unparse(node))
+            self._add(name, MayBe(Guess(kind)), node.lineno, ast.unparse(node))
 
-    def _looped(self, node: ast.For | ast.comprehension) -> None:
-        name = self._given.looped(node)
-        self._note(name, MayBe(Guess(ArgumentKind.LIST)), node.iter.lineno, f"a loop over {name}")
+    def _add_loop(self, node: ast.For | ast.comprehension) -> None:
+        name = self._flow.loop_argument(node)
+        self._add(name, MayBe(Guess(ArgumentKind.LIST)), node.iter.lineno, f"a loop over {name}")
 
-    def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, node: ast.expr) -> None:
+    def _add_comparison(
+        self, left: ast.expr, op: ast.cmpop, right: ast.expr, node: ast.expr
+    ) -> None:
         if isinstance(left, ast.Call) and dotted_name(left.func) == "type" and len(left.args) == 1:
-            self._typed(left.args[0], node, right)
+            self._add_types(left.args[0], node, right)
             return
-        name, values = self._given.meaning(left), values_in(right)
+        name, values = self._flow.meaning(left), values_in(right)
         if values is None or not isinstance(op, ast.Eq | ast.Is | ast.In | ast.NotEq | ast.IsNot):
             return
         kinds = {
@@ -154,115 +158,118 @@ class _Body:
             kind = kinds.get(type(value))
             if kind is not None:
                 seen = (value,) if kind in {ArgumentKind.TEXT, ArgumentKind.INT} else ()
-                self._note(name, MayBe(Guess(kind, seen=seen)), node.lineno, ast.unparse(node))
+                self._add(name, MayBe(Guess(kind, seen=seen)), node.lineno, ast.unparse(node))
 
-    def _typed(self, subject: ast.expr, node: ast.expr, types: ast.expr) -> None:
+    def _add_types(self, subject: ast.expr, node: ast.expr, types: ast.expr) -> None:
         for kind in kinds_named(types):
-            name = self._given.meaning(subject)
-            self._note(name, MayBe(Guess(kind)), node.lineno, ast.unparse(node))
+            name = self._flow.meaning(subject)
+            self._add(name, MayBe(Guess(kind)), node.lineno, ast.unparse(node))
 
-    def _unpacked(self, count: int, value: ast.expr) -> None:
+    def _add_unpacking(self, count: int, value: ast.expr) -> None:
         if isinstance(value, ast.Attribute) and value.attr == "shape":
             guess = Guess(self._arrays, sides=(None,) * count)
-            self._note(
-                self._given.meaning(value.value),
+            self._add(
+                self._flow.meaning(value.value),
                 MayBe(guess),
                 value.lineno,
                 f"{ast.unparse(value)} has {count} items",
             )
             return
         guess = Guess(ArgumentKind.TUPLE, length=NumberRange(count, count))
-        words = f"{count} items are taken out of it"
-        self._note(self._given.meaning(value), MayBe(guess), value.lineno, words)
+        words = f"is unpacked into {count} items"
+        self._add(self._flow.meaning(value), MayBe(guess), value.lineno, words)
 
-    def _condition(self, test: ast.expr) -> None:
-        """Note what is asked whether it is true: a flag, or something that need not be given."""
+    def _add_condition(self, test: ast.expr) -> None:
+        """Collect clues from a truth test: of a flag, or of an optional argument."""
         match test:
             case ast.BoolOp(values=values):
                 for value in values:
-                    self._condition(value)
-            case ast.UnaryOp(op=ast.Not(), operand=inner):
-                self._condition(inner)
+                    self._add_condition(value)
+            case ast.UnaryOp(op=ast.Not(), operand=negated):
+                self._add_condition(negated)
             case ast.Name(id=name):
                 default = self._defaults.get(name)
                 is_none = isinstance(default, ast.Constant) and default.value is None
                 kind = ArgumentKind.NONE if is_none else ArgumentKind.BOOL
-                words = f"asks whether {name} is true"
-                self._note(self._given.meaning(test), MayBe(Guess(kind)), test.lineno, words)
+                words = f"tests whether {name} is true"
+                self._add(self._flow.meaning(test), MayBe(Guess(kind)), test.lineno, words)
             case _:
                 pass
 
-    def _indices(self, parts: list[ast.expr | None], node: ast.Slice) -> None:
+    def _add_slice_bounds(self, parts: list[ast.expr | None], node: ast.Slice) -> None:
         for part in parts:
             end = part.operand if isinstance(part, ast.UnaryOp) else part
-            name = self._given.meaning(end)
-            words = f"an end of the slice [{ast.unparse(node)}]"
-            self._note(name, MayBe(Guess(ArgumentKind.INT)), end.lineno if end else 0, words)
+            name = self._flow.meaning(end)
+            words = f"a bound of the slice [{ast.unparse(node)}]"
+            self._add(name, MayBe(Guess(ArgumentKind.INT)), end.lineno if end else 0, words)
 
-    def _call(self, node: ast.Call) -> None:
-        written = dotted_name(node.func)
-        if written == "isinstance" and len(node.args) > 1:
-            self._typed(node.args[0], node, node.args[1])
+    def _add_call(self, node: ast.Call) -> None:
+        callee = dotted_name(node.func)
+        if callee == "isinstance" and len(node.args) > 1:
+            self._add_types(node.args[0], node, node.args[1])
             return
-        given: list[tuple[int | str, ast.expr]] = list(enumerate(node.args))
-        given += [(item.arg, item.value) for item in node.keywords if item.arg]
+        arguments: list[tuple[int | str, ast.expr]] = list(enumerate(node.args))
+        arguments += [(item.arg, item.value) for item in node.keywords if item.arg]
         qualified = self._module.imports.imported(node.func)
-        for place, value in given:
-            for name, how in self._arguments_in(value):
+        for place, value in arguments:
+            for name, passing in self._passed_arguments(value):
                 if qualified:
-                    self._role(qualified, place, (name, how), node)
-                elif how is _How.WHOLE and self._is_own(written):
-                    self.passed.append(ForwardedArgument(name, written, place, node.lineno))
-                elif how is _How.WHOLE:
-                    self._builtin(written, name, node)
+                    self._add_role(qualified, place, (name, passing), node)
+                elif passing is _Passing.UNCHANGED and self._is_own(callee):
+                    self.passed.append(ForwardedArgument(name, callee, place, node.lineno))
+                elif passing is _Passing.UNCHANGED:
+                    self._add_builtin(callee, name, node)
 
-    def _builtin(self, written: str, name: str, node: ast.Call) -> None:
-        if written in _SIZED:
-            self._note(name, MayBe(Guess(ArgumentKind.LIST)), node.lineno, ast.unparse(node))
-        elif written == "range":
+    def _add_builtin(self, function: str, name: str, node: ast.Call) -> None:
+        if function in _ITERATING_FUNCTIONS:
+            self._add(name, MayBe(Guess(ArgumentKind.LIST)), node.lineno, ast.unparse(node))
+        elif function == "range":
             words = ast.unparse(node)
-            self._note(name, MayBe(Guess(ArgumentKind.INT)), node.lineno, words)
-            weak = ArgumentClue(
+            self._add(name, MayBe(Guess(ArgumentKind.INT)), node.lineno, words)
+            clue = ArgumentClue(
                 name,
                 ArgumentClueSource.NAME,
                 Limited(NumberRange(0)),
                 f"line {node.lineno}: {words}",
             )
-            self.clues.append(weak)
+            self.clues.append(clue)
 
-    def _role(
-        self, qualified: str, place: int | str, given: tuple[str, _How], node: ast.Call
+    def _add_role(
+        self, qualified: str, place: int | str, argument: tuple[str, _Passing], node: ast.Call
     ) -> None:
-        role = self._roles.of(qualified, place)
+        role = self._roles.role_of(qualified, place)
         if role is None:
             return
-        name, how = given
-        line = f"line {node.lineno}: {role.name} of {qualified}"
+        name, passing = argument
+        reason = f"line {node.lineno}: {role.name} of {qualified}"
         facts = {
-            _How.WHOLE: role.facts,
-            _How.ITEM: role.item_facts(),
-            _How.CHANGED: tuple(
+            _Passing.UNCHANGED: role.facts,
+            _Passing.ITEM: role.item_facts(),
+            _Passing.SCALED: tuple(
                 fact for fact in role.facts if isinstance(fact, MayBe) and not fact.guess.seen
             ),
-        }[how]
-        self.clues += [ArgumentClue(name, ArgumentClueSource.LIBRARY, fact, line) for fact in facts]
+        }[passing]
+        self.clues += [
+            ArgumentClue(name, ArgumentClueSource.LIBRARY, fact, reason) for fact in facts
+        ]
 
-    def _arguments_in(self, value: ast.expr) -> Iterator[tuple[str, _How]]:
+    def _passed_arguments(self, value: ast.expr) -> Iterator[tuple[str, _Passing]]:
+        """Yield the arguments of the subject that an expression passes, and how."""
         match value:
             case ast.Name():
-                found = [(value, _How.WHOLE)]
+                candidates = [(value, _Passing.UNCHANGED)]
             case ast.Tuple(elts=items) | ast.List(elts=items):
-                found = [(item, _How.ITEM) for item in items if isinstance(item, ast.Name)]
+                candidates = [(item, _Passing.ITEM) for item in items if isinstance(item, ast.Name)]
             case ast.UnaryOp(op=ast.USub(), operand=ast.Name() as inner):
-                found = [(inner, _How.CHANGED)]
+                candidates = [(inner, _Passing.SCALED)]
             case ast.BinOp(left=ast.Name() as inner, op=ast.Mult() | ast.Pow(), right=factor):
-                found = [] if _is_float(factor) else [(inner, _How.CHANGED)]
+                candidates = [] if _is_float(factor) else [(inner, _Passing.SCALED)]
             case _:
-                found = []
-        for node, how in found:
-            name = self._given.meaning(node)
+                candidates = []
+        for node, passing in candidates:
+            name = self._flow.meaning(node)
             if name:
-                yield name, how
+                yield name, passing
 
 
 def _is_float(node: ast.expr) -> bool:

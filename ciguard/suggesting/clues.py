@@ -1,4 +1,4 @@
-"""What one place of a program says of one argument, and how much such a place is worth."""
+"""Clues: facts about an argument from one place of a program, with how far the place is trusted."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ Plain: TypeAlias = "bool | int | float | str | None"
 
 
 class ArgumentClueSource(IntEnum):
-    """Where a clue comes from. The lesser outranks the greater where two disagree."""
+    """Source of a clue. If sources contradict each other, the lower number wins."""
 
     GUARD = 0
-    """An assertion, or an exception that is raised: Table 1 of the paper, row 2."""
+    """Assertion or raised exception in the function: Table 1 of the paper, row 2."""
     HINT = 1
-    """A type hint."""
+    """Type hint."""
     LIBRARY = 2
-    """A call of a library's function inside: row 3."""
+    """Call of a library's function in the body: row 3."""
     PROJECT = 3
-    """A call of another function of the project inside: row 4."""
+    """Call of another function of the project in the body: row 4."""
     USE = 4
-    """Any other use of the argument inside."""
+    """Any other use of the argument in the body."""
     CALL = 5
-    """A call of the function in the project: row 1."""
+    """Call of the function in the project: row 1."""
     DEFAULT = 6
     NAME = 7
 
 
 class ArgumentKind(Enum):
-    """What an argument may be."""
+    """Kind of an argument's values; the value names the annotation."""
 
     NONE = "None"
     BOOL = "bools"
@@ -48,7 +48,7 @@ class ArgumentKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NumberRange:
-    """A range of numbers, its ends open where that is said."""
+    """A range of numbers; an end is closed unless it is marked open."""
 
     low: float | None = None
     high: float | None = None
@@ -56,28 +56,30 @@ class NumberRange:
     open_high: bool = False
 
     def within(self, other: NumberRange) -> NumberRange:
-        """Return what lies in both ranges."""
+        """Return the intersection of two ranges."""
         low, open_low = _tighter((self.low, self.open_low), (other.low, other.open_low), 1)
         high, open_high = _tighter((self.high, self.open_high), (other.high, other.open_high), -1)
         return NumberRange(low, high, open_low, open_high)
 
     def holds(self, number: float) -> bool:
         """Return whether a number lies in the range."""
-        above = self.low is None or number > self.low or (number == self.low and not self.open_low)
-        below = (
+        is_above = (
+            self.low is None or number > self.low or (number == self.low and not self.open_low)
+        )
+        is_below = (
             self.high is None or number < self.high or (number == self.high and not self.open_high)
         )
-        return above and below
+        return is_above and is_below
 
     @property
     def is_empty(self) -> bool:
-        """Whether no number lies in the range."""
+        """True if no number lies in the range."""
         if self.low is None or self.high is None:
             return False
         return self.low > self.high or (self.low == self.high and (self.open_low or self.open_high))
 
     def closed(self) -> NumberRange:
-        """Return the range of the integers in it, whose ends are closed."""
+        """Return the closed range of the integers in this one."""
         low, high = self.low, self.high
         if low is not None:
             low = math.floor(low) + 1 if self.open_low else math.ceil(low)
@@ -91,57 +93,57 @@ ANY = NumberRange()
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """Values that an argument may take, as far as one clue tells."""
+    """Values that an argument may take, according to one clue."""
 
     kind: ArgumentKind
     bounds: NumberRange = ANY
-    """Of numbers, and of the elements of arrays."""
+    """Range of numbers, or of the elements of arrays."""
     seen: tuple[Plain, ...] = ()
-    """Examples; of texts, all that there are."""
+    """Example values; for texts, all allowed ones."""
     items: tuple[Guess, ...] = ()
-    """Of a list, what its items may be; of a tuple, its items."""
+    """Kinds of a list's items, or the items of a tuple."""
     length: NumberRange = ANY
     sides: tuple[int | None, ...] | None = None
-    """Shape of an array; None for a side of any length."""
+    """Shape of an array; None for a dimension of any size."""
     dtype: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MayBe:
-    """The argument may be this."""
+    """The argument may have values of a guess."""
 
     guess: Guess
 
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """Where the argument is a number, it lies in this range."""
+    """The argument lies in a range, if it is a number."""
 
     bounds: NumberRange
 
 
 @dataclass(frozen=True, slots=True)
 class LengthLimited:
-    """Where the argument has a length, it lies in this range."""
+    """The argument's length lies in a range, if it has a length."""
 
     bounds: NumberRange
 
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """The argument is one of these."""
+    """The argument is one of a few values."""
 
     values: tuple[Plain, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NotNone:
-    """The argument must be given."""
+    """The argument must not be None."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactoryResult:
-    """The argument is what a function of the project returns: it may serve as a generator."""
+    """The argument is the result of a function of the project, which may serve as generator."""
 
     function: str
 
@@ -151,7 +153,7 @@ Fact: TypeAlias = MayBe | Limited | LengthLimited | Only | NotNone | FactoryResu
 
 @dataclass(frozen=True, slots=True)
 class ArgumentClue:
-    """A fact about an argument, who says so, and in which words."""
+    """A fact about an argument, with its source and the reason for the user."""
 
     parameter: str
     source: ArgumentClueSource
@@ -161,35 +163,35 @@ class ArgumentClue:
 
 @dataclass(slots=True)
 class Clues:
-    """All that has been found of one function."""
+    """All clues on the arguments of one function."""
 
-    found: list[ArgumentClue] = field(default_factory=list)
+    clues: list[ArgumentClue] = field(default_factory=list)
     requires: list[tuple[str, str]] = field(default_factory=list)
-    """Preconditions that concern several arguments, each with its reason."""
+    """Preconditions on several arguments, each with its reason."""
 
     def add(self, parameter: str, source: ArgumentClueSource, fact: Fact, reason: str) -> None:
-        """Note a clue, once."""
+        """Add a clue, unless it is known."""
         clue = ArgumentClue(parameter, source, fact, reason)
-        if clue not in self.found:
-            self.found.append(clue)
+        if clue not in self.clues:
+            self.clues.append(clue)
 
     def extend(self, clues: Iterable[ArgumentClue]) -> None:
-        """Note clues, each once."""
+        """Add clues, except those that are known."""
         for clue in clues:
             self.add(clue.parameter, clue.source, clue.fact, clue.reason)
 
     def of(self, parameter: str) -> list[ArgumentClue]:
-        """Return what is known of an argument, the most trusted first."""
-        mine = [clue for clue in self.found if clue.parameter == parameter]
-        return sorted(mine, key=lambda clue: clue.source)
+        """Return the clues on an argument, the most trusted first."""
+        of_parameter = [clue for clue in self.clues if clue.parameter == parameter]
+        return sorted(of_parameter, key=lambda clue: clue.source)
 
 
 def _tighter(
-    one: tuple[float | None, bool], other: tuple[float | None, bool], sign: int
+    end: tuple[float | None, bool], other: tuple[float | None, bool], sign: int
 ) -> tuple[float | None, bool]:
-    """Return the end that leaves less: of lower ends (sign 1) the greater, else the lesser."""
-    if one[0] is None or other[0] is None:
-        return one if other[0] is None else other
-    if one[0] == other[0]:
-        return one[0], one[1] or other[1]
-    return one if (one[0] - other[0]) * sign > 0 else other
+    """Return the stricter of two ends: the greater lower end (sign 1) or the lesser upper end."""
+    if end[0] is None or other[0] is None:
+        return end if other[0] is None else other
+    if end[0] == other[0]:
+        return end[0], end[1] or other[1]
+    return end if (end[0] - other[0]) * sign > 0 else other

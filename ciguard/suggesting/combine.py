@@ -1,4 +1,4 @@
-"""All clues of an argument become one annotation, if they say enough."""
+"""Combines all clues on an argument into one annotation, if they suffice."""
 
 from __future__ import annotations
 
@@ -25,43 +25,45 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NUMBERS = {ArgumentKind.INT, ArgumentKind.FLOAT}
-_SAYS_LITTLE = {ArgumentClueSource.CALL, ArgumentClueSource.DEFAULT, ArgumentClueSource.NAME}
-"""Sources that show an integer where a number is meant."""
+_WEAK_SOURCES = {ArgumentClueSource.CALL, ArgumentClueSource.DEFAULT, ArgumentClueSource.NAME}
+"""Sources that may show an integer where any number is allowed."""
 _MAX_LENGTH = 5
-"""Items of a list of which no greatest length is known."""
+"""Length of a list whose maximum length is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of an argument when all clues are taken together."""
+class CombinedClues:
+    """Result of combining all clues on an argument."""
 
     options: tuple[Guess, ...]
-    """What it may be; empty where that is unknown."""
+    """Kinds of values; empty if they are unknown."""
     reasons: tuple[str, ...]
-    maker: str = ""
-    """A function of the project that makes such objects."""
+    factory: str = ""
+    """Function of the project that makes such objects; empty if there is none."""
 
 
-def combined(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue] = ()) -> Known:
-    """Return what clues of one argument say together.
+def combined(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue] = ()) -> CombinedClues:
+    """Return the combination of the clues on one argument.
 
     Args:
-        clues: the most trusted first.
-        items: likewise, of the argument's items.
+        clues: clues on the argument, the most trusted first.
+        items: clues on the argument's items, likewise.
     """
     facts = [clue.fact for clue in clues]
     only = next((fact for fact in facts if isinstance(fact, Only)), None)
-    maker = next((fact.function for fact in facts if isinstance(fact, FactoryResult)), "")
-    options = tuple(_merged(clues, items) if only is None else _enumerated(only))
+    factory = next((fact.function for fact in facts if isinstance(fact, FactoryResult)), "")
+    options = tuple(_merged_guesses(clues, items) if only is None else _enumerated_guesses(only))
     if any(isinstance(fact, NotNone) for fact in facts) or not _may_be_none(clues):
         options = tuple(option for option in options if option.kind is not ArgumentKind.NONE)
     if {option.kind for option in options} <= {ArgumentKind.NONE}:
         options = ()
-    return Known(options, tuple(dict.fromkeys(clue.reason for clue in (*clues, *items))), maker)
+    return CombinedClues(
+        options, tuple(dict.fromkeys(clue.reason for clue in (*clues, *items))), factory
+    )
 
 
 def _may_be_none(clues: Sequence[ArgumentClue]) -> bool:
-    """Return whether another source than the default, which may mean "required", says so."""
+    """Return whether a clue allows None, other than a default, which may mean "required"."""
     return any(
         isinstance(clue.fact, MayBe)
         and clue.fact.guess.kind is ArgumentKind.NONE
@@ -70,36 +72,36 @@ def _may_be_none(clues: Sequence[ArgumentClue]) -> bool:
     ) or any(isinstance(clue.fact, Only) and None in clue.fact.values for clue in clues)
 
 
-def _enumerated(only: Only) -> list[Guess]:
+def _enumerated_guesses(only: Only) -> list[Guess]:
     texts = tuple(value for value in only.values if isinstance(value, str))
-    found = [Guess(ArgumentKind.TEXT, seen=texts)] if texts else []
+    guesses = [Guess(ArgumentKind.TEXT, seen=texts)] if texts else []
     for value in only.values:
         match value:
             case None:
-                found.append(Guess(ArgumentKind.NONE))
+                guesses.append(Guess(ArgumentKind.NONE))
             case bool():
-                found.append(Guess(ArgumentKind.BOOL))
+                guesses.append(Guess(ArgumentKind.BOOL))
             case int():
-                found.append(Guess(ArgumentKind.INT, NumberRange(value, value)))
+                guesses.append(Guess(ArgumentKind.INT, NumberRange(value, value)))
             case float():
-                found.append(Guess(ArgumentKind.FLOAT, NumberRange(value, value)))
+                guesses.append(Guess(ArgumentKind.FLOAT, NumberRange(value, value)))
             case str():
                 pass
-    return found
+    return guesses
 
 
-def _merged(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]) -> list[Guess]:
+def _merged_guesses(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]) -> list[Guess]:
     by_kind: dict[ArgumentKind, list[tuple[ArgumentClueSource, Guess]]] = {}
     for clue in clues:
         if isinstance(clue.fact, MayBe):
             by_kind.setdefault(clue.fact.guess.kind, []).append((clue.source, clue.fact.guess))
-    kinds = _believed(by_kind)
+    kinds = _agreed_kinds(by_kind)
     bounds, named = _bounds(clues)
     length = ANY
     for clue in clues:
         if isinstance(clue.fact, LengthLimited):
             length = length.within(clue.fact.bounds)
-    found: list[Guess] = []
+    merged: list[Guess] = []
     for kind in kinds:
         guesses = [guess for _, guess in by_kind[kind]]
         if (
@@ -108,44 +110,44 @@ def _merged(clues: Sequence[ArgumentClue], items: Sequence[ArgumentClue]) -> lis
             and not any(guess.items for guess in guesses)
         ):
             # An integer for all, or a list with one for each.
-            guesses = [replace(guesses[0], items=(option,)) for option in found[-1:]]
+            guesses = [replace(guesses[0], items=(option,)) for option in merged[-1:]]
         elif kind in {ArgumentKind.LIST, ArgumentKind.TUPLE}:
             guesses = _with_items(guesses, items, is_looped=ArgumentKind.LIST in by_kind)
         if kind in _NUMBERS:
             guesses = [guess for other in _NUMBERS for _, guess in by_kind.get(other, ())]
-            found += _numbers(kind, guesses, bounds, named)
+            merged += _numbers(kind, guesses, bounds, named)
         elif kind in {ArgumentKind.LIST, ArgumentKind.TUPLE}:
-            found += _sequence(kind, guesses, length)
+            merged += _sequence(kind, guesses, length)
         else:
-            found += _other(kind, guesses)
-    return found
+            merged += _other_guesses(kind, guesses)
+    return merged
 
 
 def _with_items(
     guesses: list[Guess], items: Sequence[ArgumentClue], *, is_looped: bool
 ) -> list[Guess]:
-    """Add what is known of items; a loop over them shows that there may be any number."""
-    inner = combined(items).options if items else ()
-    if inner and not any(guess.items for guess in guesses):
-        return [replace(guesses[0], items=inner[:1])]
+    """Add the clues on items. A loop over them shows that there may be any number."""
+    item_options = combined(items).options if items else ()
+    if item_options and not any(guess.items for guess in guesses):
+        return [replace(guesses[0], items=item_options[:1])]
     if is_looped:
-        alike = [guess for guess in guesses if len({item.kind for item in guess.items}) == 1]
-        return [replace(guess, length=ANY) for guess in alike] or guesses
+        uniform = [guess for guess in guesses if len({item.kind for item in guess.items}) == 1]
+        return [replace(guess, length=ANY) for guess in uniform] or guesses
     return guesses
 
 
-def _believed(
+def _agreed_kinds(
     by_kind: dict[ArgumentKind, list[tuple[ArgumentClueSource, Guess]]],
 ) -> list[ArgumentKind]:
-    """Return the kinds that clues agree on; those of weak sources give way to others."""
-    strength = {kind: min(source for source, _ in found) for kind, found in by_kind.items()}
+    """Return the kinds that the clues agree on; weak sources yield to stronger ones."""
+    strength = {kind: min(source for source, _ in guesses) for kind, guesses in by_kind.items()}
     kinds = set(strength)
     if {*strength.values()} - {ArgumentClueSource.NAME} and kinds - {ArgumentKind.NONE}:
-        firm = {kind for kind in kinds if strength[kind] is not ArgumentClueSource.NAME}
-        kinds = firm if firm - {ArgumentKind.NONE} else kinds
+        strong_kinds = {kind for kind in kinds if strength[kind] is not ArgumentClueSource.NAME}
+        kinds = strong_kinds if strong_kinds - {ArgumentKind.NONE} else kinds
     if kinds >= _NUMBERS:
         is_int = (
-            strength[ArgumentKind.INT] not in _SAYS_LITTLE
+            strength[ArgumentKind.INT] not in _WEAK_SOURCES
             and strength[ArgumentKind.INT] <= strength[ArgumentKind.FLOAT]
         )
         kinds.discard(ArgumentKind.FLOAT if is_int else ArgumentKind.INT)
@@ -154,41 +156,41 @@ def _believed(
         kinds -= (
             {ArgumentKind.BOOL} if strength[ArgumentKind.BOOL] is ArgumentClueSource.USE else set()
         )
-        kinds -= _NUMBERS if number in _SAYS_LITTLE and ArgumentKind.BOOL in kinds else set()
+        kinds -= _NUMBERS if number in _WEAK_SOURCES and ArgumentKind.BOOL in kinds else set()
     if (
         kinds & (set(ArgumentKind) - {ArgumentKind.BOOL, ArgumentKind.NONE})
         and strength.get(ArgumentKind.BOOL) is ArgumentClueSource.USE
     ):
-        kinds.discard(ArgumentKind.BOOL)  # `if texts:` asks whether there are any
+        kinds.discard(ArgumentKind.BOOL)  # `if texts:` tests whether the list is empty
     if ArgumentKind.ARRAY in kinds and ArgumentKind.TENSOR in kinds:
         kinds.discard(max(ArgumentKind.ARRAY, ArgumentKind.TENSOR, key=lambda kind: strength[kind]))
     if (
         kinds & {ArgumentKind.ARRAY, ArgumentKind.TENSOR, ArgumentKind.TUPLE}
         and strength.get(ArgumentKind.LIST) is ArgumentClueSource.USE
     ):
-        kinds.discard(ArgumentKind.LIST)  # these are looped over too
+        kinds.discard(ArgumentKind.LIST)  # loops may iterate over these too
     return [kind for kind in ArgumentKind if kind in kinds]
 
 
 def _bounds(clues: Sequence[ArgumentClue]) -> tuple[NumberRange, NumberRange]:
-    """Return the range that was said, and the one that the argument's name suggests."""
-    said, named = ANY, ANY
+    """Return the range from reliable clues, and the range that the argument's name suggests."""
+    stated, suggested = ANY, ANY
     for clue in clues:
         if isinstance(clue.fact, Limited):
             if clue.source is ArgumentClueSource.NAME:
-                named = named.within(clue.fact.bounds)
-            elif not said.within(clue.fact.bounds).is_empty:
-                said = said.within(clue.fact.bounds)
-    return said, named
+                suggested = suggested.within(clue.fact.bounds)
+            elif not stated.within(clue.fact.bounds).is_empty:
+                stated = stated.within(clue.fact.bounds)
+    return stated, suggested
 
 
 def _numbers(
-    kind: ArgumentKind, guesses: list[Guess], said: NumberRange, named: NumberRange
+    kind: ArgumentKind, guesses: list[Guess], stated: NumberRange, suggested: NumberRange
 ) -> list[Guess]:
-    """Return a range of numbers, and values outside of it that are used for something else."""
+    """Return a range of numbers, and special values outside of it."""
     for guess in guesses:
-        inner = said.within(guess.bounds)
-        said = said if inner.is_empty else inner
+        narrowed = stated.within(guess.bounds)
+        stated = stated if narrowed.is_empty else narrowed
     seen = [
         value
         for guess in guesses
@@ -196,48 +198,48 @@ def _numbers(
         if isinstance(value, int | float) and not isinstance(value, bool)
     ]
     if kind is ArgumentKind.INT:
-        said = said.closed()
+        stated = stated.closed()
     negative = [value for value in seen if value < 0]
-    if said.low is None and set(negative) == {-1} and len(negative) < len(seen):
-        named = named.within(NumberRange(0))  # minus one stands for something else
-    inside = [value for value in seen if said.within(named).holds(value) or not negative]
-    apart = sorted({value for value in seen if value not in inside and value == -1})
-    found = Guess(kind, widened(kind, inside, said, named))
-    return [*(Guess(kind, NumberRange(value, value)) for value in apart), found]
+    if stated.low is None and set(negative) == {-1} and len(negative) < len(seen):
+        suggested = suggested.within(NumberRange(0))  # -1 is a special value
+    inside = [value for value in seen if stated.within(suggested).holds(value) or not negative]
+    special = sorted({value for value in seen if value not in inside and value == -1})
+    usual = Guess(kind, widened(kind, inside, stated, suggested))
+    return [*(Guess(kind, NumberRange(value, value)) for value in special), usual]
 
 
 def _sequence(kind: ArgumentKind, guesses: list[Guess], length: NumberRange) -> list[Guess]:
-    """Return lists and tuples whose items are known, of the lengths that were said or seen."""
-    filled = [guess for guess in guesses if guess.items]
-    if not filled:
+    """Return lists and tuples with known items and lengths."""
+    with_items = [guess for guess in guesses if guess.items]
+    if not with_items:
         return []
     lengths = {guess.length for guess in guesses if guess.length != ANY}
-    first = filled[0]
+    first = with_items[0]
     if kind is ArgumentKind.TUPLE and len(first.items) > 1 and len(lengths) == 1:
-        columns = zip(*(guess.items for guess in filled if guess.items), strict=False)
-        items = tuple(_one_of(list(column)) for column in columns)
+        columns = zip(*(guess.items for guess in with_items if guess.items), strict=False)
+        items = tuple(_common_item(list(column)) for column in columns)
         return [replace(first, items=items)]
-    item = _one_of([item for guess in filled for item in guess.items])
-    low = min((one.low or 0 for one in lengths), default=1)
-    high = max((one.high or 0 for one in lengths), default=_MAX_LENGTH)
-    whole = length if length != ANY else NumberRange(min(low, 1), max(high, _MAX_LENGTH))
-    if whole.high is None:
-        whole = replace(whole, high=max(_MAX_LENGTH, whole.low or 0))
-    return [Guess(kind, items=(item,), length=whole)]
+    item = _common_item([item for guess in with_items for item in guess.items])
+    low = min((length_range.low or 0 for length_range in lengths), default=1)
+    high = max((length_range.high or 0 for length_range in lengths), default=_MAX_LENGTH)
+    allowed = length if length != ANY else NumberRange(min(low, 1), max(high, _MAX_LENGTH))
+    if allowed.high is None:
+        allowed = replace(allowed, high=max(_MAX_LENGTH, allowed.low or 0))
+    return [Guess(kind, items=(item,), length=allowed)]
 
 
-def _one_of(items: list[Guess]) -> Guess:
-    """Return one kind of items that holds all of these."""
+def _common_item(items: list[Guess]) -> Guess:
+    """Return one kind of item that covers all items."""
     kinds = {item.kind for item in items}
     kind = ArgumentKind.FLOAT if kinds == _NUMBERS else items[0].kind
     if kind in _NUMBERS:
         return _numbers(kind, items, ANY, NumberRange(1) if kind is ArgumentKind.INT else ANY)[-1]
     if kind in {ArgumentKind.LIST, ArgumentKind.TUPLE}:
         return next(iter(_sequence(kind, items, ANY)), items[0])
-    return next(iter(_other(kind, items)), items[0])
+    return next(iter(_other_guesses(kind, items)), items[0])
 
 
-def _other(kind: ArgumentKind, guesses: list[Guess]) -> list[Guess]:
+def _other_guesses(kind: ArgumentKind, guesses: list[Guess]) -> list[Guess]:
     if kind is ArgumentKind.TEXT:
         texts = tuple(dict.fromkeys(text for guess in guesses for text in guess.seen))
         return [Guess(kind, seen=texts)]

@@ -1,4 +1,4 @@
-"""Conditions as expressions: taken apart, and turned into their contrary."""
+"""Splits and negates conditions, and evaluates literals in them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES = {
     "numpy.ndarray": ArgumentKind.ARRAY,
     "torch.Tensor": ArgumentKind.TENSOR,
 }
-_CONTRARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
+_NEGATED_OPERATORS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
     ast.Lt: ast.GtE,
@@ -35,21 +35,21 @@ _CONTRARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 def negated(node: ast.expr) -> ast.expr:
-    """Return the contrary of a condition, in the form that a person would write."""
+    """Return the negation of a condition, in idiomatic form."""
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             return inner
         case ast.BoolOp(op=op, values=values):
-            other: ast.boolop = ast.And() if isinstance(op, ast.Or) else ast.Or()
-            return ast.BoolOp(other, [negated(value) for value in values])
+            operator: ast.boolop = ast.And() if isinstance(op, ast.Or) else ast.Or()
+            return ast.BoolOp(operator, [negated(value) for value in values])
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return ast.Compare(left, [_CONTRARY[type(op)]()], [right])
+            return ast.Compare(left, [_NEGATED_OPERATORS[type(op)]()], [right])
         case _:
             return ast.UnaryOp(ast.Not(), node)
 
 
 def conjuncts(node: ast.expr) -> list[ast.expr]:
-    """Return conditions that all hold where this one does, and only there."""
+    """Return the conditions whose conjunction is equivalent to this one."""
     match node:
         case ast.BoolOp(op=ast.And(), values=values):
             return [part for value in values for part in conjuncts(value)]
@@ -58,7 +58,7 @@ def conjuncts(node: ast.expr) -> list[ast.expr]:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """Return the names that an expression reads."""
+    """Return the names in an expression."""
     return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
 
 
@@ -70,15 +70,15 @@ def values_in(node: ast.expr) -> tuple[Plain, ...] | None:
         return None
     if isinstance(value, dict):
         value = list(value)
-    many = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-    if not all(item is None or isinstance(item, bool | int | float | str) for item in many):
+    values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+    if not all(item is None or isinstance(item, bool | int | float | str) for item in values):
         return None
-    return tuple(sorted(many, key=str) if isinstance(value, set | frozenset) else many)
+    return tuple(sorted(values, key=str) if isinstance(value, set | frozenset) else values)
 
 
 def kinds_named(types: ast.expr) -> list[ArgumentKind]:
-    """Return what the second argument of `isinstance` stands for; nothing if a part is unknown."""
-    every = types.elts if isinstance(types, ast.Tuple) else [types]
-    found = [_TYPES.get(ast.unparse(item)) for item in every]
-    kinds = [kind for kind in found if kind is not None]
-    return kinds if len(kinds) == len(every) else []
+    """Return the kinds that the second argument of `isinstance` names; empty if one is unknown."""
+    classes = types.elts if isinstance(types, ast.Tuple) else [types]
+    known = [_TYPES.get(ast.unparse(item)) for item in classes]
+    kinds = [kind for kind in known if kind is not None]
+    return kinds if len(kinds) == len(classes) else []

@@ -1,7 +1,7 @@
-"""What libraries ask of their parameters: from the constraints that come with ciguard, and a table.
+"""Requirements of libraries on their parameters: from ciguard's constraints and a table.
 
-The table holds what the constraints do not: NumPy and Python themselves, and ends of ranges that
-documentation leaves open.
+The table covers what the constraints lack: NumPy, Python itself, and bounds that documentation
+leaves open.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _FLOAT = MayBe(Guess(ArgumentKind.FLOAT))
 _POSITIVE: tuple[Fact, ...] = (_INT, Limited(NumberRange(1)))
 _NATURAL: tuple[Fact, ...] = (_INT, Limited(NumberRange(0)))
 _SEED: tuple[Fact, ...] = (_INT, Limited(NumberRange(0, 2**32 - 1)))
-_SHARE: tuple[Fact, ...] = (_FLOAT, Limited(NumberRange(0, 1, open_high=True)))
-_SMALL: tuple[Fact, ...] = (_FLOAT, Limited(NumberRange(0)))
+_FRACTION: tuple[Fact, ...] = (_FLOAT, Limited(NumberRange(0, 1, open_high=True)))
+_NON_NEGATIVE: tuple[Fact, ...] = (_FLOAT, Limited(NumberRange(0)))
 _SHAPE: tuple[Fact, ...] = (
     MayBe(Guess(ArgumentKind.TUPLE, items=(Guess(ArgumentKind.INT, NumberRange(1)),))),
     LengthLimited(NumberRange(1, 4)),
@@ -41,11 +41,11 @@ _SHAPE: tuple[Fact, ...] = (
 _ARRAY: tuple[Fact, ...] = (MayBe(Guess(ArgumentKind.ARRAY)),)
 
 _TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
-    "keras.layers.Dropout": (("rate", _SHARE),),
-    "keras.layers.SpatialDropout1D": (("rate", _SHARE),),
-    "keras.layers.SpatialDropout2D": (("rate", _SHARE),),
-    "keras.layers.GaussianNoise": (("stddev", _SMALL),),
-    "keras.layers.LeakyReLU": (("negative_slope", _SMALL),),
+    "keras.layers.Dropout": (("rate", _FRACTION),),
+    "keras.layers.SpatialDropout1D": (("rate", _FRACTION),),
+    "keras.layers.SpatialDropout2D": (("rate", _FRACTION),),
+    "keras.layers.GaussianNoise": (("stddev", _NON_NEGATIVE),),
+    "keras.layers.LeakyReLU": (("negative_slope", _NON_NEGATIVE),),
     "keras.layers.Embedding": (("input_dim", _POSITIVE), ("output_dim", _POSITIVE)),
     "keras.layers.Conv1D": (("filters", _POSITIVE), ("kernel_size", _POSITIVE)),
     "keras.layers.Conv2D": (("filters", _POSITIVE), ("kernel_size", _POSITIVE)),
@@ -54,10 +54,10 @@ _TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
     "keras.layers.Reshape": (("target_shape", _SHAPE),),
     "keras.Input": (("shape", _SHAPE),),
     "keras.layers.Input": (("shape", _SHAPE),),
-    "keras.regularizers.L1": (("l1", _SMALL),),
-    "keras.regularizers.L2": (("l2", _SMALL),),
-    "keras.regularizers.l1": (("l1", _SMALL),),
-    "keras.regularizers.l2": (("l2", _SMALL),),
+    "keras.regularizers.L1": (("l1", _NON_NEGATIVE),),
+    "keras.regularizers.L2": (("l2", _NON_NEGATIVE),),
+    "keras.regularizers.l1": (("l1", _NON_NEGATIVE),),
+    "keras.regularizers.l2": (("l2", _NON_NEGATIVE),),
     "torch.nn.Dropout": (("p", (_FLOAT, Limited(NumberRange(0, 1)))),),
     "torch.nn.LSTM": tuple((name, _POSITIVE) for name in ("input_size", "hidden_size")),
     "torch.nn.GRU": tuple((name, _POSITIVE) for name in ("input_size", "hidden_size")),
@@ -84,77 +84,80 @@ _TABLE: dict[str, tuple[tuple[str, tuple[Fact, ...]], ...]] = {
     "numpy.clip": (("a", _ARRAY),),
     "numpy.pad": (("array", _ARRAY),),
     "torch.from_numpy": (("ndarray", _ARRAY),),
-    "math.sqrt": (("x", _SMALL),),
+    "math.sqrt": (("x", _NON_NEGATIVE),),
     "math.log": (("x", (_FLOAT, Limited(NumberRange(0, open_low=True)))),),
 }
-_RECURRENT = {"hidden_size", "input_size", "num_layers"}
+_LAYER_SIZES = {"hidden_size", "input_size", "num_layers"}
 _FLAGS = {"bidirectional", "batch_first", "bias", "shuffle", "trainable", "return_sequences"}
-_SIZES = {
+_SIZE_FUNCTIONS = {
     *(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty")),
     *(f"numpy.random.{name}" for name in ("rand", "randn")),
 }
-"""Functions that are given each side of what they make."""
+"""Functions that take each dimension's size as an argument."""
 _ALIASES = (("tensorflow.keras.", "keras."), ("tensorflow.python.keras.", "keras."))
-_WORTH = {
+_TRUSTED_SOURCES = {
     ClueSource.DOC_PHRASE,
     ClueSource.FAMILY,
     ClueSource.SCHEMA,
     ClueSource.OPDEF,
     ClueSource.MINED_RULE,
 }
-"""Whose word on the upper end of a range counts: others make up what is handy for tests."""
+"""Sources whose upper bounds are facts; others are chosen for convenient tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterRole:
-    """A parameter of a library's function, and what it asks."""
+    """A parameter of a library's function, with facts about its values."""
 
     name: str
     facts: tuple[Fact, ...]
 
     def item_facts(self) -> tuple[Fact, ...]:
-        """Return what it asks of an item, where it is given a tuple or list."""
+        """Return the facts about an item, if a tuple or list is passed."""
         kinds = [fact.guess for fact in self.facts if isinstance(fact, MayBe)]
         items = [item for guess in kinds for item in guess.items]
         if items:
             return tuple(fact for item in items for fact in (MayBe(item), Limited(item.bounds)))
-        return tuple(f for f in self.facts if isinstance(f, Limited) or f == _INT)
+        return tuple(fact for fact in self.facts if isinstance(fact, Limited) or fact == _INT)
 
 
 class Roles:
-    """Looks up what the parameters of libraries are."""
+    """Looks up the roles of libraries' parameters."""
 
     def __init__(self, known_of: Callable[[str], KnownApis | None]) -> None:
-        """Make one.
+        """Keep the source of constraints.
 
         Args:
-            known_of: what is known of a library, by the name of its module.
+            known_of: returns the known APIs of a library, by module name.
         """
         self._known_of = known_of
 
-    def of(self, qualified: str, place: int | str) -> ParameterRole | None:
-        """Return what a function asks of a parameter, by position or name; None if unknown."""
+    def role_of(self, qualified: str, place: int | str) -> ParameterRole | None:
+        """Return the role of a parameter, by position or name; None if it is unknown."""
         name = _canonical(qualified)
-        listed = _TABLE.get(name, ())
-        if isinstance(place, int) and place < len(listed):
-            return ParameterRole(*listed[place])
-        found = next((ParameterRole(*item) for item in listed if item[0] == place), None)
+        parameters = _TABLE.get(name, ())
+        if isinstance(place, int) and place < len(parameters):
+            return ParameterRole(*parameters[place])
+        role = next((ParameterRole(*item) for item in parameters if item[0] == place), None)
         return (
-            found or self._of_sides(name, place) or self._by_name(place) or self._known(name, place)
+            role
+            or self._size_role(name, place)
+            or self._role_by_name(place)
+            or self._known_role(name, place)
         )
 
     @staticmethod
-    def _by_name(place: int | str) -> ParameterRole | None:
+    def _role_by_name(place: int | str) -> ParameterRole | None:
         if place in _FLAGS:
             return ParameterRole(str(place), (MayBe(Guess(ArgumentKind.BOOL)),))
-        return ParameterRole(str(place), _POSITIVE) if place in _RECURRENT else None
+        return ParameterRole(str(place), _POSITIVE) if place in _LAYER_SIZES else None
 
     @staticmethod
-    def _of_sides(name: str, place: int | str) -> ParameterRole | None:
-        is_side = name in _SIZES and isinstance(place, int)
-        return ParameterRole("a side", _NATURAL) if is_side else None
+    def _size_role(name: str, place: int | str) -> ParameterRole | None:
+        is_size = name in _SIZE_FUNCTIONS and isinstance(place, int)
+        return ParameterRole("a size", _NATURAL) if is_size else None
 
-    def _known(self, name: str, place: int | str) -> ParameterRole | None:
+    def _known_role(self, name: str, place: int | str) -> ParameterRole | None:
         known = self._known_of(name.partition(".")[0])
         listed = known.find(name) if known else ""
         if known is None or not listed:
@@ -168,43 +171,49 @@ class Roles:
 
 
 def _canonical(qualified: str) -> str:
-    for long, short in _ALIASES:
-        if qualified.startswith(long):
-            return short + qualified.removeprefix(long)
+    for alias, canonical in _ALIASES:
+        if qualified.startswith(alias):
+            return canonical + qualified.removeprefix(alias)
     return qualified
 
 
 def _facts(constraint: Constraint, parameter: Parameter) -> tuple[Fact, ...]:
-    """Return what a constraint says that somebody has said, not what was made up for tests."""
-    said = {item.aspect: item.source for item in parameter.evidence}
+    """Return the documented facts of a constraint, without values chosen for tests."""
+    source_by_aspect = {item.aspect: item.source for item in parameter.evidence}
     facts: tuple[Fact, ...] = ()
     match constraint:
         case Bool():
             facts = (MayBe(Guess(ArgumentKind.BOOL)),)
         case Int():
-            is_said = _is_said(said, constraint.min)
-            facts = (_INT, Limited(NumberRange(constraint.min))) if is_said else (_INT,)
+            is_documented = _is_documented(source_by_aspect, constraint.min)
+            facts = (_INT, Limited(NumberRange(constraint.min))) if is_documented else (_INT,)
         case Float():
-            high = constraint.max if said.get("range") in _WORTH else None
+            high = constraint.max if source_by_aspect.get("range") in _TRUSTED_SOURCES else None
             facts = (_FLOAT, Limited(NumberRange(constraint.min, high)))
-        case OneOf() if said.get("allowed") in _WORTH:
-            values = tuple(v for item in constraint.values if isinstance(v := _plain(item), str))
+        case OneOf() if source_by_aspect.get("allowed") in _TRUSTED_SOURCES:
+            values = tuple(
+                value
+                for item in constraint.values
+                if isinstance(value := _literal_value(item), str)
+            )
             facts = (MayBe(Guess(ArgumentKind.TEXT, seen=values)),) if values else ()
         case Optional():
             facts = _facts(constraint.inner, parameter)
         case AnyOf():
             options = [_facts(option, parameter) for _, option in constraint.options]
-            ints = [found for found in options if _INT in found]
-            is_number = all(isinstance(o, Int | Ints | OneOf) for _, o in constraint.options)
+            ints = [option_facts for option_facts in options if _INT in option_facts]
+            is_number = all(
+                isinstance(option, Int | Ints | OneOf) for _, option in constraint.options
+            )
             facts = ints[0] if ints and is_number else ()
         case _:
             pass
     return facts
 
 
-def _is_said(said: dict[str, ClueSource], low: int) -> bool:
-    return low >= 0 and said.get("range", ClueSource.DEFAULT) is not ClueSource.DEFAULT
+def _is_documented(source_by_aspect: dict[str, ClueSource], low: int) -> bool:
+    return low >= 0 and source_by_aspect.get("range", ClueSource.DEFAULT) is not ClueSource.DEFAULT
 
 
-def _plain(value: object) -> object:
+def _literal_value(value: object) -> object:
     return getattr(value, "value", None)

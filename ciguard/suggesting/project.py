@@ -1,4 +1,4 @@
-"""The files of a program's project, read as text: modules, notebooks, examples in READMEs."""
+"""Reads the files of a program's project as text: modules, notebooks, examples in READMEs."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ if TYPE_CHECKING:
     from ciguard.sources import Imports
 
 MAX_BYTES = 1024 * 1024
-"""Of a file that is read."""
+"""Size of a file that is read, in bytes."""
 MAX_FILES = 2000
-_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
-_APART = ("build", "dist")
-_FENCE = re.compile(r"^```(?:python|py)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+"""Number of other files that are read."""
+_ROOT_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
+_SKIPPED_FOLDERS = ("build", "dist")
+_CODE_BLOCK = re.compile(r"^```(?:python|py)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectModule:
-    """A file of the project that could be read."""
+    """A Python file of the project, parsed."""
 
     path: Path
     shown: str
-    """How reasons call it."""
+    """Name of the file in reasons."""
     tree: ast.Module
     imports: Imports
     origins: dict[str, str]
-    """Last part of the module that each imported name comes from, relative imports too."""
+    """Last part of the module that each imported name comes from, by name."""
     lines: tuple[int, ...] = ()
-    """Of the file, for each of the tree; empty where they are the same."""
+    """Line in the file for each line of the tree; empty if they are the same."""
 
     def place(self, node: ast.expr | ast.stmt) -> str:
         """Return file and line of a node."""
@@ -45,34 +46,34 @@ class ProjectModule:
 
 
 def module_of(source: str, path: Path, shown: str, lines: tuple[int, ...] = ()) -> ProjectModule:
-    """Read a module.
+    """Parse a module.
 
     Raises:
-        UnreadableSourceError: if it is no Python, or nested too deep.
+        UnreadableSourceError: if it is not valid Python, or nested too deeply.
     """
     tree = parse(source)
     imports = imports_of(tree).with_aliases(tree)
-    origins = {one.local: one.module.rpartition(".")[2] for one in imports_in(tree)}
+    origins = {imported.local: imported.module.rpartition(".")[2] for imported in imports_in(tree)}
     return ProjectModule(path, shown, tree, imports, origins, lines)
 
 
 def others_of(file: Path) -> list[ProjectModule]:
-    """Return the other files of the project that a file belongs to; those that fail are left out.
+    """Return the other readable files of a file's project.
 
-    Without anything that marks a project's root, these are the files in the same folder.
+    Without a marker of the project's root these are the files in the same folder.
     """
     root = _root(file)
-    paths = files_below(root, _APART) if root else sorted(file.parent.iterdir())
-    found: list[ProjectModule] = []
+    paths = files_below(root, _SKIPPED_FOLDERS) if root else sorted(file.parent.iterdir())
+    modules: list[ProjectModule] = []
     for path in paths:
-        if path != file and len(found) < MAX_FILES:
-            found += _read(path, path.relative_to(root or file.parent).as_posix())
-    return found
+        if path != file and len(modules) < MAX_FILES:
+            modules += _read(path, path.relative_to(root or file.parent).as_posix())
+    return modules
 
 
 def _root(file: Path) -> Path | None:
     for folder in file.parents:
-        if any((folder / mark).exists() for mark in _MARKS):
+        if any((folder / mark).exists() for mark in _ROOT_MARKERS):
             return folder
     return None
 
@@ -90,14 +91,14 @@ def _read(path: Path, shown: str) -> list[ProjectModule]:
             return list(_examples(text, path, shown))
         return [module_of(text, path, shown)]
     except (OSError, ValueError):
-        return []  # others' files: what cannot be read says nothing
+        return []  # unreadable files give no clues
 
 
 def _examples(text: str, path: Path, shown: str) -> Iterator[ProjectModule]:
-    for block in _FENCE.finditer(text):
+    for block in _CODE_BLOCK.finditer(text):
         first = text.count("\n", 0, block.start(1)) + 1
         lines = tuple(range(first, first + block[1].count("\n") + 1))
         try:
             yield module_of(block[1].replace(">>> ", ""), path, shown, lines)
         except ValueError:
-            continue  # a fragment
+            continue  # not a complete program

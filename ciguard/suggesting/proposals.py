@@ -1,4 +1,4 @@
-"""What is proposed for a function: annotations as source, each with its reasons."""
+"""Proposals for a function: annotations as source text, each with its reasons."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _MAX_TEXT_LENGTH = 20
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One annotation of an argument, or a precondition."""
+    """A proposed annotation of an argument, or a precondition."""
 
     parameter: str
-    """Empty for a precondition."""
+    """Name of the argument; empty for a precondition."""
     values: str
-    """Source of the values, `ints(min=1, max=8)`, or of the condition."""
+    """Source text of the values, such as `ints(min=1, max=8)`, or of the precondition."""
     reasons: tuple[str, ...]
 
     @property
     def decorator(self) -> str:
-        """Source of the decorator, without `@`."""
+        """Source text of the decorator, without `@`."""
         if not self.parameter:
             return f"require({_quoted(self.values)})"
         return f"arg({_quoted(self.parameter)}, {self.values})"
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
-    """An argument of which too little is known to propose anything."""
+class UnknownArgument:
+    """An argument with too few clues for a proposal."""
 
     parameter: str
     has_default: bool
@@ -47,11 +47,11 @@ class FunctionProposals:
 
     subject: UnannotatedFunction
     proposals: tuple[Proposal, ...]
-    unknown: tuple[Unknown, ...]
+    unknown: tuple[UnknownArgument, ...]
 
 
 def source_of(options: tuple[Guess, ...]) -> str:
-    """Return an annotation's values as source."""
+    """Return the source text of an annotation's values."""
     parts = [_source(option) for option in options]
     if len(parts) == 1 and (options[0].kind is ArgumentKind.NONE or _is_single(options[0])):
         return f"froms([{parts[0]}])"
@@ -79,8 +79,8 @@ def _text(guess: Guess) -> str:
 def _number(guess: Guess) -> str:
     bounds = guess.bounds
     if _is_single(guess):
-        return _written(bounds.low, guess.kind)
-    parts = _ends(bounds, "min", "max", guess.kind)
+        return _number_literal(bounds.low, guess.kind)
+    parts = _bound_options(bounds, "min", "max", guess.kind)
     parts += ["exclude_min=True"] if bounds.open_low and bounds.low is not None else []
     parts += ["exclude_max=True"] if bounds.open_high and bounds.high is not None else []
     return f"{guess.kind.value}({', '.join(parts)})"
@@ -95,7 +95,7 @@ def _is_single(guess: Guess) -> bool:
 
 
 def _sequence(guess: Guess) -> str:
-    lengths = _ends(guess.length, "min_len", "max_len", ArgumentKind.INT)
+    lengths = _bound_options(guess.length, "min_len", "max_len", ArgumentKind.INT)
     if (
         guess.kind is ArgumentKind.TUPLE
         and guess.length.low == len(guess.items) == guess.length.high
@@ -103,7 +103,7 @@ def _sequence(guess: Guess) -> str:
         return f"tuples({', '.join(_source(item) for item in guess.items)})"
     item = guess.items[0]
     if guess.kind is ArgumentKind.LIST and item.kind is ArgumentKind.INT and not _is_single(item):
-        parts = [*lengths, *_ends(item.bounds, "min", "max", ArgumentKind.INT)]
+        parts = [*lengths, *_bound_options(item.bounds, "min", "max", ArgumentKind.INT)]
         return f"int_lists({', '.join(parts)})"
     name = "lists" if guess.kind is ArgumentKind.LIST else "tuples"
     return f"{name}({', '.join([_source(item), *lengths])})"
@@ -116,19 +116,21 @@ def _array(guess: Guess) -> str:
     return f"{guess.kind.value}({', '.join(parts)})"
 
 
-def _ends(bounds: NumberRange, least: str, most: str, kind: ArgumentKind) -> list[str]:
+def _bound_options(
+    bounds: NumberRange, low_name: str, high_name: str, kind: ArgumentKind
+) -> list[str]:
     if bounds == ANY:
         return []
-    pairs = ((least, bounds.low), (most, bounds.high))
-    return [f"{name}={_written(end, kind)}" for name, end in pairs if end is not None]
+    pairs = ((low_name, bounds.low), (high_name, bounds.high))
+    return [f"{name}={_number_literal(end, kind)}" for name, end in pairs if end is not None]
 
 
-def _written(number: float | None, kind: ArgumentKind) -> str:
+def _number_literal(number: float | None, kind: ArgumentKind) -> str:
     if number is None:
         return "None"
     return repr(int(number) if kind is ArgumentKind.INT or number == int(number) else number)
 
 
 def _quoted(text: str) -> str:
-    shown = repr(text)
-    return f'"{shown[1:-1]}"' if shown[0] == "'" and '"' not in shown else shown
+    literal = repr(text)
+    return f'"{literal[1:-1]}"' if literal[0] == "'" and '"' not in literal else literal

@@ -1,4 +1,4 @@
-"""Type hints, defaults and names: what a function's head says of its arguments."""
+"""Clues in a function's signature: type hints, defaults and parameter names."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ _SIMPLE = {
 _LISTS = {"list", "List", "Sequence", "Iterable"}
 _POSITIVE = NumberRange(1)
 _NATURAL = NumberRange(0)
-_SHARE = NumberRange(0, 1)
-_COUNTED = (
+_FRACTION = NumberRange(0, 1)
+_COUNT_PATTERNS = (
     *("epochs?", "units", "filters", "depth", "layers", "channels", "classes", "steps?", "length"),
     *("width", "height", "size", "heads", "hidden", "batch", "stride", "kernel", "patience", "k"),
     *("folds?", "n", "features", "stages", "levels", "steps_per_epoch", r"(n|num|nb|max|min)_\w+"),
     r"\w+_(size|dims?|count|len|length|channels|classes|units|filters|layers|features|steps)",
     r"\w+_(epochs|blocks|heads)",
 )
-_NAMES: tuple[tuple[str, ArgumentKind, NumberRange], ...] = (
+_NAME_PATTERNS: tuple[tuple[str, ArgumentKind, NumberRange], ...] = (
     (
         r"(use|is|has|with|return|apply)_\w+|verbose|training|shuffle|bias|debug",
         ArgumentKind.BOOL,
         ANY,
     ),
     (r"(random_)?seed|epoch|index|idx|axis|pad(ding)?|warmup|start", ArgumentKind.INT, _NATURAL),
-    ("|".join(_COUNTED), ArgumentKind.INT, _POSITIVE),
+    ("|".join(_COUNT_PATTERNS), ArgumentKind.INT, _POSITIVE),
     (
         r"(\w+_)?(dropout|probability|prob|fraction|ratio|momentum|drop_rate)",
         ArgumentKind.FLOAT,
-        _SHARE,
+        _FRACTION,
     ),
     (
         r"lr|learning_rate|(weight_)?decay|eps|epsilon|alpha|beta|gamma|\w*rate",
@@ -63,19 +63,19 @@ _NAMES: tuple[tuple[str, ArgumentKind, NumberRange], ...] = (
 )
 
 
-def head_clues(
+def signature_clues(
     subject: UnannotatedFunction, constants: Mapping[str, ast.expr]
 ) -> Iterator[ArgumentClue]:
-    """Yield what the head of a function says.
+    """Yield the clues of a function's signature.
 
     Args:
         subject: the function.
-        constants: of its module.
+        constants: constants of its module, by name.
     """
     line = subject.node.lineno
     defaults = subject.defaults
     for name, item in subject.parameters.items():
-        for guess in _hinted(item.annotation):
+        for guess in _hint_guesses(item.annotation):
             text = ast.unparse(item.annotation) if item.annotation else ""
             yield ArgumentClue(
                 name, ArgumentClueSource.HINT, MayBe(guess), f"line {line}: type hint {text}"
@@ -86,11 +86,11 @@ def head_clues(
             yield ArgumentClue(
                 name, ArgumentClueSource.DEFAULT, MayBe(default), f"line {line}: default {shown}"
             )
-        yield from _named(name)
+        yield from _name_clues(name)
 
 
-def _named(name: str) -> Iterator[ArgumentClue]:
-    for pattern, kind, bounds in _NAMES:
+def _name_clues(name: str) -> Iterator[ArgumentClue]:
+    for pattern, kind, bounds in _NAME_PATTERNS:
         if re.fullmatch(pattern, name.lower()):
             reason = f"its name, {name}"
             yield ArgumentClue(name, ArgumentClueSource.NAME, MayBe(Guess(kind)), reason)
@@ -99,58 +99,58 @@ def _named(name: str) -> Iterator[ArgumentClue]:
             return
 
 
-def _hinted(node: ast.expr | None) -> list[Guess]:
+def _hint_guesses(node: ast.expr | None) -> list[Guess]:
     match node:
         case None:
             return []
         case ast.Constant(value=None):
             return [Guess(ArgumentKind.NONE)]
         case ast.Constant(value=str() as text):
-            return _quoted(text)
+            return _string_hint_guesses(text)
         case ast.BinOp(op=ast.BitOr(), left=left, right=right):
-            return [*_hinted(left), *_hinted(right)]
+            return [*_hint_guesses(left), *_hint_guesses(right)]
         case ast.Subscript(value=value, slice=inner):
-            return _generic(_last(value), inner)
+            return _generic_guesses(_last_name(value), inner)
         case _:
-            kind = _SIMPLE.get(_last(node))
+            kind = _SIMPLE.get(_last_name(node))
             return [Guess(kind)] if kind else []
 
 
-def _quoted(text: str) -> list[Guess]:
+def _string_hint_guesses(text: str) -> list[Guess]:
     try:
-        return _hinted(ast.parse(text, mode="eval").body)
+        return _hint_guesses(ast.parse(text, mode="eval").body)
     except SyntaxError:
         return []
 
 
-def _generic(outer: str, inner: ast.expr) -> list[Guess]:
+def _generic_guesses(outer: str, inner: ast.expr) -> list[Guess]:
     parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-    found: list[Guess] = []
+    guesses: list[Guess] = []
     if outer == "Optional":
-        found = [*_hinted(inner), Guess(ArgumentKind.NONE)]
+        guesses = [*_hint_guesses(inner), Guess(ArgumentKind.NONE)]
     elif outer == "Union":
-        found = [guess for part in parts for guess in _hinted(part)]
+        guesses = [guess for part in parts for guess in _hint_guesses(part)]
     elif outer == "Literal":
-        found = [guess for part in parts if (guess := guess_of(part)) is not None]
+        guesses = [guess for part in parts if (guess := guess_of(part)) is not None]
     elif outer in _LISTS:
-        items = tuple(_hinted(inner))
-        found = [Guess(ArgumentKind.LIST, items=items)] if items else []
+        items = tuple(_hint_guesses(inner))
+        guesses = [Guess(ArgumentKind.LIST, items=items)] if items else []
     elif outer in {"tuple", "Tuple"}:
-        found = _tuple(parts)
+        guesses = _tuple_guesses(parts)
     elif outer in _SIMPLE:
-        found = [Guess(_SIMPLE[outer])]
-    return found
+        guesses = [Guess(_SIMPLE[outer])]
+    return guesses
 
 
-def _tuple(parts: list[ast.expr]) -> list[Guess]:
-    items = [_hinted(part) for part in parts]
-    if any(len(found) != 1 for found in items):
-        return []  # `tuple[int, ...]`, or items that may be several things
+def _tuple_guesses(parts: list[ast.expr]) -> list[Guess]:
+    items = [_hint_guesses(part) for part in parts]
+    if any(len(guesses) != 1 for guesses in items):
+        return []  # `tuple[int, ...]`, or items of several kinds
     length = NumberRange(len(items), len(items))
-    return [Guess(ArgumentKind.TUPLE, items=tuple(found[0] for found in items), length=length)]
+    return [Guess(ArgumentKind.TUPLE, items=tuple(guesses[0] for guesses in items), length=length)]
 
 
-def _last(node: ast.expr) -> str:
+def _last_name(node: ast.expr) -> str:
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name

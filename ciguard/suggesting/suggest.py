@@ -1,6 +1,6 @@
-"""From a file to proposals for its functions: Table 1 of the paper, row by row.
+"""Proposes annotations for the functions of a file, by the rows of Table 1 of the paper.
 
-Static: the program is parsed, never imported.
+The analysis is static: the program is parsed, never imported.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ciguard.suggesting.argument_flow import item_of
 from ciguard.suggesting.body import ForwardedArgument, body_clues
 from ciguard.suggesting.calls import call_clues
 from ciguard.suggesting.clues import ArgumentClueSource, Clues
 from ciguard.suggesting.combine import combined
+from ciguard.suggesting.existing_annotations import facts_of_annotation
 from ciguard.suggesting.functions import UnannotatedFunction, subjects_of
-from ciguard.suggesting.given import item_of
 from ciguard.suggesting.guards import guard_clues
 from ciguard.suggesting.library import Roles
-from ciguard.suggesting.literals import bound_once
-from ciguard.suggesting.proposals import FunctionProposals, Proposal, Unknown, source_of
-from ciguard.suggesting.signatures import head_clues
-from ciguard.suggesting.stated import facts_stated
+from ciguard.suggesting.literals import single_assignments
+from ciguard.suggesting.proposals import FunctionProposals, Proposal, UnknownArgument, source_of
+from ciguard.suggesting.signatures import signature_clues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,19 +30,22 @@ if TYPE_CHECKING:
     from ciguard.knowledge import KnownApis
     from ciguard.suggesting.project import ProjectModule
 
-_ROUNDS = 3
-"""How far what is known of a function is handed to those that call it."""
-_TOLD_ON = {
+_PROPAGATION_ROUNDS = 3
+"""Number of call levels across which clues are propagated from callees to callers."""
+_PROPAGATED_SOURCES = {
     ArgumentClueSource.GUARD,
     ArgumentClueSource.HINT,
     ArgumentClueSource.LIBRARY,
     ArgumentClueSource.PROJECT,
     ArgumentClueSource.USE,
 }
+"""Sources whose clues are propagated to callers."""
 
 
 @dataclass(slots=True)
-class _Study:
+class _FunctionClues:
+    """The clues on one function, and the arguments that it passes on."""
+
     subject: UnannotatedFunction
     clues: Clues = field(default_factory=Clues)
     passed: list[ForwardedArgument] = field(default_factory=list)
@@ -54,126 +57,131 @@ def suggestions(
     known_of: Callable[[str], KnownApis | None],
     pattern: str = "*",
 ) -> list[FunctionProposals]:
-    """Return what is proposed for the functions of a module that are not annotated yet.
+    """Return proposals for the functions of a module that are not annotated yet.
 
     Args:
-        module: the program.
-        others: of its project.
-        known_of: what is known of a library, by the name of its module.
-        pattern: which functions; private ones only where it names them.
+        module: module of the program.
+        others: other modules of the project.
+        known_of: returns the known APIs of a library, by module name.
+        pattern: glob of function names; private functions are included only if it names them.
     """
-    studies = _studied(module, others, Roles(cache(known_of)))
-    for _ in range(_ROUNDS):
-        for study in studies.values():
-            _hear(study, studies)
-    chosen = [
-        study
-        for study in studies.values()
-        if not study.subject.is_excluded and _is_chosen(study.subject, pattern)
+    clues_by_name = _clues_by_function(module, others, Roles(cache(known_of)))
+    for _ in range(_PROPAGATION_ROUNDS):
+        for function_clues in clues_by_name.values():
+            _add_callee_clues(function_clues, clues_by_name)
+    selected = [
+        function_clues
+        for function_clues in clues_by_name.values()
+        if not function_clues.subject.is_excluded and _matches(function_clues.subject, pattern)
     ]
-    return [_suggested(study) for study in chosen]
+    return [_proposals_for(function_clues) for function_clues in selected]
 
 
-def _studied(
+def _clues_by_function(
     module: ProjectModule, others: Sequence[ProjectModule], roles: Roles
-) -> dict[str, _Study]:
+) -> dict[str, _FunctionClues]:
     subjects = subjects_of(module.tree)
     functions = {subject.name for subject in subjects if not subject.owner}
     classes = {subject.owner for subject in subjects}
-    constants = bound_once(module.tree.body)
-    found: dict[str, _Study] = {}
+    constants = single_assignments(module.tree.body)
+    clues_by_name: dict[str, _FunctionClues] = {}
     for subject in subjects:
-        study = _Study(subject)
-        guard_clues(subject, study.clues)
-        study.clues.extend(head_clues(subject, constants))
-        clues, study.passed = body_clues(
+        function_clues = _FunctionClues(subject)
+        guard_clues(subject, function_clues.clues)
+        function_clues.clues.extend(signature_clues(subject, constants))
+        clues, function_clues.passed = body_clues(
             subject, module, roles, lambda name: name in functions | classes or name[:5] == "self."
         )
-        study.clues.extend(clues)
-        study.clues.extend(call_clues(subject, module, others, functions))
-        found[subject.name] = study
-    return found
+        function_clues.clues.extend(clues)
+        function_clues.clues.extend(call_clues(subject, module, others, functions))
+        clues_by_name[subject.name] = function_clues
+    return clues_by_name
 
 
-def _hear(study: _Study, studies: dict[str, _Study]) -> None:
-    """Note what the functions that an argument is passed on to say of it."""
-    for passed in study.passed:
-        callee = _callee(passed.callee, study.subject, studies)
-        if callee is None or callee is study:
+def _add_callee_clues(caller: _FunctionClues, clues_by_name: dict[str, _FunctionClues]) -> None:
+    """Add the clues on the parameters that a function's arguments are passed on to."""
+    for passed in caller.passed:
+        callee = _callee(passed.callee, caller.subject, clues_by_name)
+        if callee is None or callee is caller:
             continue
-        placed = callee.subject.positional
+        positional = callee.subject.positional
         if isinstance(passed.place, int):
-            name = placed[passed.place] if passed.place < len(placed) else ""
+            name = positional[passed.place] if passed.place < len(positional) else ""
         else:
             name = passed.place
-        where = f"line {passed.line}: {name} of {callee.subject.name}"
-        stated = callee.subject.annotated.get(name)
-        if stated is not None:
-            for fact in facts_stated(stated):
-                reason = f"{where}, {ast.unparse(stated)}"
-                study.clues.add(passed.parameter, ArgumentClueSource.PROJECT, fact, reason)
+        location = f"line {passed.line}: {name} of {callee.subject.name}"
+        annotation = callee.subject.annotated.get(name)
+        if annotation is not None:
+            for fact in facts_of_annotation(annotation):
+                reason = f"{location}, {ast.unparse(annotation)}"
+                caller.clues.add(passed.parameter, ArgumentClueSource.PROJECT, fact, reason)
             continue
-        _tell_on(callee, name, study, passed.parameter, where)
-        _tell_on(callee, item_of(name), study, item_of(passed.parameter), where)
+        _propagate(callee, name, caller, passed.parameter, location)
+        _propagate(callee, item_of(name), caller, item_of(passed.parameter), location)
 
 
-def _tell_on(callee: _Study, name: str, caller: _Study, parameter: str, where: str) -> None:
+def _propagate(
+    callee: _FunctionClues, name: str, caller: _FunctionClues, parameter: str, location: str
+) -> None:
     for clue in callee.clues.of(name):
-        if clue.source in _TOLD_ON:
-            reason = f"{where} ({clue.reason})" if "(" not in clue.reason else where
+        if clue.source in _PROPAGATED_SOURCES:
+            reason = f"{location} ({clue.reason})" if "(" not in clue.reason else location
             caller.clues.add(
                 parameter, max(clue.source, ArgumentClueSource.PROJECT), clue.fact, reason
             )
 
 
 def _callee(
-    written: str, subject: UnannotatedFunction, studies: dict[str, _Study]
-) -> _Study | None:
-    if written.startswith("self."):
-        written = f"{subject.owner}.{written.removeprefix('self.')}"
-    return studies.get(written) or studies.get(f"{written}.__init__")
+    callee: str, subject: UnannotatedFunction, clues_by_name: dict[str, _FunctionClues]
+) -> _FunctionClues | None:
+    if callee.startswith("self."):
+        callee = f"{subject.owner}.{callee.removeprefix('self.')}"
+    return clues_by_name.get(callee) or clues_by_name.get(f"{callee}.__init__")
 
 
-def _is_chosen(subject: UnannotatedFunction, pattern: str) -> bool:
+def _matches(subject: UnannotatedFunction, pattern: str) -> bool:
     if pattern != "*":
         return fnmatchcase(subject.name, pattern) or fnmatchcase(subject.node.name, pattern)
     return not subject.node.name.startswith("_") or subject.node.name.startswith("__")
 
 
-def _suggested(study: _Study) -> FunctionProposals:
-    subject = study.subject
+def _proposals_for(function_clues: _FunctionClues) -> FunctionProposals:
+    subject = function_clues.subject
     proposals: list[Proposal] = []
-    unknown: list[Unknown] = []
+    unknown: list[UnknownArgument] = []
     for name in subject.parameters:
         if name in subject.annotated:
             continue
-        known = combined(study.clues.of(name), study.clues.of(item_of(name)))
-        if known.options:
-            proposals.append(Proposal(name, source_of(known.options), known.reasons))
+        summary = combined(function_clues.clues.of(name), function_clues.clues.of(item_of(name)))
+        if summary.options:
+            proposals.append(Proposal(name, source_of(summary.options), summary.reasons))
             continue
-        reasons = known.reasons
-        if known.maker:
-            reasons = (*reasons, f'{known.maker} may serve as @generator: objs("{known.maker}")')
-        unknown.append(Unknown(name, name in subject.defaults, reasons))
-    stated = set(_required(subject))
+        reasons = summary.reasons
+        if summary.factory:
+            reasons = (
+                *reasons,
+                f'{summary.factory} may become a @generator: objs("{summary.factory}")',
+            )
+        unknown.append(UnknownArgument(name, name in subject.defaults, reasons))
+    existing = set(_existing_preconditions(subject))
     proposals += [
         Proposal("", text, (reason,))
-        for text, reason in dict(study.clues.requires).items()
-        if text not in stated
+        for text, reason in dict(function_clues.clues.requires).items()
+        if text not in existing
     ]
     return FunctionProposals(subject, tuple(proposals), tuple(unknown))
 
 
-def _required(subject: UnannotatedFunction) -> list[str]:
-    """Return the preconditions that a function has already."""
-    found = []
+def _existing_preconditions(subject: UnannotatedFunction) -> list[str]:
+    """Return the preconditions that a function already has."""
+    preconditions = []
     for decorator in subject.node.decorator_list:
         match decorator:
             case ast.Call(
                 func=ast.Name(id="require") | ast.Attribute(attr="require"),
                 args=[ast.Constant(value=str() as text)],
             ):
-                found.append(text)
+                preconditions.append(text)
             case _:
                 pass
-    return found
+    return preconditions

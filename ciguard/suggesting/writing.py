@@ -1,4 +1,4 @@
-"""Proposals as a change of the program, or as a sidecar file beside it."""
+"""Writes proposals as a diff of the program, or as a sidecar file."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from ciguard.suggesting.functions import UnannotatedFunction
     from ciguard.suggesting.proposals import FunctionProposals
 
-_MODULE = "ciguard.annotations"
-_CALLED = re.compile(r"\b([a-z_]+)\(")
-_WIDTH = 100
-"""Of a line of imports."""
+_ANNOTATIONS_MODULE = "ciguard.annotations"
+_CALL = re.compile(r"\b([a-z_]+)\(")
+_MAX_LINE_LENGTH = 100
+"""Length of an import line."""
 
 
 def as_diff(source: str, shown: str, suggestions: Sequence[FunctionProposals]) -> str:
     """Return a unified diff that inserts the annotations, for `patch -p1` and `git apply`.
 
     Args:
-        source: of the program.
-        shown: its path, as the diff names it.
-        suggestions: what is proposed.
+        source: source text of the program.
+        shown: path of the program in the diff.
+        suggestions: the proposals.
     """
-    return diff_of(shown, source, _annotated(Source(shown, source), suggestions))
+    return diff_of(shown, source, _annotated_source(Source(shown, source), suggestions))
 
 
 def explained(suggestions: Iterable[FunctionProposals]) -> Iterator[str]:
-    """Yield, as lines of comments, the reason of each proposal and what is left to a person."""
+    """Yield the reasons of each proposal as comment lines, and the arguments left to the user."""
     for suggestion in suggestions:
         subject = suggestion.subject
         if not suggestion.proposals and not suggestion.unknown:
@@ -42,27 +42,29 @@ def explained(suggestions: Iterable[FunctionProposals]) -> Iterator[str]:
             yield f"#   @{proposal.decorator}"
             yield from (f"#       {reason}" for reason in proposal.reasons)
         for item in suggestion.unknown:
-            note = "left at its default" if item.has_default else "not known, please annotate"
+            note = "keeps its default" if item.has_default else "unknown, please annotate"
             yield f"#   {item.parameter}: {note}"
             yield from (f"#       {reason}" for reason in item.reasons)
 
 
 def as_sidecar(module_name: str, suggestions: Iterable[FunctionProposals]) -> str:
-    """Return a sidecar file: functions of the same names with annotations and no bodies.
+    """Return a sidecar file: annotated stubs of the functions, without bodies.
 
     Args:
-        module_name: of the program's file.
-        suggestions: what is proposed.
+        module_name: name of the program's file.
+        suggestions: the proposals.
     """
     kept = [suggestion for suggestion in suggestions if suggestion.proposals]
     if not kept:
         return ""
-    parts = [f'"""Annotations of {module_name}."""\n\n{_import(_needed(kept), "")}\n']
+    parts = [
+        f'"""Annotations of {module_name}."""\n\n{_import_statement(_needed_names(kept), "")}\n'
+    ]
     path: list[str] = []
     for suggestion in kept:
         subject = suggestion.subject
         owners = subject.owner.split(".") if subject.owner else []
-        heads = _heads(path, owners)
+        heads = _class_heads(path, owners)
         indent = "    " * len(owners)
         lines = [f"{indent}@{item.decorator}\n" for item in suggestion.proposals]
         stub = f"{indent}def {subject.node.name}({_signature(subject)}): ...\n"
@@ -72,16 +74,16 @@ def as_sidecar(module_name: str, suggestions: Iterable[FunctionProposals]) -> st
     return "".join(parts)
 
 
-def _heads(path: list[str], owners: list[str]) -> list[str]:
-    """Return the heads of the classes that are entered, those left out that one is in already."""
-    same = 0
-    while same < min(len(path), len(owners)) and path[same] == owners[same]:
-        same += 1
-    return [f"{'    ' * at}class {owners[at]}:\n" for at in range(same, len(owners))]
+def _class_heads(path: list[str], owners: list[str]) -> list[str]:
+    """Return the `class` lines to add for a stub, without those that are open already."""
+    depth = 0
+    while depth < min(len(path), len(owners)) and path[depth] == owners[depth]:
+        depth += 1
+    return [f"{'    ' * level}class {owners[level]}:\n" for level in range(depth, len(owners))]
 
 
 def _signature(subject: UnannotatedFunction) -> str:
-    """Return the parameters without type hints; defaults that are no literals become `...`."""
+    """Return the parameters without type hints; defaults other than literals become `...`."""
     arguments = subject.node.args
 
     def plain(item: ast.arg) -> ast.arg:
@@ -109,68 +111,79 @@ def _signature(subject: UnannotatedFunction) -> str:
     )
 
 
-# --- the change -----------------------------------------------------------------------------------
+# --- the diff -------------------------------------------------------------------------------------
 
 
-def _annotated(source: Source, suggestions: Sequence[FunctionProposals]) -> str:
-    needed = _needed(suggestions)
+def _annotated_source(source: Source, suggestions: Sequence[FunctionProposals]) -> str:
+    needed = _needed_names(suggestions)
     if not needed:
         return source.text
-    prefix = "annotations." if _clashes(source.tree, needed) else ""
-    at, imported, gone = _with_import(source.tree, needed, prefix)
-    inserted = {at: imported}
+    prefix = "annotations." if _has_name_clash(source.tree, needed) else ""
+    import_line, import_lines, replaced = _with_import(source.tree, needed, prefix)
+    inserted = {import_line: import_lines}
     for suggestion in suggestions:
         subject = suggestion.subject
         head = source.lines[subject.first_line - 1]
         indent = head[: len(head) - len(head.lstrip())]
         lines = [f"{indent}@{_qualified(item.decorator, prefix)}" for item in suggestion.proposals]
         inserted.setdefault(subject.node.lineno, []).extend(lines)
-    return source.with_lines(inserted, gone)
+    return source.with_lines(inserted, replaced)
 
 
 def _with_import(tree: ast.Module, needed: set[str], prefix: str) -> tuple[int, list[str], range]:
-    """Return before which line an import goes, its lines, and those that it stands for."""
-    old = next((node for node in tree.body if _is_ours(node)), None)
-    if isinstance(old, ast.ImportFrom) and not prefix:
-        names = needed | {item.name for item in old.names}
-        gone = range(old.lineno, (old.end_lineno or old.lineno) + 1)
-        return old.lineno, _import(names, "").split("\n"), gone
-    at = max((node.end_lineno or 0 for node in tree.body[: opening(tree)]), default=0) + 1
-    return at, [] if old is not None else _import(needed, prefix).split("\n"), range(0)
+    """Return the line to insert an import before, its lines, and the lines that it replaces."""
+    existing = next((node for node in tree.body if _is_annotations_import(node)), None)
+    if isinstance(existing, ast.ImportFrom) and not prefix:
+        names = needed | {item.name for item in existing.names}
+        replaced = range(existing.lineno, (existing.end_lineno or existing.lineno) + 1)
+        return existing.lineno, _import_statement(names, "").split("\n"), replaced
+    line = max((node.end_lineno or 0 for node in tree.body[: opening(tree)]), default=0) + 1
+    return (
+        line,
+        [] if existing is not None else _import_statement(needed, prefix).split("\n"),
+        range(0),
+    )
 
 
-def _is_ours(node: ast.AST) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == _MODULE
+def _is_annotations_import(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == _ANNOTATIONS_MODULE
 
 
-def _clashes(tree: ast.Module, needed: set[str]) -> bool:
-    """Return whether the program has other things of these names."""
-    named = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    nodes: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, named)]
-    nodes += [one for node in tree.body if isinstance(node, ast.Assign) for one in node.targets]
-    return any(name in needed for node in nodes if not _is_ours(node) for name in bound_by(node))
+def _has_name_clash(tree: ast.Module, needed: set[str]) -> bool:
+    """Return whether the program defines one of these names itself."""
+    binding_nodes = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    nodes: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, binding_nodes)]
+    nodes += [
+        target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets
+    ]
+    return any(
+        name in needed
+        for node in nodes
+        if not _is_annotations_import(node)
+        for name in bound_by(node)
+    )
 
 
-def _needed(suggestions: Iterable[FunctionProposals]) -> set[str]:
-    found: set[str] = set()
+def _needed_names(suggestions: Iterable[FunctionProposals]) -> set[str]:
+    names: set[str] = set()
     for suggestion in suggestions:
         for item in suggestion.proposals:
-            found.add("arg" if item.parameter else "require")
-            found |= set(_CALLED.findall(item.values)) if item.parameter else set()
-    return found
+            names.add("arg" if item.parameter else "require")
+            names |= set(_CALL.findall(item.values)) if item.parameter else set()
+    return names
 
 
 def _qualified(decorator: str, prefix: str) -> str:
     if not prefix or decorator.startswith("require("):
         return prefix + decorator
-    return _CALLED.sub(rf"{prefix}\1(", decorator)
+    return _CALL.sub(rf"{prefix}\1(", decorator)
 
 
-def _import(names: set[str], prefix: str) -> str:
+def _import_statement(names: set[str], prefix: str) -> str:
     if prefix:
         return "from ciguard import annotations"
-    line = f"from {_MODULE} import {', '.join(sorted(names))}"
-    if len(line) <= _WIDTH:
+    line = f"from {_ANNOTATIONS_MODULE} import {', '.join(sorted(names))}"
+    if len(line) <= _MAX_LINE_LENGTH:
         return line
     inner = "".join(f"    {name},\n" for name in sorted(names))
-    return f"from {_MODULE} import (\n{inner})"
+    return f"from {_ANNOTATIONS_MODULE} import (\n{inner})"

@@ -44,7 +44,7 @@ def test_a_dependent_project_is_tested_with_what_it_requires(tmp_path: Path) -> 
     done = _init(tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert "The targets are what the project requires." in done.stdout
+    assert "The targets are the versions that the project requires." in done.stdout
     assert "trunk is taken for it" in done.stdout
     configured = tomllib.loads((tmp_path / "ciguard.toml").read_text("utf-8"))
     assert configured == {"budget": "3m", "fail-on": "medium"}  # named there, they would go stale

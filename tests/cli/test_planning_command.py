@@ -36,13 +36,13 @@ def test_a_plan_is_explained_and_written(repository: Path) -> None:
     answer = _ciguard(repository, "plan", *words, "--out", "p.json")
 
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.startswith("plan: pull-request, jobs: 2, rows not run: 1\n")
+    assert answer.stdout.startswith("plan: pull-request, jobs: 2, skipped rows: 1\n")
     assert (
         "job: tensorflow-cpu==2.21.0 against tensorflow-cpu==2.12.0 (cpu, ubuntu" in answer.stdout
     )
     assert answer.stdout.count("job: ") == 1
-    assert "not run: tensorflow-cpu==2.21.0@cuda on cuda: the package is built" in answer.stdout
-    assert "first: tensorflow.abs\n" in answer.stdout
+    assert "skipped: tensorflow-cpu==2.21.0@cuda on cuda: the package is built" in answer.stdout
+    assert "focus: tensorflow.abs\n" in answer.stdout
     assert (
         "run it: ciguard run --plan p.json --base tensorflow-cpu==2.12.0 "
         "--target tensorflow-cpu==2.21.0\n"
@@ -92,8 +92,8 @@ def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) 
     answer = _ciguard(repository, "plan", "--against", "HEAD~1", "--device", "cuda")
 
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.startswith("plan: pull-request, jobs: 0, rows not run: 0\n")
-    assert "  - Left out on cuda:0: no device code, " in answer.stdout
+    assert answer.stdout.startswith("plan: pull-request, jobs: 0, skipped rows: 0\n")
+    assert "  - Skipped on cuda:0: no device code, " in answer.stdout
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) 
         (("--against", "nowhere"), "git fetch origin"),
         (("--mode", "pull-request"), "name it with --against"),
         (("--base-wheel", "x.whl"), "--base-wheel: names the base of --wheel"),
-        (("--wheel", "x.whl"), "Keep the name that the build gave the wheel"),
+        (("--wheel", "x.whl"), "Keep the file name that the build gave the wheel"),
         (("--device", "gpu"), "no device 'gpu'. Write cpu, cuda or cuda:1. Did you mean 'cpu'?"),
         (("--target", "nothing==1"), "no library that ciguard can test"),
         (("--out", "no/such/folder/plan.json"), "Name another file with --out"),

@@ -88,7 +88,7 @@ def test_what_a_commit_changed_is_planned_first_and_found_by_the_planned_row(
     assert (unplanned.returncode, found_without) == (0, []), unplanned.stdout + unplanned.stderr
     plan = json.loads((tmp_path / "plan.json").read_text("utf-8"))
     assert plan["focus"] == ["model.py:*"]
-    assert "Level function begins with what the change reaches: model.py." in planned.stdout
+    assert "Level function starts with files that the change reaches: model.py." in planned.stdout
     assert done.returncode == 1, done.stdout + done.stderr
     (found,) = found_in(tmp_path / "out")
     assert (found["oracle"], found["kind"], found["confirmed"]) == ("function", "exception", True)

@@ -1,4 +1,4 @@
-"""The process that runs annotated functions: it answers, dies, hangs, and starts again."""
+"""The process that runs annotated functions: it responds, crashes, hangs, and restarts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def call(n: int) -> dict[str, object]:
     return {"function": "f", "arguments": [["n", n]], "constructor": None, "outer": None}
 
 
-def test_calls_are_judged_and_a_new_process_follows_one_that_ended(
+def test_calls_get_verdicts_and_a_crashed_process_is_replaced(
     host: ProgramHost, program: ProgramFile
 ) -> None:
     execution = Execution(host, program, limit_s=0.5)
@@ -82,8 +82,8 @@ def test_calls_are_judged_and_a_new_process_follows_one_that_ended(
     assert isinstance(verdicts[0], CallPassed)
     assert verdicts[7] == Discarded("n != 7")
     assert isinstance(verdicts[5], CallPassed)
-    failures = {n: v for n, v in verdicts.items() if isinstance(v, CallFailure)}
-    assert {n: v.kind for n, v in failures.items()} == {
+    failures = {n: verdict for n, verdict in verdicts.items() if isinstance(verdict, CallFailure)}
+    assert {n: verdict.kind for n, verdict in failures.items()} == {
         1: FailureKind.EXCEPTION,
         2: FailureKind.CRASH,
         3: FailureKind.TIMEOUT,
@@ -92,11 +92,11 @@ def test_calls_are_judged_and_a_new_process_follows_one_that_ended(
     }
     assert all(failure.frames[-1].function == "f" for failure in failures.values())
     assert failures[2].type == "SIGSEGV"
-    assert failures[4].message == "the interpreter ended with exit status 0"
+    assert failures[4].message == "the interpreter terminated with exit status 0"
     assert failures[3].key == failures[6].key
 
 
-def test_a_call_after_a_crash_runs_in_a_process_that_knows_nothing_of_it(
+def test_a_call_after_a_crash_runs_in_a_fresh_process(
     host: ProgramHost, program: ProgramFile
 ) -> None:
     execution = Execution(host, program, limit_s=5)
@@ -110,7 +110,7 @@ def test_a_call_after_a_crash_runs_in_a_process_that_knows_nothing_of_it(
     assert isinstance(fresh, CallPassed)
 
 
-def test_the_output_is_that_of_the_last_call_alone(host: ProgramHost, program: ProgramFile) -> None:
+def test_the_output_contains_only_the_last_call(host: ProgramHost, program: ProgramFile) -> None:
     execution = Execution(host, program, limit_s=5)
 
     execution.verdict(call(0))
@@ -119,7 +119,9 @@ def test_the_output_is_that_of_the_last_call_alone(host: ProgramHost, program: P
     assert host.output() == ("out 1\n", "err 1\n")
 
 
-def test_a_program_is_described_or_it_is_said_why_not(host: ProgramHost, tmp_path: Path) -> None:
+def test_a_program_is_described_or_the_reason_is_returned(
+    host: ProgramHost, tmp_path: Path
+) -> None:
     texts = {
         "model": PROGRAM,
         "raises": "def f():\n    return 1 / 0\nf()\n",
@@ -129,37 +131,43 @@ def test_a_program_is_described_or_it_is_said_why_not(host: ProgramHost, tmp_pat
         "torn": "def f(:\n",
         "types": PROGRAM,
     }
-    found = {}
+    collections = {}
     for name, text in texts.items():
         (tmp_path / f"{name}.py").write_text(text)
-        found[name] = collect(host, ProgramFile.at(tmp_path / f"{name}.py"))
+        collections[name] = collect(host, ProgramFile.at(tmp_path / f"{name}.py"))
 
-    model, shadowing = found["model"], found["types"]
+    model, shadowing = collections["model"], collections["types"]
     assert isinstance(model, Collected)
     assert [function.name for function in model.module.functions] == ["f"]
     assert isinstance(shadowing, Collected)
     assert shadowing.module.file == str(tmp_path / "types.py")
-    said = {name: one.text for name, one in found.items() if isinstance(one, Broken)}
-    assert said.keys() == {"raises", "crashes", "lost", "torn"}
-    assert "line 2, in f\n    return 1 / 0\n" in said["raises"]
-    assert said["raises"].endswith("ZeroDivisionError: division by zero")
-    assert "its import ends the interpreter with SIGABRT" in said["crashes"]
-    assert "torn.py" in said["torn"]
-    assert "SyntaxError" in said["torn"]
-    missing = found["missing"]
+    texts_of_failures = {
+        name: collection.text
+        for name, collection in collections.items()
+        if isinstance(collection, Broken)
+    }
+    assert texts_of_failures.keys() == {"raises", "crashes", "lost", "torn"}
+    assert "line 2, in f\n    return 1 / 0\n" in texts_of_failures["raises"]
+    assert texts_of_failures["raises"].endswith("ZeroDivisionError: division by zero")
+    assert "its import terminates the interpreter with SIGABRT" in texts_of_failures["crashes"]
+    assert "torn.py" in texts_of_failures["torn"]
+    assert "SyntaxError" in texts_of_failures["torn"]
+    missing = collections["missing"]
     assert isinstance(missing, SkippedProgram)
     assert "surely_not_installed" in missing.reason
 
 
-def test_answers_say_what_became_of_the_process(host: ProgramHost, program: ProgramFile) -> None:
+def test_answers_report_crashes_and_timeouts_of_the_process(
+    host: ProgramHost, program: ProgramFile
+) -> None:
     assert isinstance(host.call(program, call(0), limit_s=5), Answered)
-    died = host.call(program, call(2), limit_s=5)
-    assert isinstance(died, ProcessEnded)
-    assert died.is_signal
+    crashed = host.call(program, call(2), limit_s=5)
+    assert isinstance(crashed, ProcessEnded)
+    assert crashed.is_signal
     assert not host.is_running
-    late = host.call(program, call(6), limit_s=0.1)
-    assert isinstance(late, TimedOut)
-    assert late.frames[-1].function == "f"
+    timed_out = host.call(program, call(6), limit_s=0.1)
+    assert isinstance(timed_out, TimedOut)
+    assert timed_out.frames[-1].function == "f"
 
 
 def test_programs_of_one_import_path_share_a_process(tmp_path: Path) -> None:
@@ -178,9 +186,7 @@ def test_programs_of_one_import_path_share_a_process(tmp_path: Path) -> None:
     assert first is not other
 
 
-def test_what_a_program_prints_for_ever_does_not_fill_the_disk(
-    host: ProgramHost, tmp_path: Path
-) -> None:
+def test_endless_output_of_a_program_is_truncated(host: ProgramHost, tmp_path: Path) -> None:
     (tmp_path / "talkative.py").write_text(
         """
 import time

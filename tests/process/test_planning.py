@@ -1,4 +1,4 @@
-"""Plans of real repositories, read by real git."""
+"""Plans of real repositories, read with git."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ def test_an_upgrade_is_planned_with_the_apis_that_the_sources_use(repository: Pa
         "tensorflow.keras.layers.Dense",
     }
     assert plan.uses["tensorflow.square"] == (Place(path="app/model.py", line=10),)
-    assert "held against tensorflow-cpu==2.12.0" in plan.reasons[0]
+    assert "compared with tensorflow-cpu==2.12.0" in plan.reasons[0]
 
 
-def test_a_changed_model_puts_its_changed_lines_first(repository: Path) -> None:
+def test_apis_in_changed_lines_come_first_in_the_focus(repository: Path) -> None:
     _commit(repository, {"app/model.py": MODEL.replace("square(x - y)", "abs(x - y)")})
 
     plan = make_plan(_request(repository), _no_index)
@@ -109,7 +109,7 @@ def test_a_changed_model_puts_its_changed_lines_first(repository: Path) -> None:
     assert any("loss in app/model.py" in reason for reason in plan.reasons)
 
 
-def test_a_pull_request_that_touches_only_documentation_runs_nothing_and_says_so(
+def test_a_pull_request_with_only_documentation_runs_nothing(
     repository: Path,
 ) -> None:
     _commit(repository, {"README.md": "# Hi\n", "docs/a.md": "x"})
@@ -117,18 +117,18 @@ def test_a_pull_request_that_touches_only_documentation_runs_nothing_and_says_so
     plan = make_plan(_request(repository), _no_index)
 
     assert plan.jobs == ()
-    assert plan.skipped == ()  # nothing that should have run could not
-    assert plan.reasons[0] == "Nothing is run: only documentation changes."
+    assert plan.skipped == ()  # no requested row was impossible
+    assert plan.reasons[0] == "Nothing is run, since only documentation changes."
 
 
-def test_a_batch_tests_what_is_required_without_a_base(repository: Path) -> None:
+def test_a_batch_tests_the_required_versions_without_a_base(repository: Path) -> None:
     plan = make_plan(_request(repository, "", mode=PlanMode.BATCH), _no_index)
 
     assert [job.targets for job in plan.jobs] == [("tensorflow-cpu==2.12.0",)]
     assert "tensorflow.square" in plan.focus
 
 
-def test_targets_of_the_settings_come_before_what_is_required(repository: Path) -> None:
+def test_targets_of_the_settings_override_required_versions(repository: Path) -> None:
     chosen = ("torch==2.13.0", "torch==2.12.0")
 
     plan = make_plan(
@@ -140,7 +140,7 @@ def test_targets_of_the_settings_come_before_what_is_required(repository: Path) 
     assert plan.focus == ()  # nothing of torch is used here
 
 
-def test_what_ciguard_itself_has_written_is_no_change_and_no_source(repository: Path) -> None:
+def test_files_written_by_ciguard_are_neither_changes_nor_sources(repository: Path) -> None:
     script = "import tensorflow as tf\ntf.abs(1)\n"
     results = {
         ".ciguard/run/reproducers/a.py": script,
@@ -151,11 +151,11 @@ def test_what_ciguard_itself_has_written_is_no_change_and_no_source(repository: 
 
     plan = make_plan(_request(repository), _no_index)
 
-    assert plan.reasons[0] == "Nothing is run: nothing differs from the base."
+    assert plan.reasons[0] == "Nothing is run, since nothing differs from the base."
     assert "tensorflow.abs" not in plan.uses
 
 
-def test_a_pull_request_without_a_base_is_refused(repository: Path) -> None:
+def test_a_pull_request_without_a_base_is_an_error(repository: Path) -> None:
     with pytest.raises(PlanError, match="--against"):
         make_plan(_request(repository, ""), _no_index)
 
@@ -163,14 +163,14 @@ def test_a_pull_request_without_a_base_is_refused(repository: Path) -> None:
 @pytest.mark.parametrize(
     "ref", ["no-such", "--output=/tmp/x", "-h", "HEAD:README.md", "a\nb", "a\0b"]
 )
-def test_a_base_that_is_no_commit_is_refused_with_the_remedy(repository: Path, ref: str) -> None:
-    with pytest.raises(PlanError, match=r"no such commit here\. Run `git fetch origin`") as caught:
+def test_an_unknown_base_is_an_error_with_advice(repository: Path, ref: str) -> None:
+    with pytest.raises(PlanError, match=r"has no such commit\. Run `git fetch origin`") as caught:
         make_plan(_request(repository, ref), _no_index)
 
     assert "\n" not in str(caught.value)
 
 
-def test_a_shallow_clone_without_the_base_says_how_to_fetch_it(
+def test_a_shallow_clone_without_the_base_is_an_error_with_advice(
     repository: Path, tmp_path: Path
 ) -> None:
     base = git(repository, "rev-parse", "HEAD")
@@ -184,7 +184,7 @@ def test_a_shallow_clone_without_the_base_says_how_to_fetch_it(
     assert make_plan(_request(deep, base), _no_index).jobs
 
 
-def test_a_shallow_clone_that_has_the_base_but_no_history_says_so_too(
+def test_a_shallow_clone_without_the_history_is_an_error_with_advice(
     repository: Path, tmp_path: Path
 ) -> None:
     base = git(repository, "rev-parse", "HEAD")
@@ -195,7 +195,7 @@ def test_a_shallow_clone_that_has_the_base_but_no_history_says_so_too(
     git(tmp_path, "clone", "--quiet", "--depth=1", repository.as_uri(), str(shallow))
     git(shallow, "fetch", "--quiet", "--depth=1", "origin", base)
 
-    with pytest.raises(PlanError, match="does not hold the history"):
+    with pytest.raises(PlanError, match="lacks the history"):
         make_plan(_request(shallow, base), _no_index)
 
 
@@ -226,7 +226,7 @@ def test_a_shallow_checkout_is_deepened_up_to_the_base(
     assert (change.base, change.head) == ("2.12.0", "2.21.0")
 
 
-def test_only_what_the_branch_changed_counts_when_the_base_has_moved_on(repository: Path) -> None:
+def test_only_changes_of_the_branch_count_if_the_base_has_new_commits(repository: Path) -> None:
     start = git(repository, "rev-parse", "HEAD")
     _commit(repository, {"requirements.txt": "tensorflow-cpu==2.21.0\n"})
     git(repository, "branch", "moved")
@@ -238,7 +238,7 @@ def test_only_what_the_branch_changed_counts_when_the_base_has_moved_on(reposito
     assert plan.changes == ()
 
 
-def test_hostile_file_names_are_data(repository: Path) -> None:
+def test_hostile_file_names_are_handled_as_data(repository: Path) -> None:
     code = "import torch\ntorch.sin(1)\n"
     _commit(
         repository,
@@ -283,7 +283,7 @@ def test_a_link_out_of_the_repository_is_not_followed(repository: Path, tmp_path
     assert any("link.py was not read" in reason for reason in plan.reasons)
 
 
-def test_what_cannot_be_parsed_is_said_and_the_rest_is_planned(repository: Path) -> None:
+def test_unparsable_files_are_reported_and_the_rest_is_planned(repository: Path) -> None:
     _commit(
         repository,
         {
@@ -302,7 +302,7 @@ def test_what_cannot_be_parsed_is_said_and_the_rest_is_planned(repository: Path)
     assert "tensorflow.square" in plan.uses
 
 
-def test_only_the_folder_at_hand_counts_in_a_repository_of_many_projects(
+def test_only_the_current_folder_counts_in_a_repository_of_several_projects(
     repository: Path,
 ) -> None:
     _commit(
@@ -318,12 +318,12 @@ def test_only_the_folder_at_hand_counts_in_a_repository_of_many_projects(
     assert (beside.changes, beside.jobs) == ((), ())
 
 
-def test_a_folder_outside_of_any_repository_is_refused(tmp_path: Path) -> None:
+def test_a_folder_outside_any_repository_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="not the checkout of a git repository"):
         make_plan(_request(tmp_path), _no_index)
 
 
-def test_a_library_s_own_wheel_is_held_against_its_release(repository: Path) -> None:
+def test_the_wheel_of_a_library_is_compared_with_its_release(repository: Path) -> None:
     _commit(
         repository,
         {
@@ -343,7 +343,7 @@ def test_a_library_s_own_wheel_is_held_against_its_release(repository: Path) -> 
     assert any("builds torch" in reason and "--wheel" in reason for reason in without.reasons)
 
 
-def test_an_extension_s_wheel_stands_beside_the_library_that_it_extends(repository: Path) -> None:
+def test_the_wheel_of_an_extension_is_combined_with_its_library(repository: Path) -> None:
     _commit(
         repository,
         {
@@ -361,17 +361,17 @@ def test_an_extension_s_wheel_stands_beside_the_library_that_it_extends(reposito
     assert plan.focus[0] == "torch.ops.warp.bend"
 
 
-def test_a_wheel_that_extends_nothing_known_is_refused(repository: Path) -> None:
+def test_a_wheel_that_extends_no_known_library_is_an_error(repository: Path) -> None:
     _commit(repository, {"requirements.txt": "numpy\n"})
 
-    with pytest.raises(PlanError, match="name the one that it extends"):
+    with pytest.raises(PlanError, match="name the library that it extends"):
         make_plan(
             _request(repository, wheels=Wheels(head=Path("warp-1.0-py3-none-any.whl"))),
             lambda _: "",
         )
 
 
-def test_the_number_of_shards_is_that_of_the_request(repository: Path) -> None:
+def test_the_plan_has_the_requested_number_of_shards(repository: Path) -> None:
     _commit(repository, {"app/model.py": MODEL + "\n"})
 
     plan = make_plan(_request(repository, runners=Runners(shards=3)), _no_index)
@@ -423,7 +423,7 @@ TRITON = "import triton\n\n\n@triton.jit\ndef add(x):\n    return x\n"
         ),
     ],
 )
-def test_a_pull_request_that_may_matter_to_a_gpu_has_rows_for_it_and_says_why(
+def test_a_change_that_may_matter_on_a_gpu_has_gpu_rows_with_a_reason(
     repository: Path, files: dict[str, str | None], reason: str
 ) -> None:
     _commit(repository, {"kernel.py": TRITON, "deploy.sh": "USE_CUDA=1 make\n"})
@@ -445,7 +445,7 @@ def test_a_pull_request_that_may_matter_to_a_gpu_has_rows_for_it_and_says_why(
         {"docs/cuda.md": "Runs on GPUs.\n", "app/new.py": "x = 1\n"},
     ],
 )
-def test_a_pull_request_that_cannot_matter_to_a_gpu_leaves_it_out_and_says_so(
+def test_a_change_that_cannot_matter_on_a_gpu_has_no_gpu_rows(
     repository: Path, files: dict[str, str | None]
 ) -> None:
     _commit(repository, {"kernel.py": TRITON, "deploy.sh": "USE_CUDA=1 make\n"})
@@ -454,28 +454,28 @@ def test_a_pull_request_that_cannot_matter_to_a_gpu_leaves_it_out_and_says_so(
     plan = _on_gpus(repository)
 
     assert [job.device for job in plan.jobs] == ["cpu"]
-    assert plan.skipped == ()  # a clean verdict is a full one
-    assert any(line.startswith("  - Left out on cuda:0: ") for line in explanation(plan))
+    assert plan.skipped == ()  # rows that do not matter do not count as skipped
+    assert any(line.startswith("  - Skipped on cuda:0: ") for line in explanation(plan))
 
 
-def test_a_plan_for_gpus_alone_may_come_to_nothing_and_says_why(repository: Path) -> None:
+def test_a_plan_for_gpus_alone_is_empty_if_the_change_cannot_matter(repository: Path) -> None:
     _commit(repository, {"app/new.py": "x = 1\n"})
     runners = Runners(devices=("cuda:0", "cuda:1"), gpu=("two-gpus",))
 
     plan = _on_gpus(repository, runners=runners)
 
     assert (plan.jobs, plan.skipped) == ((), ())
-    assert any(reason.startswith("Left out on cuda:0, cuda:1: ") for reason in plan.reasons)
+    assert any(reason.startswith("Skipped on cuda:0, cuda:1: ") for reason in plan.reasons)
 
 
-def test_without_a_pull_request_gpus_have_all_rows(repository: Path) -> None:
+def test_plans_outside_pull_requests_have_all_gpu_rows(repository: Path) -> None:
     for against in ("", "HEAD"):
         plan = _on_gpus(repository, against=against, mode=PlanMode.BATCH)
 
         assert [job.device for job in plan.jobs] == ["cpu", "cuda"]
 
 
-def test_what_a_change_may_have_built_is_tested_on_a_gpu(repository: Path) -> None:
+def test_targets_that_the_change_may_have_built_run_on_gpus(repository: Path) -> None:
     _commit(repository, {"app/new.py": "x = 1\n"})
     wheel = Path("dist/torch-2.14.0-cp311-cp311-linux_x86_64.whl")
 
@@ -488,7 +488,7 @@ def test_what_a_change_may_have_built_is_tested_on_a_gpu(repository: Path) -> No
     assert {job.device for job in of_written.jobs} == {"cuda"}  # asked for by the target
 
 
-def test_nothing_is_said_of_gpus_to_who_asks_for_none(repository: Path) -> None:
+def test_a_plan_without_requested_gpus_does_not_mention_them(repository: Path) -> None:
     _commit(repository, {"app/new.py": "x = 1\n"})
 
     plan = make_plan(_request(repository), _no_index)

@@ -1,7 +1,7 @@
-"""What can be told without running anything of the user.
+"""Static checks of annotations and calls, which run no user code.
 
-`annotations` and `unsatisfiable` say which annotations cannot be meant, `validity` whether a call
-that was changed still keeps to them, `about` what a case knows of the functions that it calls.
+`annotations` and `unsatisfiable` find errors in annotations, `validity` checks a changed call.
+`about` describes, inside a case, the functions that its call needs.
 """
 
 from ciguard.functions.checking.about import about_call, about_from_json

@@ -1,4 +1,4 @@
-"""What a case says of the functions that its call takes: enough to write it, and to change it."""
+"""Description, inside a case, of the functions that its call needs: to write and to simplify it."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known of a call's program."""
+    """Description of the program that a case calls."""
 
     module: ModuleSpec
-    """With the functions of the call alone."""
+    """Module with the functions that the call needs."""
     program: ProgramFile
-    """Its paths are relative to the folder that the program was tested in."""
+    """Program, with paths relative to the folder in which it was tested."""
     library: str
-    """Whose tensors it takes; empty for none."""
+    """Library of the tensors that the program takes; empty for none."""
 
 
-def about_call(described: Json, function: str) -> Json:
-    """Return what a case says of the functions that a call of one of them takes.
+def about_call(description: Json, function: str) -> Json:
+    """Return the description of the functions that a call needs, for its case.
 
     Args:
-        described: the description of the module, with `root`, `name` and `library` of the program.
-        function: name of the function that is called.
+        description: description of the module, with `root`, `name` and `library` of the program.
+        function: name of the called function.
     """
-    by_name = {one["name"]: one for one in described["functions"]}
+    by_name = {item["name"]: item for item in description["functions"]}
     needed: dict[str, Json] = {}
     waiting = [function]
     while waiting:
-        found = by_name.get(waiting.pop())
-        if found is not None and found["name"] not in needed:
-            needed[found["name"]] = found
-            waiting += [found["constructor"], found["outer"], *_generators(found["parameters"])]
+        known = by_name.get(waiting.pop())
+        if known is not None and known["name"] not in needed:
+            needed[known["name"]] = known
+            waiting += [known["constructor"], known["outer"], *_generators(known["parameters"])]
     return {
-        **{key: described[key] for key in ("module", "file", "root", "name", "library")},
+        **{key: description[key] for key in ("module", "file", "root", "name", "library")},
         "functions": list(needed.values()),
         "module_test": None,
         "problems": [],
@@ -51,7 +51,7 @@ def about_call(described: Json, function: str) -> Json:
 
 
 def _generators(spec: Json) -> list[str]:
-    """Return the names of the functions that make parts of values."""
+    """Return the names of the functions that generate values of a parameter."""
     if isinstance(spec, list):
         return [name for item in spec for name in _generators(item)]
     if not isinstance(spec, dict):
@@ -61,22 +61,22 @@ def _generators(spec: Json) -> list[str]:
 
 
 def about_from_json(json: Json, file: str) -> About:
-    """Return what a case says of its program.
+    """Return the description of a case's program.
 
     Args:
-        json: what `about_call` returned, or what somebody wrote instead.
-        file: of the program.
+        json: JSON form, from `about_call` or from a file that a user may have edited.
+        file: path of the program.
 
     Raises:
-        ValueError: if it is nothing of the kind.
+        ValueError: if `json` is not such a description.
     """
     try:
         root = str(json["root"])
         if not is_program(file) or not is_program(f"{root}/x.py"):
-            msg = f"{file!r} in {root!r} is no program"
-            raise ValueError(msg)  # noqa: TRY301 - one message for all that may be wrong
+            msg = f"{file!r} in {root!r} is not the path of a program"
+            raise ValueError(msg)  # noqa: TRY301 - all errors share one message
         program = ProgramFile(Path(PurePosixPath(file)), Path(root), str(json["name"]))
         return About(module_from_json(json), program, str(json["library"]))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        msg = f"not what is known of a function: {error!r}"
+        msg = f"not a description of a function: {error!r}"
         raise ValueError(msg) from error

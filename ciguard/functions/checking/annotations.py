@@ -1,4 +1,4 @@
-"""Annotations that cannot be meant, as far as that can be told without running anything."""
+"""Errors in annotations, as far as they can be found without running anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ciguard.functions.checking.unsatisfiable import unsatisfiable
 from ciguard.functions.drawing.plan import needs_of, plan_of
 from ciguard.functions.solving.parsing import names_in, parsed
-from ciguard.functions.solving.resolving import every_reference_of
+from ciguard.functions.solving.resolving import all_references_of
 from ciguard.functions.specs.functions import ModuleSpec, Problem
 from ciguard.functions.specs.kinds import Objs, generators_of
 from ciguard.functions.specs.reading import (
@@ -26,32 +26,36 @@ if TYPE_CHECKING:
 
 
 def module_from_json(json: Json) -> ModuleSpec:
-    """Return the module that a description describes, with all problems of its annotations.
+    """Return the module of a description, with all problems of its annotations.
 
     Raises:
-        ValueError, KeyError: if `json` is no description.
+        ValueError, KeyError: if `json` is not a description.
     """
     module = described_module(json)
     return _with_problems(module, problems_of(module))
 
 
-def with_functions(module: ModuleSpec, described: Json) -> ModuleSpec:
-    """Return a module with functions that were described later, such as nested ones."""
-    added = described_functions(described)
-    known = tuple(f for f in module.functions if f.name not in {one.name for one in added})
-    later = described_problems(described)
-    whole = ModuleSpec(
-        file=module.file, name=module.name, functions=(*known, *added), main=module.main
+def with_functions(module: ModuleSpec, description: Json) -> ModuleSpec:
+    """Return a module, extended by functions that were described later, such as nested ones."""
+    added = described_functions(description)
+    kept = tuple(
+        function
+        for function in module.functions
+        if function.name not in {item.name for item in added}
     )
-    return _with_problems(whole, (*module.problems, *later, *problems_of(whole)))
+    problems = described_problems(description)
+    extended = ModuleSpec(
+        file=module.file, name=module.name, functions=(*kept, *added), main=module.main
+    )
+    return _with_problems(extended, (*module.problems, *problems, *problems_of(extended)))
 
 
-def _with_problems(module: ModuleSpec, more: tuple[Problem, ...]) -> ModuleSpec:
-    return replace(module, problems=tuple(dict.fromkeys((*module.problems, *more))), by_name={})
+def _with_problems(module: ModuleSpec, problems: tuple[Problem, ...]) -> ModuleSpec:
+    return replace(module, problems=tuple(dict.fromkeys((*module.problems, *problems))), by_name={})
 
 
 def problems_of(module: ModuleSpec) -> tuple[Problem, ...]:
-    """Return what is wrong with the annotations of the functions that are tested."""
+    """Return the problems in the annotations of the tested functions."""
     return tuple(
         problem
         for function in module.functions
@@ -61,102 +65,109 @@ def problems_of(module: ModuleSpec) -> tuple[Problem, ...]:
 
 
 def _problems(function: FunctionSpec, module: ModuleSpec) -> Iterator[Problem]:
-    """Yield the problems of a function and of those that make what it is called with."""
-    for part in _parts(function, module):
-        for line, message in _without_values(part):
+    """Yield the problems of a function and of the functions that make its arguments."""
+    for part in _functions_of_call(function, module):
+        for line, message in _missing_values(part):
             yield Problem(part.file, line, message, function.name)
-        wrong_references = _references(part, module)
-        for line, message in (*wrong_references, *unsatisfiable(part)):
+        reference_problems = _wrong_references(part, module)
+        for line, message in (*reference_problems, *unsatisfiable(part)):
             yield Problem(part.annotated_in or part.file, line, message, function.name)
-        wrong = _wrongly_described(part, module)
-        if part is not function and wrong is not None:
-            yield Problem(wrong.file, wrong.line, wrong.message, function.name)
-    circle = _circle(function, module, ())
-    if circle:
-        message = f"{function.name}: objs makes a value from itself: {' → '.join(circle)}"
+        problem = _described_problem(part, module)
+        if part is not function and problem is not None:
+            yield Problem(problem.file, problem.line, problem.message, function.name)
+    cycle = _generator_cycle(function, module, ())
+    if cycle:
+        message = f"{function.name}: objs generates a value from itself: {' → '.join(cycle)}"
         yield Problem(function.file, function.line, message, function.name)
 
 
-def _wrongly_described(part: FunctionSpec, module: ModuleSpec) -> Problem | None:
-    return next((p for p in module.problems if p.function == part.name), None)
+def _described_problem(part: FunctionSpec, module: ModuleSpec) -> Problem | None:
+    return next((problem for problem in module.problems if problem.function == part.name), None)
 
 
-def _parts(function: FunctionSpec, module: ModuleSpec) -> list[FunctionSpec]:
-    found: dict[str, FunctionSpec] = {}
+def _functions_of_call(function: FunctionSpec, module: ModuleSpec) -> list[FunctionSpec]:
+    functions: dict[str, FunctionSpec] = {}
     waiting = [function]
     while waiting:
         part = waiting.pop()
-        if part.name in found:
+        if part.name in functions:
             continue
-        found[part.name] = part
-        waiting += [module.function(name) for name in _needed(part) if name in module.by_name]
-    return list(found.values())
+        functions[part.name] = part
+        waiting += [
+            module.function(name) for name in _needed_functions(part) if name in module.by_name
+        ]
+    return list(functions.values())
 
 
-def _needed(function: FunctionSpec) -> list[str]:
+def _needed_functions(function: FunctionSpec) -> list[str]:
     constructors = [name for name in (function.constructor, function.outer) if name]
     return [*constructors, *_generators(function)]
 
 
 def _generators(function: FunctionSpec) -> list[str]:
-    specs = [p.spec for p in function.parameters if p.spec is not None]
+    specs = [parameter.spec for parameter in function.parameters if parameter.spec is not None]
     return sorted({name for spec in specs for name in generators_of(spec)})
 
 
-def _circle(function: FunctionSpec, module: ModuleSpec, above: tuple[str, ...]) -> tuple[str, ...]:
+def _generator_cycle(
+    function: FunctionSpec, module: ModuleSpec, above: tuple[str, ...]
+) -> tuple[str, ...]:
     path = (*above, function.name)
     for name in _generators(function):
         if name in path:
             return (*path, name)
         if name in module.by_name:
-            circle = _circle(module.function(name), module, path)
-            if circle:
-                return circle
+            cycle = _generator_cycle(module.function(name), module, path)
+            if cycle:
+                return cycle
     return ()
 
 
-def _without_values(function: FunctionSpec) -> Iterator[tuple[int, str]]:
+def _missing_values(function: FunctionSpec) -> Iterator[tuple[int, str]]:
     if function.examples:
         return
     for parameter in function.parameters:
         if parameter.spec is None and not (parameter.default or parameter.is_wrong):
-            shown = f"argument {parameter.name!r} of {function.name} has no values"
-            yield function.line, f'{shown}: annotate it with @arg("{parameter.name}", …)'
+            subject = f"argument {parameter.name!r} of {function.name} has no values"
+            yield function.line, f'{subject}: annotate it with @arg("{parameter.name}", …)'
 
 
-def _references(function: FunctionSpec, module: ModuleSpec) -> Iterator[tuple[int, str]]:
-    known = {p.name for p in function.parameters}
+def _wrong_references(function: FunctionSpec, module: ModuleSpec) -> Iterator[tuple[int, str]]:
+    arguments = {parameter.name for parameter in function.parameters}
     for parameter in function.parameters:
-        for text in every_reference_of(parameter.spec) if parameter.spec is not None else ():
-            where = f"argument {parameter.name!r} of {function.name}: ref({text!r})"
+        for text in all_references_of(parameter.spec) if parameter.spec is not None else ():
+            subject = f"argument {parameter.name!r} of {function.name}: ref({text!r})"
             if parsed(text) is None:
-                yield parameter.line, f"{where} is no expression"
+                yield parameter.line, f"{subject} is not an expression"
                 continue
-            unknown = sorted(names_in(text) - known - _BUILTIN)
+            unknown = sorted(names_in(text) - arguments - _REFERENCE_NAMES)
             if unknown:
-                yield parameter.line, f"{where} names {unknown[0]!r}, which is no argument"
-            for name in sorted(names_in(text) & known):
-                maker = _maker(function.parameter(name).spec, module)
-                if maker:
-                    made = f"what {maker} makes is not known before it is made"
-                    yield parameter.line, f"{where}: {made}; state it with @require"
+                yield parameter.line, f"{subject} names {unknown[0]!r}, which is no argument"
+            for name in sorted(names_in(text) & arguments):
+                generator = _unpredictable_generator(function.parameter(name).spec, module)
+                if generator:
+                    reason = f"the results of {generator} are unknown until it runs"
+                    yield parameter.line, f"{subject}: {reason}; use @require instead"
     needs = needs_of(function)
     try:
         plan_of(function)
     except ValueError as error:
-        line = min((p.line for p in function.parameters if needs.get(p.name)), default=0)
+        line = min(
+            (parameter.line for parameter in function.parameters if needs.get(parameter.name)),
+            default=0,
+        )
         yield line or function.line, f"{function.name}: {error}"
 
 
-def _maker(spec: Spec | None, module: ModuleSpec) -> str:
-    """Return the function whose results can only be asked when they live; empty for none."""
+def _unpredictable_generator(spec: Spec | None, module: ModuleSpec) -> str:
+    """Return the generator of a value whose attributes are unknown until it runs; or ""."""
     if not isinstance(spec, Objs) or spec.generator not in module.by_name:
         return ""
-    made_by = module.function(spec.generator)
-    return "" if made_by.attributes else made_by.name
+    generator = module.function(spec.generator)
+    return "" if generator.attributes else generator.name
 
 
-_BUILTIN = frozenset(
+_REFERENCE_NAMES = frozenset(
     (
         "len",
         "min",

@@ -1,4 +1,4 @@
-"""Annotations that leave no value, as far as that shows before anything is drawn."""
+"""Annotations that allow no value, as far as this shows before anything is drawn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.constraints import constraint_of
 from ciguard.functions.solving.intervals import ANY, EmptyError, Interval
 from ciguard.functions.solving.parsing import parsed
-from ciguard.functions.solving.resolving import ImpossibleError, references_of, refers
+from ciguard.functions.solving.resolving import ImpossibleError, has_references, references_of
 from ciguard.functions.specs.kinds import (
     Arrays,
     Dicts,
@@ -39,24 +39,28 @@ _BOUNDS = {
 
 
 def unsatisfiable(function: FunctionSpec) -> Iterator[tuple[int, str]]:
-    """Yield line and message of what no call can fulfil."""
-    specs = {p.name: p.spec for p in function.parameters if p.spec is not None}
+    """Yield line and message of constraints and preconditions that no call can fulfil."""
+    specs = {
+        parameter.name: parameter.spec
+        for parameter in function.parameters
+        if parameter.spec is not None
+    }
     for parameter in function.parameters:
         if parameter.spec is not None and _is_impossible(parameter.spec, Box({}, specs)):
             message = f"argument {parameter.name!r} of {function.name}: its range is empty"
             yield parameter.line, message
-    yield from _conditions(function, specs)
+    yield from _contradictory_conditions(function, specs)
 
 
 def _is_impossible(spec: Spec, box: Box) -> bool:
-    """Return whether some part of a constraint has no value: one that no call could ever use."""
+    """Return whether a constraint or one of its parts allows no value."""
     if any(_is_impossible(part, box) for part in parts_of(spec)):
         return True
     names = _BOUNDS.get(type(spec))
     if references_of(spec) and names is not None:
-        low, high = (_worth(getattr(spec, name), box) for name in names)
+        low, high = (_interval_of_bound(getattr(spec, name), box) for name in names)
         return low.low > high.high
-    return not refers(spec) and _has_no_value(spec)
+    return not has_references(spec) and _has_no_value(spec)
 
 
 def _has_no_value(spec: Spec) -> bool:
@@ -65,11 +69,11 @@ def _has_no_value(spec: Spec) -> bool:
     except ImpossibleError:
         return True
     except TypeError:
-        pass  # drawn part by part, and the parts have been looked at
+        pass  # drawn part by part; the parts were checked above
     return False
 
 
-def _worth(bound: float | Reference | None, box: Box) -> Interval:
+def _interval_of_bound(bound: float | Reference | None, box: Box) -> Interval:
     if bound is None:
         return ANY
     if not isinstance(bound, Reference):
@@ -78,8 +82,10 @@ def _worth(bound: float | Reference | None, box: Box) -> Interval:
     return ANY if tree is None else box.forward(tree)
 
 
-def _conditions(function: FunctionSpec, specs: dict[str, Spec]) -> Iterator[tuple[int, str]]:
-    """Yield a precondition that excludes all that is left by the annotations and those before."""
+def _contradictory_conditions(
+    function: FunctionSpec, specs: dict[str, Spec]
+) -> Iterator[tuple[int, str]]:
+    """Yield the first precondition that contradicts the annotations and earlier preconditions."""
     box = Box({}, specs)
     for condition in function.requires:
         tree = parsed(condition.text)
@@ -88,11 +94,7 @@ def _conditions(function: FunctionSpec, specs: dict[str, Spec]) -> Iterator[tupl
         try:
             box.assume(tree)
         except EmptyError:
-            shown = f"{function.name}: require({condition.text!r})"
-            why = (
-                "with the ranges of its arguments"
-                if condition.names
-                else "whatever it is called with"
-            )
-            yield condition.line, f"{shown} never holds {why}"
+            subject = f"{function.name}: require({condition.text!r})"
+            reason = "for the ranges of its arguments" if condition.names else "for any arguments"
+            yield condition.line, f"{subject} never holds {reason}"
             return

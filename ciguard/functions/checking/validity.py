@@ -1,4 +1,4 @@
-"""Whether a call keeps to the annotations: for calls that were changed since they were drawn."""
+"""Checks whether a call conforms to the annotations, after it was changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from ciguard.domain.values import (
 from ciguard.functions.drawing.calls import holds
 from ciguard.functions.drawing.plan import plan_of
 from ciguard.functions.in_target.describing.encoding import TENSOR, generator_call
-from ciguard.functions.solving.constraints import RANKS, SIDES, constraint_of, int_range, lengths
+from ciguard.functions.solving.constraints import (
+    DEFAULT_RANKS,
+    DEFAULT_SIZES,
+    constraint_of,
+    int_range,
+    length_range,
+)
 from ciguard.functions.solving.expressions import RaisesError, UnknownError, evaluate
 from ciguard.functions.solving.parsing import names_in
 from ciguard.functions.solving.resolving import ImpossibleError, resolved
@@ -31,9 +37,9 @@ from ciguard.functions.specs.kinds import (
     IntsIn,
     Lists,
     Objs,
-    SizeOfCall,
-    SizesOfCall,
     Spec,
+    SymbolicSize,
+    SymbolicSizes,
     Tuples,
 )
 from ciguard.values import Array, Tensor, conforms
@@ -45,10 +51,11 @@ if TYPE_CHECKING:
 
 
 def is_valid(call: Call, module: ModuleSpec) -> bool:
-    """Return whether a call keeps to all annotations that can be checked without making it.
+    """Return whether a call conforms to all annotations that can be checked without making it.
 
-    What only living objects can answer, the callee checks. Where it cannot be told whether a value
-    conforms, the call counts as one that does not.
+    Checks that need the actual objects are left to the process that makes the call. If it is
+    unknown
+    whether a value conforms, the call counts as invalid.
     """
     try:
         return _is_valid(call, module)
@@ -60,72 +67,81 @@ def _is_valid(call: Call, module: ModuleSpec) -> bool:
     if call.function == MAIN:
         return False
     function = module.function(call.function)
-    fits = _ValueCheck(module)
+    check = _ValueCheck(module)
     if call.outer is not None and not _is_valid(call.outer, module):
         return False
     if function.constructor and call.constructor is not None:
         constructor = module.function(function.constructor)
         is_listed = call.constructor in constructor.examples
-        if not (is_listed if constructor.examples else fits.all(constructor, call.constructor)):
+        if not (
+            is_listed
+            if constructor.examples
+            else check.are_valid_arguments(constructor, call.constructor)
+        ):
             return False
-    return fits.all(function, call.arguments)
+    return check.are_valid_arguments(function, call.arguments)
 
 
 class _ValueCheck:
-    """Checks the values of one call."""
+    """Checks the values of one call, which share symbolic sizes."""
 
     def __init__(self, module: ModuleSpec) -> None:
         self._module = module
         self._sizes: dict[str, int] = {}
-        self._runs: dict[str, tuple[int, ...]] = {}
+        self._sizes_by_symbol: dict[str, tuple[int, ...]] = {}
 
-    def all(self, function: FunctionSpec, arguments: Arguments) -> bool:
-        """Return whether all arguments of a function conform, and its preconditions hold."""
-        given, plan = dict(arguments), plan_of(function)
-        if given.keys() != plan.specs.keys():
+    def are_valid_arguments(self, function: FunctionSpec, arguments: Arguments) -> bool:
+        """Return whether all arguments of a function conform and its preconditions hold."""
+        values, plan = dict(arguments), plan_of(function)
+        if values.keys() != plan.specs.keys():
             return False
         scope: dict[str, Any] = dict(plan.defaults)
         for name in plan.order:
-            if not self.one(given[name], resolved(plan.specs[name], scope)):
+            if not self.is_valid_value(values[name], resolved(plan.specs[name], scope)):
                 return False
-            scope[name] = view(given[name])
+            scope[name] = view(values[name])
             if not holds(plan.decided_with(name), scope):
                 return False
         return True
 
-    def one(self, value: Value, spec: Spec) -> bool:
-        """Return whether a value conforms to a constraint whose references are resolved."""
+    def is_valid_value(self, value: Value, spec: Spec) -> bool:
+        """Return whether a value conforms to a constraint without references."""
         match spec, value:
             case Anys(options), _:
-                fits = any(self.one(value, option) for option in options)
+                is_valid = any(self.is_valid_value(value, option) for option in options)
             case Objs(generator), CallValue(name, (), keywords):
-                made = self._module.function(generator)
-                inner = _ValueCheck(self._module)
-                fits = name == generator_call(generator) and inner.all(made, keywords)
+                function = self._module.function(generator)
+                check = _ValueCheck(self._module)
+                is_valid = name == generator_call(generator) and check.are_valid_arguments(
+                    function, keywords
+                )
             case Tuples(items), TupleValue(parts):
-                fits = len(items) == len(parts) and all(map(self.one, parts, items))
+                is_valid = len(items) == len(parts) and all(map(self.is_valid_value, parts, items))
             case Lists(), ListValue(parts) | TupleValue(parts):
-                fits = self._list(value, parts, spec)
+                is_valid = self._list(value, parts, spec)
             case Dicts(), DictValue(pairs):
-                fits = self._dictionary(pairs, spec)
+                is_valid = self._dictionary(pairs, spec)
             case Arrays(), _:
-                fits = self._array(value, spec)
+                is_valid = self._array(value, spec)
             case Objs() | Tuples() | Lists(), _:
-                fits = False
+                is_valid = False
             case _:
-                fits = conforms(value, constraint_of(spec))
-        return fits
+                is_valid = conforms(value, constraint_of(spec))
+        return is_valid
 
     def _list(self, value: Value, parts: tuple[Value, ...], spec: Lists) -> bool:
-        least, most = lengths(spec.min_len, spec.max_len)
-        is_of_kind = isinstance(value, TupleValue) is spec.is_tuple
-        is_long = least <= len(parts) <= most
-        return is_of_kind and is_long and all(self.one(part, spec.item) for part in parts)
+        shortest, longest = length_range(spec.min_len, spec.max_len)
+        has_type = isinstance(value, TupleValue) is spec.is_tuple
+        has_length = shortest <= len(parts) <= longest
+        return (
+            has_type and has_length and all(self.is_valid_value(part, spec.item) for part in parts)
+        )
 
     def _dictionary(self, pairs: tuple[tuple[str, Value], ...], spec: Dicts) -> bool:
-        least, most = lengths(spec.min_size, spec.max_size)
-        return least <= len(pairs) <= most and all(
-            self.one(LiteralValue(key), spec.keys) and self.one(item, spec.values)
+        smallest, largest = length_range(spec.min_size, spec.max_size)
+        return smallest <= len(pairs) <= largest and all(
+            self.is_valid_value(LiteralValue(key), spec.keys)
+            and self.is_valid_value(item, spec.values)
             for key, item in pairs
         )
 
@@ -142,32 +158,36 @@ class _ValueCheck:
         kind = Tensor if isinstance(array, TensorValue) else Array
         names = spec.dtype if isinstance(spec.dtype, tuple) else element_types.COMMON
         low, high = (None if bound is None else float(str(bound)) for bound in (spec.min, spec.max))
-        made = kind(dtypes=names, shape=array.shape, low=low, high=high, nan=spec.nan)
-        return conforms(array, made) and self._shape(array.shape, spec.shape)
+        constraint = kind(dtypes=names, shape=array.shape, low=low, high=high, nan=spec.nan)
+        return conforms(array, constraint) and self._shape(array.shape, spec.shape)
 
     def _shape(self, shape: tuple[int, ...], spec: Any) -> bool:
         match spec:
             case None:
-                return _is_within(len(shape), RANKS) and all(_is_within(n, SIDES) for n in shape)
+                return _is_within(len(shape), DEFAULT_RANKS) and all(
+                    _is_within(size, DEFAULT_SIZES) for size in shape
+                )
             case Dims(dims):
                 return self._dims(shape, dims)
             case _:
-                return self.one(TupleValue(tuple(map(LiteralValue, shape))), spec)
+                return self.is_valid_value(TupleValue(tuple(map(LiteralValue, shape))), spec)
 
     def _dims(self, shape: tuple[int, ...], dims: tuple[Any, ...]) -> bool:
-        """Return whether sizes are as asked for; several parts of open length pass."""
-        runs = [place for place, dim in enumerate(dims) if isinstance(dim, SizesOfCall)]
+        """Return whether sizes conform to dimensions, of which one may be of any rank."""
+        open_positions = [
+            position for position, dim in enumerate(dims) if isinstance(dim, SymbolicSizes)
+        ]
         extra = len(shape) - len(dims)
-        if len(runs) > 1 or (not runs and extra) or extra < -1:
+        if len(open_positions) > 1 or (not open_positions and extra) or extra < -1:
             return False
-        if runs:
-            first = runs[0]
-            run = shape[first : first + extra + 1]
-            symbol = dims[first].symbol
-            if symbol and self._runs.setdefault(symbol, run) != run:
+        if open_positions:
+            start = open_positions[0]
+            sizes = shape[start : start + extra + 1]
+            symbol = dims[start].symbol
+            if symbol and self._sizes_by_symbol.setdefault(symbol, sizes) != sizes:
                 return False
-            shape = (*shape[:first], *shape[first + extra + 1 :])
-            dims = (*dims[:first], *dims[first + 1 :])
+            shape = (*shape[:start], *shape[start + extra + 1 :])
+            dims = (*dims[:start], *dims[start + 1 :])
         return all(map(self._size, shape, dims))
 
     def _size(self, size: int, dim: Any) -> bool:
@@ -175,15 +195,15 @@ class _ValueCheck:
             case int():
                 return size == dim
             case None:
-                return _is_within(size, SIDES)
-            case SizeOfCall(expression):
-                return self._named(size, expression)
+                return _is_within(size, DEFAULT_SIZES)
+            case SymbolicSize(expression):
+                return self._is_symbolic_size(size, expression)
             case IntsIn():
                 return _is_within(size, int_range(dim))
             case _:
                 return False
 
-    def _named(self, size: int, expression: str) -> bool:
+    def _is_symbolic_size(self, size: int, expression: str) -> bool:
         if {expression} == names_in(expression):
             return self._sizes.setdefault(expression, size) == size
         return bool(evaluate(expression, self._sizes) == size)

@@ -1,6 +1,6 @@
-"""Whole calls with valid arguments, from Hypothesis or from a seeded generator.
+"""Draws whole calls with valid arguments, with Hypothesis or from a seeded generator.
 
-`plan` says which argument is drawn when, `values` draws one, `calls` all of them.
+`plan` orders the arguments, `values` draws one of them, `calls` draws all.
 """
 
 from ciguard.functions.drawing.calls import call_sampler

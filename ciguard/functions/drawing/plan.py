@@ -1,4 +1,4 @@
-"""In which order the arguments of a function are drawn, and what is decided with each."""
+"""Order in which a function's arguments are drawn, and the conditions that each decides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.functions.solving.alternatives import initial
 from ciguard.functions.solving.intervals import ANY
 from ciguard.functions.solving.parsing import free_names, names_in, parsed
 from ciguard.functions.solving.quantities import quantity_of
-from ciguard.functions.solving.resolving import every_reference_of
+from ciguard.functions.solving.resolving import all_references_of
 from ciguard.functions.solving.views import view
 
 if TYPE_CHECKING:
@@ -29,37 +29,37 @@ class DrawingPlan:
     """Arguments, each after those that its constraint refers to."""
     specs: Mapping[str, Spec]
     defaults: Mapping[str, Any]
-    """Views of the arguments that are left out, where their defaults are data."""
+    """Views of the defaults of arguments that calls leave out, if they are data."""
     conditions: Mapping[str, tuple[str, ...]]
-    """Preconditions by the argument with which the last one that they name is drawn."""
+    """Preconditions by the argument that is drawn last among those they name."""
     parts: Mapping[str, tuple[str, ...]]
-    """Likewise, each part of a conjunction by itself: it may be refused before all is drawn."""
+    """Parts of conjunctions, likewise. One may fail before all arguments are drawn."""
     about: Mapping[str, tuple[ast.expr, ...]]
-    """All preconditions that name an argument."""
+    """Preconditions by each argument that they name."""
 
     def undrawn(self, drawn: Mapping[str, Any]) -> dict[str, Spec]:
-        """Return the constraints of the arguments that are not drawn."""
+        """Return the constraints of the arguments that are not drawn yet."""
         return {name: spec for name, spec in self.specs.items() if name not in drawn}
 
     def decided_with(self, name: str) -> tuple[str, ...]:
-        """Return the preconditions that can be answered once `name` is drawn."""
+        """Return the preconditions that can be evaluated once `name` is drawn."""
         return self.conditions.get(name, ())
 
     def parts_decided_with(self, name: str) -> tuple[str, ...]:
-        """Return the parts of preconditions that can be answered once `name` is drawn."""
+        """Return the parts of preconditions that can be evaluated once `name` is drawn."""
         return self.parts.get(name, ())
 
 
 def plan_of(function: FunctionSpec) -> DrawingPlan:
-    """Return the plan of a function; the same object for the same function.
+    """Return the plan of a function; it is computed once per function.
 
     Raises:
-        ValueError: if its arguments refer to each other in a circle.
+        ValueError: if its arguments refer to each other in a cycle.
     """
-    found = _PLANS.get(id(function))
-    if found is None or found[0] is not function:
-        found = _PLANS[id(function)] = (function, _plan(function))
-    return found[1]
+    cached = _PLANS.get(id(function))
+    if cached is None or cached[0] is not function:
+        cached = _PLANS[id(function)] = (function, _plan(function))
+    return cached[1]
 
 
 _PLANS: dict[int, tuple[FunctionSpec, DrawingPlan]] = {}
@@ -67,99 +67,127 @@ _PLANS: dict[int, tuple[FunctionSpec, DrawingPlan]] = {}
 
 def needs_of(function: FunctionSpec) -> dict[str, frozenset[str]]:
     """Return the arguments that each argument's constraint refers to."""
-    specs = {p.name: p.spec for p in function.parameters if p.spec is not None}
-    found = {}
+    specs = {
+        parameter.name: parameter.spec
+        for parameter in function.parameters
+        if parameter.spec is not None
+    }
+    needs = {}
     for name, spec in specs.items():
-        named = frozenset[str]().union(*map(names_in, every_reference_of(spec)))
-        found[name] = named & specs.keys()
-    return found
+        names = frozenset[str]().union(*map(names_in, all_references_of(spec)))
+        needs[name] = names & specs.keys()
+    return needs
 
 
 def _plan(function: FunctionSpec) -> DrawingPlan:
-    specs = {p.name: p.spec for p in function.parameters if p.spec is not None}
-    order = _ordered(preferred(function, needs_of(function)), list(specs))
-    places = {name: place for place, name in enumerate(order)}
-    conditions = _by_last([(c.text, c.names) for c in function.requires], places)
-    parts = _by_last([part for c in function.requires for part in _parts(c)], places)
-    left_out = [p for p in function.parameters if p.spec is None and p.value is not None]
-    defaults = {p.name: view(p.value) for p in left_out if p.value is not None}
+    specs = {
+        parameter.name: parameter.spec
+        for parameter in function.parameters
+        if parameter.spec is not None
+    }
+    order = _topologically_sorted(with_preferred_order(function, needs_of(function)), list(specs))
+    position_by_name = {name: position for position, name in enumerate(order)}
+    conditions = _by_last_drawn(
+        [(condition.text, condition.names) for condition in function.requires], position_by_name
+    )
+    parts = _by_last_drawn(
+        [part for condition in function.requires for part in _conjuncts(condition)],
+        position_by_name,
+    )
+    defaulted = [
+        parameter
+        for parameter in function.parameters
+        if parameter.spec is None and parameter.value is not None
+    ]
+    defaults = {
+        parameter.name: view(parameter.value)
+        for parameter in defaulted
+        if parameter.value is not None
+    }
     return DrawingPlan(
         tuple(order), specs, defaults, conditions, parts,
-        {name: _about(function, name) for name in specs},
+        {name: _conditions_naming(function, name) for name in specs},
     )  # fmt: skip
 
 
-def _by_last(
-    conditions: Iterable[tuple[str, Iterable[str]]], places: Mapping[str, int]
+def _by_last_drawn(
+    conditions: Iterable[tuple[str, Iterable[str]]], position_by_name: Mapping[str, int]
 ) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    grouped: dict[str, list[str]] = {}
     for text, names in conditions:
-        named = [name for name in names if name in places]
+        named = [name for name in names if name in position_by_name]
         if named:
-            found.setdefault(max(named, key=places.__getitem__), []).append(text)
-    return {name: tuple(texts) for name, texts in found.items()}
+            grouped.setdefault(max(named, key=position_by_name.__getitem__), []).append(text)
+    return {name: tuple(texts) for name, texts in grouped.items()}
 
 
-def _parts(condition: Condition) -> list[tuple[str, Iterable[str]]]:
-    """Return what must hold each by itself; where one part raises, no call is valid either way."""
+def _conjuncts(condition: Condition) -> list[tuple[str, Iterable[str]]]:
+    """Return the parts of a conjunction with their names; any other condition as a whole."""
     tree = parsed(condition.text)
     if not isinstance(tree, ast.BoolOp) or not isinstance(tree.op, ast.And):
         return [(condition.text, condition.names)]
     return [(ast.unparse(part), free_names(part)) for part in tree.values]
 
 
-def _about(function: FunctionSpec, name: str) -> tuple[ast.expr, ...]:
-    trees = [parsed(c.text) for c in function.requires if name in c.names]
+def _conditions_naming(function: FunctionSpec, name: str) -> tuple[ast.expr, ...]:
+    trees = [parsed(condition.text) for condition in function.requires if name in condition.names]
     return tuple(tree for tree in trees if tree is not None)
 
 
-def preferred(
+def with_preferred_order(
     function: FunctionSpec, needs: dict[str, frozenset[str]]
 ) -> dict[str, frozenset[str]]:
-    """Return the needs, and with them an order in which preconditions are solved best.
+    """Return the needs, extended by an order that makes preconditions easy to solve.
 
-    What stands alone on one side of an equality is drawn after what the other side names, and what
-    is divided after what it is divided by; unless that closes a circle.
+    An argument that stands alone on one side of an equality is drawn after those of the other side.
+    A
+    dividend is drawn after its divisor. Preferences that would close a cycle are dropped.
     """
-    found = dict(needs)
+    extended = dict(needs)
     trees = [parsed(condition.text) for condition in function.requires]
-    specs = {p.name: p.spec for p in function.parameters if p.spec is not None}
+    specs = {
+        parameter.name: parameter.spec
+        for parameter in function.parameters
+        if parameter.spec is not None
+    }
     for tree in trees:
-        for later, earlier in _wishes(tree, found.keys(), specs) if tree is not None else ():
-            if later not in _before(earlier, found):
-                found[later] = found[later] | {earlier}
-    return found
+        for later, earlier in (
+            _order_preferences(tree, extended.keys(), specs) if tree is not None else ()
+        ):
+            if later not in _predecessors(earlier, extended):
+                extended[later] = extended[later] | {earlier}
+    return extended
 
 
-def _before(name: str, needs: dict[str, frozenset[str]]) -> set[str]:
-    """Return what is drawn before an argument, itself included."""
+def _predecessors(name: str, needs: dict[str, frozenset[str]]) -> set[str]:
+    """Return the arguments that are drawn before an argument, itself included."""
     seen: set[str] = set()
     waiting = [name]
     while waiting:
-        one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            waiting += needs[one]
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            waiting += needs[current]
     return seen
 
 
-def _wishes(
+def _order_preferences(
     tree: ast.expr, names: Container[str], specs: Mapping[str, Spec]
 ) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-            yield from _pairs(free_names(node.left), free_names(node.right), names)
+            yield from _order_pairs(free_names(node.left), free_names(node.right), names)
             yield from _widest_last(free_names(node.left), specs)
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.In):
             left, right = node.left, node.comparators[0]
-            if quantity_of(left, names, {}) is not None and not _is_plain(right, names):
-                yield from _pairs(free_names(left), free_names(right), names)
-            elif quantity_of(right, names, {}) is not None and not _is_plain(left, names):
-                yield from _pairs(free_names(right), free_names(left), names)
+            if quantity_of(left, names, {}) is not None and not _is_quantity(right, names):
+                yield from _order_pairs(free_names(left), free_names(right), names)
+            elif quantity_of(right, names, {}) is not None and not _is_quantity(left, names):
+                yield from _order_pairs(free_names(right), free_names(left), names)
 
 
 def _widest_last(names: frozenset[str], specs: Mapping[str, Spec]) -> Iterator[tuple[str, str]]:
-    """Leave what is to be divided to the argument with the most values: one of them will do."""
+    """Yield pairs that put the argument with the widest range last, to fit a remainder."""
     widths = {}
     for name in names & specs.keys():
         interval = initial(specs[name], ("value", name)) or ANY
@@ -169,23 +197,23 @@ def _widest_last(names: frozenset[str], specs: Mapping[str, Spec]) -> Iterator[t
         yield from ((widest, other) for other in sorted(widths) if other != widest)
 
 
-def _is_plain(node: ast.expr, names: Container[str]) -> bool:
+def _is_quantity(node: ast.expr, names: Container[str]) -> bool:
     return quantity_of(node, names, {}) is not None
 
 
-def _pairs(
+def _order_pairs(
     later: frozenset[str], earlier: frozenset[str], names: Container[str]
 ) -> Iterator[tuple[str, str]]:
-    for one in sorted(later):
+    for name in sorted(later):
         for other in sorted(earlier - later):
-            if one in names and other in names:
-                yield one, other
+            if name in names and other in names:
+                yield name, other
 
 
-def _ordered(needs: dict[str, frozenset[str]], names: list[str]) -> list[str]:
+def _topologically_sorted(needs: dict[str, frozenset[str]], names: list[str]) -> list[str]:
     sorter = TopologicalSorter({name: sorted(needs[name], key=names.index) for name in names})
     try:
         return list(sorter.static_order())
     except CycleError as error:
-        msg = f"arguments refer to each other in a circle: {' → '.join(error.args[1])}"
+        msg = f"arguments refer to each other in a cycle: {' → '.join(error.args[1])}"
         raise ValueError(msg) from error

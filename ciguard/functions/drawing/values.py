@@ -1,6 +1,6 @@
-"""Draws one value of a constraint, part by part where the parts hang together.
+"""Draws one value of a constraint, in parts where values of the parts depend on each other.
 
-Two sources of randomness share it: Hypothesis, whose values shrink, and a seeded generator.
+Two sources of randomness are supported: Hypothesis, whose values shrink, and a seeded generator.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import ArrayValue, CallValue, ListValue, LiteralValue, TupleValue
 from ciguard.functions.in_target.describing.encoding import TENSOR
 from ciguard.functions.solving.constraints import (
-    RANKS,
-    SIDES,
+    DEFAULT_RANKS,
+    DEFAULT_SIZES,
     constraint_of,
     int_range,
-    lengths,
+    length_range,
+    resolved_length,
     shape_ranges,
-    whole,
 )
 from ciguard.functions.solving.expressions import evaluate
 from ciguard.functions.solving.parsing import names_in
@@ -34,9 +34,9 @@ from ciguard.functions.specs.kinds import (
     Objs,
     Reference,
     Shapes,
-    SizeOfCall,
-    SizesOfCall,
     Spec,
+    SymbolicSize,
+    SymbolicSizes,
     Tuples,
     parts_of,
 )
@@ -52,32 +52,32 @@ if TYPE_CHECKING:
     from ciguard.values import Constraint
 
 MAX_ELEMENTS = 2**20
-"""Of an array whose annotation leaves its size open."""
+"""Number of elements of an array whose annotation leaves its size open."""
 
-_PIXELS = (0.0, 255.0)
-"""Elements of what is an image in nearly every program; other dtypes are drawn small."""
+_PIXEL_RANGE = (0.0, 255.0)
+"""Range of the elements of `uint8` arrays, which are images in most programs."""
 
-_TRIES_PER_KEY = 40
-"""To find one that differs from those before."""
+_ATTEMPTS_PER_KEY = 40
+"""Attempts to draw a key that differs from the previous ones."""
 
 
 class RandomSource(Protocol):
-    """Where randomness comes from."""
+    """Source of randomness."""
 
-    tries: int
-    """How often a value is drawn anew that a condition refuses."""
+    attempts: int
+    """Number of values to draw for an argument before its conditions count as unsatisfiable."""
 
     def draw(self, constraint: Constraint) -> Value:
-        """Return a value that conforms."""
+        """Return a value that conforms to a constraint."""
 
     def index(self, count: int) -> int:
         """Return a number from 0 to `count` - 1."""
 
 
 class SeededSource:
-    """Draws from a seeded generator: fast, and the same for the same seed."""
+    """Draws from a seeded generator, which is fast and reproducible."""
 
-    tries = 16
+    attempts = 16
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -92,9 +92,9 @@ class SeededSource:
 
 
 class HypothesisSource:
-    """Draws with Hypothesis: slower, but its values shrink."""
+    """Draws with Hypothesis, which is slower but can shrink values."""
 
-    tries = 4
+    attempts = 4
 
     def __init__(self, draw: DrawFn) -> None:
         from hypothesis import strategies  # noqa: PLC0415 - takes long; campaigns never need it
@@ -112,31 +112,31 @@ class HypothesisSource:
 
 
 def _strategy_of(constraint: Constraint) -> SearchStrategy[Value]:
-    """Return the strategy of a constraint; the same for the same, which Hypothesis examines once.
+    """Return the cached strategy of a constraint, since Hypothesis validates each strategy once.
 
-    Found by its text, since 1, 1.0 and True are equal, and so are 0.0 and -0.0.
+    The key is the text of the constraint, since 1, 1.0 and True are equal, as are 0.0 and -0.0.
     """
     from ciguard.values import compile_strategy  # noqa: PLC0415 - as above
 
     text = repr(constraint)
-    found = _STRATEGIES.get(text)
-    if found is None:
+    strategy = _STRATEGIES.get(text)
+    if strategy is None:
         if len(_STRATEGIES) >= _MAX_STRATEGIES:
             _STRATEGIES.clear()
-        found = _STRATEGIES[text] = compile_strategy(constraint)
-    return found
+        strategy = _STRATEGIES[text] = compile_strategy(constraint)
+    return strategy
 
 
 _STRATEGIES: dict[str, SearchStrategy[Value]] = {}
 _MAX_STRATEGIES = 4096
 
 
-class Drawer:
+class ValueDrawer:
     """Draws the values of one call.
 
     Args:
-        source: of randomness.
-        call: draws a call of an annotated function by its name, for `objs`.
+        source: source of randomness.
+        call: draws a call of the annotated function of a name, for `objs`.
     """
 
     def __init__(self, source: RandomSource, call: Callable[[str], Value]) -> None:
@@ -146,17 +146,17 @@ class Drawer:
         self._runs: dict[str, tuple[int, ...]] = {}
 
     def draw(self, spec: Spec) -> Value:
-        """Return a value of a constraint whose references are resolved.
+        """Return a value of a constraint without references.
 
         Raises:
-            ImpossibleError: if there is none.
+            ImpossibleError: if no value conforms.
         """
-        if _is_whole(spec):
+        if _is_drawn_at_once(spec):
             return self.source.draw(constraint_of(spec))
         draw: Callable[[Any], Value] = self._DRAWN_IN_PARTS[type(spec)].__get__(self)
         return draw(spec)
 
-    def _made(self, spec: Objs) -> Value:
+    def _generated(self, spec: Objs) -> Value:
         return self._call(spec.generator)
 
     def _any(self, spec: Anys) -> Value:
@@ -165,25 +165,27 @@ class Drawer:
     def _tuple(self, spec: Tuples) -> Value:
         return TupleValue(tuple(self.draw(item) for item in spec.items))
 
-    def _between(self, least: int, most: int) -> int:
-        return least + self.source.index(most - least + 1)
+    def _between(self, minimum: int, maximum: int) -> int:
+        return minimum + self.source.index(maximum - minimum + 1)
 
     def _list(self, spec: Lists) -> Value:
-        count = self._between(*lengths(spec.min_len, spec.max_len))
+        count = self._between(*length_range(spec.min_len, spec.max_len))
         items = tuple(self.draw(spec.item) for _ in range(count))
         return TupleValue(items) if spec.is_tuple else ListValue(items)
 
     def _dictionary(self, spec: Dicts) -> Value:
-        least, most = lengths(whole(spec.min_size), whole(spec.max_size))
-        count = self._between(least, most)
+        smallest, largest = length_range(
+            resolved_length(spec.min_size), resolved_length(spec.max_size)
+        )
+        count = self._between(smallest, largest)
         keys: dict[str, Value] = {}
-        for _ in range(count * _TRIES_PER_KEY):
+        for _ in range(count * _ATTEMPTS_PER_KEY):
             if len(keys) == count:
                 break
             key = self.draw(spec.keys)
             keys.setdefault(key_text(key), key)
-        if len(keys) < least:
-            msg = "its keys are alike"
+        if len(keys) < smallest:
+            msg = "too few distinct keys"
             raise ImpossibleError(msg)
         return dictionary((key, self.draw(spec.values)) for key in keys.values())
 
@@ -193,15 +195,15 @@ class Drawer:
         names = spec.dtype if isinstance(spec.dtype, tuple) else element_types.COMMON
         low, high = _float_or_none(spec.min), _float_or_none(spec.max)
         if names == ("uint8",) and low is None and high is None:
-            low, high = _PIXELS
-        made = kind(dtypes=names, shape=shape, low=low, high=high, nan=spec.nan)
-        drawn = self.source.draw(made)
-        if spec.is_tensor and isinstance(drawn, ArrayValue):
-            return CallValue(TENSOR, (LiteralValue(spec.library), drawn))
-        return drawn
+            low, high = _PIXEL_RANGE
+        constraint = kind(dtypes=names, shape=shape, low=low, high=high, nan=spec.nan)
+        array = self.source.draw(constraint)
+        if spec.is_tensor and isinstance(array, ArrayValue):
+            return CallValue(TENSOR, (LiteralValue(spec.library), array))
+        return array
 
     _DRAWN_IN_PARTS: ClassVar[dict[type, Any]] = {
-        Objs: _made,
+        Objs: _generated,
         Arrays: _array,
         Anys: _any,
         Tuples: _tuple,
@@ -210,7 +212,7 @@ class Drawer:
     }
 
     def _limited(self, shape: tuple[int, ...], spec: Arrays) -> tuple[int, ...]:
-        """Return a shape that fits into memory, where the annotation leaves its sizes open."""
+        """Return a shape that fits into memory, if the annotation leaves its sizes open."""
         if prod(shape) <= MAX_ELEMENTS or not isinstance(spec.shape, Shapes):
             return shape
         _, (smallest, _) = shape_ranges(spec.shape)
@@ -223,7 +225,9 @@ class Drawer:
     def _shape(self, shape: Dims | Reference | Spec | None) -> tuple[int, ...]:
         match shape:
             case None:
-                return tuple(self._between(*SIDES) for _ in range(self._between(*RANKS)))
+                return tuple(
+                    self._between(*DEFAULT_SIZES) for _ in range(self._between(*DEFAULT_RANKS))
+                )
             case Dims(dims):
                 return tuple(size for dim in dims for size in self._sizes_of(dim))
             case Reference(expression):
@@ -238,41 +242,43 @@ class Drawer:
             case int():
                 return (dim,)
             case None:
-                return (self._between(*SIDES),)
-            case SizeOfCall(expression):
+                return (self._between(*DEFAULT_SIZES),)
+            case SymbolicSize(expression):
                 return (self._size(expression),)
-            case SizesOfCall(symbol):
-                return self._run(symbol)
+            case SymbolicSizes(symbol):
+                return self._open_sizes(symbol)
             case IntsIn():
-                least, most = int_range(dim)
-                if max(least, 0) > most:
+                minimum, maximum = int_range(dim)
+                if max(minimum, 0) > maximum:
                     raise ImpossibleError(str(dim))
-                first = max(least, 0) if dim.step == 1 else least
-                return (first + dim.step * self.source.index((most - first) // dim.step + 1),)
+                first = max(minimum, 0) if dim.step == 1 else minimum
+                return (first + dim.step * self.source.index((maximum - first) // dim.step + 1),)
             case _:
-                return tuple(s for s in dims_of(view(self.draw(dim))).dims if isinstance(s, int))
+                return tuple(
+                    size for size in dims_of(view(self.draw(dim))).dims if isinstance(size, int)
+                )
 
     def _size(self, expression: str) -> int:
         for name in sorted(names_in(expression)):
             if name not in self._sizes:
-                self._sizes[name] = self._between(*SIDES)
+                self._sizes[name] = self._between(*DEFAULT_SIZES)
         size = evaluate(expression, self._sizes)
         if type(size) is not int or size < 0:
             raise ImpossibleError(expression)
         return size
 
-    def _run(self, symbol: str) -> tuple[int, ...]:
-        found = self._runs.get(symbol)
-        if found is None:
-            found = tuple(self._between(1, 4) for _ in range(self._between(0, 2)))
+    def _open_sizes(self, symbol: str) -> tuple[int, ...]:
+        sizes = self._runs.get(symbol)
+        if sizes is None:
+            sizes = tuple(self._between(1, 4) for _ in range(self._between(0, 2)))
             if symbol:
-                self._runs[symbol] = found
-        return found
+                self._runs[symbol] = sizes
+        return sizes
 
 
-def _is_whole(spec: Spec) -> bool:
-    """Return whether `ciguard.values` draws it in one: no part is an array or a call."""
-    return not isinstance(spec, Arrays | Objs) and all(map(_is_whole, parts_of(spec)))
+def _is_drawn_at_once(spec: Spec) -> bool:
+    """Return whether `ciguard.values` draws a value as a whole: without arrays and calls."""
+    return not isinstance(spec, Arrays | Objs) and all(map(_is_drawn_at_once, parts_of(spec)))
 
 
 def _float_or_none(bound: Any) -> float | None:

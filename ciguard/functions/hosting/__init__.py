@@ -1,8 +1,8 @@
-"""Programs in a process of their own, and what is said of their calls.
+"""Runs programs and their calls in a separate process, and returns verdicts.
 
-`host` starts the process and outlives it, `collecting` asks it for the functions of a program,
-`executing` for a call; `verdicts` are the answers. What coverage.py measures there is taken back by
-`measured`.
+`host` starts the process and outlives it. `collecting` requests the functions of a program from
+it, `executing` requests calls, and `verdicts` are the results. `measured` shares coverage.py's
+settings with the process and merges what it measures.
 """
 
 from ciguard.functions.hosting.collecting import (

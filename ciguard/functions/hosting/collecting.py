@@ -1,4 +1,4 @@
-"""Collection: what a program's process says of its functions, and why it says nothing."""
+"""Collects the functions of a program from its process, or the reason why that fails."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
     from ciguard.functions.specs.programs import ProgramFile
 
-_EXPLORING_CALLS = 5
-"""Calls of a function to see what it defines."""
-_EXPLORING_S = 60.0
-"""Seconds that each of them may take."""
+_EXPLORATION_CALLS = 5
+"""Number of calls of a function, to find the functions that it defines."""
+_EXPLORATION_LIMIT_S = 60.0
+"""Time limit of each such call, in seconds."""
 _MAX_HOSTS = 3
-"""Processes kept: each may hold a deep-learning library."""
+"""Number of running processes; each may hold a deep-learning library in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark that `pytest.mark` has put on a function."""
+    """A mark of `pytest.mark` on a function."""
 
     name: str
     args: tuple[Json, ...]
@@ -39,34 +39,34 @@ class Mark:
 
     @classmethod
     def from_json(cls, json: Json) -> Mark:
-        """Read a mark as `in_target/describing/marking.py` writes it."""
+        """Return the mark of a JSON form that `in_target/describing/marking.py` wrote."""
         return cls(json["name"], tuple(json["args"]), json["kwargs"])
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A program was imported."""
+    """Functions of a program that was imported."""
 
     module: ModuleSpec
     library: str = ""
-    """Whose tensors the program takes; empty for none."""
+    """Library of the tensors that the program takes; empty for none."""
     marks: Mapping[str, tuple[Mark, ...]] = field(default_factory=dict)
-    """Of functions, by name."""
+    """Marks by function name."""
     module_marks: tuple[Mark, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What a person should know of what is not tested."""
+    """Warnings about functions that are not tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedProgram:
-    """A program needs what is not installed here, or asks to be left out."""
+    """A program that needs a missing package, or that skips itself."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A program cannot be imported."""
+    """A program whose import fails."""
 
     text: str
 
@@ -75,24 +75,26 @@ Collection: TypeAlias = Collected | SkippedProgram | Broken
 
 
 def collect(host: ProgramHost, program: ProgramFile) -> Collection:
-    """Import a program in a process of its own and say what there is to test."""
+    """Import a program in its process and return its functions, or why there are none."""
     answer = host.load(program)
     match answer:
         case Answered(content) if "skip" in content:
             return SkippedProgram(content["skip"])
         case Answered(content) if "error" in content:
-            where = traceback_text(frames_from_json(content["frames"]))
-            return Broken("\n".join(filter(None, [where, content["error"]])))
+            traceback = traceback_text(frames_from_json(content["frames"]))
+            return Broken("\n".join(filter(None, [traceback, content["error"]])))
         case Answered(content):
             return _with_nested(_collected(content), host, program)
         case ProcessEnded(cause, _, frames):
-            return _broken(host, frames, f"its import ends the interpreter with {cause}")
+            return _import_failure(
+                host, frames, f"its import terminates the interpreter with {cause}"
+            )
         case TimedOut(frames):
-            return _broken(host, frames, "its import does not come to an end")
+            return _import_failure(host, frames, "its import does not finish in time")
 
 
-def _broken(host: ProgramHost, frames: tuple[StackLine, ...], said: str) -> Broken:
-    return Broken("\n".join(filter(None, [traceback_text(frames), said, *host.output()])))
+def _import_failure(host: ProgramHost, frames: tuple[StackLine, ...], message: str) -> Broken:
+    return Broken("\n".join(filter(None, [traceback_text(frames), message, *host.output()])))
 
 
 def _collected(content: Json) -> Collected:
@@ -105,33 +107,33 @@ def _collected(content: Json) -> Collected:
 
 
 def _with_nested(collected: Collected, host: ProgramHost, program: ProgramFile) -> Collected:
-    """Add the functions that others define when they are called, which is done for that."""
+    """Add nested functions, which calls of the functions that define them reveal."""
     module, remarks = collected.module, []
-    asked: set[str] = set()
-    while waiting := [f for f in module.functions if f.has_nested and f.name not in asked]:
+    explored: set[str] = set()
+    while waiting := [f for f in module.functions if f.has_nested and f.name not in explored]:
         for function in waiting:
-            asked.add(function.name)
-            before = len(module.functions)
-            module = _explored(function, module, host, program)
-            if len(module.functions) == before:
+            explored.add(function.name)
+            count = len(module.functions)
+            module = _with_functions_of(function, module, host, program)
+            if len(module.functions) == count:
                 remarks.append(
-                    f"{function.name} defines annotated functions, and no call of it reached them"
+                    f"no call of {function.name} reached the annotated functions that it defines"
                 )
     return replace(collected, module=module, remarks=tuple(remarks))
 
 
-def _explored(
+def _with_functions_of(
     function: FunctionSpec, module: ModuleSpec, host: ProgramHost, program: ProgramFile
 ) -> ModuleSpec:
-    """Return the module with what some calls of a function define."""
+    """Return the module, extended by the functions that a few calls of a function define."""
     if any(problem.function == function.name for problem in module.problems):
         return module
-    sample, rng = call_sampler(function, module), random.Random(0)  # noqa: S311 - no secret
-    for _ in range(_EXPLORING_CALLS):
+    sample, rng = call_sampler(function, module), random.Random(0)  # noqa: S311 - not used for secrets
+    for _ in range(_EXPLORATION_CALLS):
         call = sample(rng)
         if call is None:
             continue
-        answer = host.nested(program, call.to_json(), limit_s=_EXPLORING_S)
+        answer = host.nested(program, call.to_json(), limit_s=_EXPLORATION_LIMIT_S)
         if isinstance(answer, Answered) and answer.content.get("functions"):
             module = with_functions(module, answer.content)
     return module
@@ -142,7 +144,7 @@ def _marks(encoded: Json) -> tuple[Mark, ...]:
 
 
 class Hosts:
-    """One process for all programs of one import path; the least recently used ends first."""
+    """Processes by import path; the least recently used is stopped when there are too many."""
 
     def __init__(self, settings: ProgramSettings) -> None:
         self._settings = settings
@@ -152,25 +154,25 @@ class Hosts:
         """Return the host of a program."""
         host = self._by_root.pop(program.root, None) or ProgramHost(self._settings)
         self._by_root[program.root] = host
-        running = [root for root, kept in self._by_root.items() if kept.is_running]
+        running = [root for root, other in self._by_root.items() if other.is_running]
         for root in running[: max(0, len(running) - _MAX_HOSTS)]:
             self._by_root[root].stop()
         return host
 
     def save_coverage(self) -> list[Path]:
-        """Have every process write what it measured, and return the files."""
+        """Have every process save its coverage, and return the files."""
         for host in self._by_root.values():
             host.save_coverage()
         return [file for host in self._by_root.values() for file in host.coverage_files()]
 
     def stop(self) -> list[Path]:
-        """End every process, and return the files with what they measured."""
+        """Stop every process, and return the files with their coverage."""
         for host in self._by_root.values():
             host.stop()
         return [file for host in self._by_root.values() for file in host.coverage_files()]
 
     def close(self) -> None:
-        """End every process and forget what they wrote."""
+        """Stop every process and delete its files."""
         for host in self._by_root.values():
             host.close()
         self._by_root.clear()

@@ -1,4 +1,4 @@
-"""One call on a host, and what is said of it, also where no answer came back."""
+"""Makes a call on a host and returns its verdict, even if the process crashes or hangs."""
 
 from __future__ import annotations
 
@@ -25,57 +25,59 @@ if TYPE_CHECKING:
     from ciguard.functions.hosting.host import ProgramHost
     from ciguard.functions.specs.programs import ProgramFile
 
-_OWN = str(Path(ciguard.__file__).parent)
+_CIGUARD_FOLDER = str(Path(ciguard.__file__).parent)
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """Calls the functions of one program."""
+    """Makes calls of one program's functions."""
 
     host: ProgramHost
     program: ProgramFile
     limit_s: float
-    """Seconds that a call may take."""
+    """Time limit of a call, in seconds."""
 
     def verdict(self, call: Json) -> Verdict:
-        """Make a call and judge it."""
-        return self._judged(self.host.call(self.program, call, limit_s=self.limit_s))
+        """Make a call and return its verdict."""
+        return self._verdict_of_answer(self.host.call(self.program, call, limit_s=self.limit_s))
 
     def script_verdict(self, arguments: Iterable[str]) -> Verdict:
-        """Run the program as a script and judge it."""
-        given = list(arguments)
-        return self._judged(self.host.run_as_script(self.program, given, limit_s=self.limit_s))
+        """Run the program as a script and return its verdict."""
+        words = list(arguments)
+        return self._verdict_of_answer(
+            self.host.run_as_script(self.program, words, limit_s=self.limit_s)
+        )
 
-    def _judged(self, answer: Answer) -> Verdict:
+    def _verdict_of_answer(self, answer: Answer) -> Verdict:
         match answer:
             case Answered(content):
                 if "status" in content:
                     return verdict_from_json(content)
-                # A new process had to import the program once more, and could not.
+                # A new process had to import the program again, and its import failed.
                 return Discarded(str(content.get("error") or content.get("skip")))
             case ProcessEnded(cause, is_signal, frames):
                 kind = FailureKind.CRASH if is_signal else FailureKind.EXIT
                 return self._failure(kind, cause, _MESSAGES[kind].format(cause=cause), frames)
             case TimedOut(frames):
-                said = f"takes longer than {self.limit_s:g} s, and cannot be interrupted"
-                return self._failure(FailureKind.TIMEOUT, "CallTimeout", said, frames)
+                message = f"takes longer than {self.limit_s:g} s, and cannot be interrupted"
+                return self._failure(FailureKind.TIMEOUT, "CallTimeout", message, frames)
 
     def _failure(
         self, kind: FailureKind, name: str, message: str, frames: tuple[StackLine, ...]
     ) -> CallFailure:
         file = str(self.program.file)
-        own = tuple(frame for frame in frames if not _is_machinery(frame))
-        last = next((frame for frame in reversed(own) if is_users(frame.file, file)), None)
+        users_frames = tuple(frame for frame in frames if not _is_machinery(frame))
+        last = next((frame for frame in reversed(users_frames) if is_users(frame.file, file)), None)
         place = f" {last.file}:{last.function}" if last is not None else ""
         key = TIMEOUT_KEY if kind is FailureKind.TIMEOUT else f"{name}{place}"
-        return CallFailure(kind=kind, type=name, message=message, frames=own, key=key)
+        return CallFailure(kind=kind, type=name, message=message, frames=users_frames, key=key)
 
 
 _MESSAGES = {
-    FailureKind.CRASH: "the interpreter was ended by {cause}",
-    FailureKind.EXIT: "the interpreter ended with {cause}",
+    FailureKind.CRASH: "the interpreter crashed with {cause}",
+    FailureKind.EXIT: "the interpreter terminated with {cause}",
 }
 
 
 def _is_machinery(frame: StackLine) -> bool:
-    return frame.file.startswith((_OWN, "<frozen "))
+    return frame.file.startswith((_CIGUARD_FOLDER, "<frozen "))

@@ -1,4 +1,4 @@
-"""The process in which functions of a program are described and called."""
+"""Process in which the functions of a program are described and called."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from ciguard.execution import Answer
     from ciguard.functions.specs.programs import ProgramFile
 
-IMPORT_S = 900.0
-"""Seconds that the import of a program may take: libraries that compile kernels take minutes."""
+IMPORT_LIMIT_S = 900.0
+"""Time limit of a program's import, in seconds; compiling kernels may take minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSettings(HostSettings):
-    """How the process is started. It has the rights of whoever tests the program: it is theirs."""
+    """Settings of the process, which has the user's own rights, since it runs the user's code."""
 
     entry: str = "ciguard.functions.in_target.child"
     coverage: Mapping[str, Any] | None = None
-    """Options of coverage.py's `[run]`; None: nothing is measured."""
+    """Options of coverage.py's section `[run]`; None disables measuring."""
     oracles: frozenset[str] = ORACLES
-    """Kinds of failures that count, of those that the process judges."""
+    """Kinds of failures that count, of those that the process detects."""
 
 
 class ProgramHost(Host):
-    """A process for programs that share an import path, started when it is needed."""
+    """Process for the programs of one import path, started on demand."""
 
     def __init__(self, settings: ProgramSettings) -> None:
         super().__init__(settings)
@@ -40,26 +40,26 @@ class ProgramHost(Host):
         self._oracles = sorted(settings.oracles)
         self._loaded: set[Path] = set()
         self._loaded_at = 0
-        """Which process has imported them, by the number of its start."""
+        """Number of the start after which the programs were imported."""
         if settings.coverage is not None:
-            # With its channel closed the process ends by itself and writes its coverage.
+            # When its socket closes, the process saves its coverage before it exits.
             self.patience_s = GRACE_S
 
     @property
     def measuring_problem(self) -> str:
-        """Why coverage is not measured though it should be."""
+        """Reason why coverage cannot be measured; empty if there is none."""
         return self.remark
 
     def details(self) -> dict[str, Any]:
-        """Return what is measured and judged, for the next process."""
+        """Return the settings for the next process, including coverage and oracles."""
         coverage = None
         if self._coverage is not None:
             coverage = {**self._coverage, "data_file": str(self.folder / f"coverage.{self.starts}")}
         return {**super().details(), "coverage": coverage, "oracles": self._oracles}
 
     def load(self, program: ProgramFile) -> Answer:
-        """Import a program and describe its functions."""
-        answer = self.request({"op": "load", "program": program.to_json()}, IMPORT_S)
+        """Import a program and return the description of its functions."""
+        answer = self.request({"op": "load", "program": program.to_json()}, IMPORT_LIMIT_S)
         if isinstance(answer, Answered) and "description" in answer.content:
             if self._loaded_at != self.starts:
                 self._loaded.clear()
@@ -75,17 +75,17 @@ class ProgramHost(Host):
         """Call a function of a program.
 
         Args:
-            program: is imported first where the process is new.
-            call: see `ciguard.functions.Call.to_json`.
-            limit_s: seconds that the call may take.
+            program: the program, which a new process imports first.
+            call: JSON form of a `ciguard.functions.specs.Call`.
+            limit_s: time limit of the call, in seconds.
         """
-        return self._request_of(program, {"op": "call", "call": call}, limit_s)
+        return self._request_after_load(program, {"op": "call", "call": call}, limit_s)
 
     def nested(self, program: ProgramFile, call: Json, *, limit_s: float) -> Answer:
-        """Call a function that defines others, and describe those; see `call`."""
-        return self._request_of(program, {"op": "nested", "call": call}, limit_s)
+        """Call a function that defines others, and return their descriptions; see `call`."""
+        return self._request_after_load(program, {"op": "nested", "call": call}, limit_s)
 
-    def _request_of(self, program: ProgramFile, request: Json, limit_s: float) -> Answer:
+    def _request_after_load(self, program: ProgramFile, request: Json, limit_s: float) -> Answer:
         if not self._has_loaded(program):
             loaded = self.load(program)
             if not self._has_loaded(program):
@@ -96,7 +96,7 @@ class ProgramHost(Host):
     def run_as_script(
         self, program: ProgramFile, arguments: Sequence[str], *, limit_s: float
     ) -> Answer:
-        """Run a program as the main module, in a process of its own."""
+        """Run a program as the main module, in a fresh process."""
         self.stop()
         request = {
             "op": "main",
@@ -109,10 +109,10 @@ class ProgramHost(Host):
         return answer
 
     def save_coverage(self) -> None:
-        """Have what was measured so far written to `coverage_files`."""
+        """Have the process save its coverage to one of the `coverage_files`."""
         if self.is_running and self._coverage is not None:
             self.request({"op": "save"}, START_S)
 
     def coverage_files(self) -> list[Path]:
-        """Return the files with what was measured, one of each process."""
+        """Return the files with the coverage of all processes so far."""
         return sorted(self.folder.glob("coverage.*"))

@@ -1,4 +1,4 @@
-"""Coverage of a session that coverage.py measures: handed on to processes, and taken back."""
+"""Coverage of a session under coverage.py: settings for other processes, and merging their data."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-_HANDED_ON = (
+_SHARED_OPTIONS = (
     *("branch", "source", "source_pkgs", "source_dirs", "omit", "include", "concurrency"),
     *("core", "relative_files", "plugins", "timid", "cover_pylib", "disable_warnings"),
 )
-"""What `[run]` says of which lines count, and how they are counted."""
+"""Options of `[run]` that select the measured lines and how they are measured."""
 
 
-def _current() -> Any:
+def _current_measurement() -> Any:
     coverage: Any = sys.modules.get("coverage")
     return coverage.Coverage.current() if coverage is not None else None
 
 
 def measured_options() -> dict[str, Any] | None:
-    """Return how this process is measured, by names of `[run]`; None if it is not."""
-    current = _current()
+    """Return the options of `[run]` that this process is measured with; None if it is not."""
+    current = _current_measurement()
     if current is None:
         return None
-    from coverage.exceptions import ConfigError  # noqa: PLC0415 - only where it is there
+    from coverage.exceptions import ConfigError  # noqa: PLC0415 - optional dependency
 
-    found = {}
-    for name in _HANDED_ON:
+    options = {}
+    for name in _SHARED_OPTIONS:
         try:
             value = current.get_option(f"run:{name}")
         except ConfigError:
-            continue  # of another version of coverage.py
+            continue  # this version of coverage.py has no such option
         if name == "concurrency":
-            # `multiprocessing` needs a configuration file; such children are not measured.
+            # `multiprocessing` would need a configuration file, so such children are not measured.
             value = [kind for kind in value or () if kind != "multiprocessing"]
         if value:
-            found[name] = value
-    return found
+            options[name] = value
+    return options
 
 
 def merge_measured(files: Iterable[Path]) -> None:
-    """Add what other processes have measured to what this one measures."""
-    current = _current()
+    """Add the coverage of other processes to the coverage of this one."""
+    current = _current_measurement()
     if current is None:
         return
-    from coverage import CoverageData  # noqa: PLC0415 - only where it is there
+    from coverage import CoverageData  # noqa: PLC0415 - optional dependency
 
     for file in files:
         other = CoverageData(basename=str(file))

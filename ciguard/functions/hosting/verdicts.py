@@ -1,4 +1,4 @@
-"""What is said of one call: a union of small types, read from what the process answered."""
+"""Verdicts on calls: a union of small types, read from the responses of the process."""
 
 from __future__ import annotations
 
@@ -16,67 +16,68 @@ if TYPE_CHECKING:
 
 
 _MAX_FRAMES = 20
+"""Number of innermost frames that a traceback shows."""
 
 
 class FailureKind(StrEnum):
-    """What went wrong."""
+    """Kind of a failure."""
 
     EXCEPTION = "exception"
-    """One that callers need not expect."""
+    """The call raised an undocumented exception."""
     ENSURE = "ensure"
     """A postcondition does not hold."""
     NAN = "nan"
-    """NaN came out of finite, small inputs."""
+    """Finite inputs of moderate size gave NaN."""
     MUTATION = "mutation"
-    """An argument was changed."""
+    """The call changed an argument."""
     TIMEOUT = "timeout"
-    """It took longer than it may."""
+    """The call exceeded its time limit."""
     CRASH = "crash"
-    """A signal ended the interpreter."""
+    """The interpreter crashed with a signal."""
     EXIT = "exit"
-    """The interpreter ended without an exception."""
+    """The interpreter exited without an exception."""
 
 
-PROCESS_ENDING = frozenset((FailureKind.CRASH, FailureKind.EXIT, FailureKind.TIMEOUT))
-"""Kinds that cost a process, or all the time that a call may take."""
+EXPENSIVE_KINDS = frozenset((FailureKind.CRASH, FailureKind.EXIT, FailureKind.TIMEOUT))
+"""Kinds that cost a process, or the whole time limit of a call."""
 
 
 TIMEOUT_KEY = "timeout"
-"""Of all that takes too long: where it is interrupted is chance."""
+"""Key of all timeouts, since the place of the interruption is arbitrary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFailure:
-    """A call that went wrong."""
+    """A call that failed."""
 
     kind: FailureKind
     type: str
-    """Class of the exception, or what stands for it, such as the name of a signal."""
+    """Class of the exception, or a name in its place, such as that of a signal."""
     message: str
     frames: tuple[StackLine, ...]
-    """Of the user's code, outermost first; the last is where it happened."""
+    """Frames without those of ciguard, outermost first."""
     key: str
-    """The path that led there: class and innermost frame. Failures of one key count as one."""
+    """Failure path: class and innermost frame of the user. Failures of one key count once."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallPassed:
-    """Nothing went wrong."""
+    """A call that passed."""
 
     mutated: tuple[str, ...] = ()
-    """Arguments that the call has changed."""
+    """Arguments that the call changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """The arguments are none that the function accepts."""
+    """A call whose arguments are invalid."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class NoInstance:
-    """There was no object to call the method of: its constructor failed."""
+    """A call without an object to call the method of, since its constructor failed."""
 
     why: str
 
@@ -85,7 +86,7 @@ Verdict: TypeAlias = CallPassed | Discarded | NoInstance | CallFailure
 
 
 def traceback_text(frames: Sequence[StackLine]) -> str:
-    """Return frames as Python shows them, outermost first; empty for none."""
+    """Return frames as Python prints them, outermost first; empty for none."""
     shown = frames[-_MAX_FRAMES:]
     lines = []
     for frame in shown:
@@ -102,7 +103,7 @@ def frames_from_json(frames: Json) -> tuple[StackLine, ...]:
 
 
 def verdict_from_json(answer: Json) -> Verdict:
-    """Read what `in_target/calling/caller.py` said of a call."""
+    """Return the verdict of a response from `in_target/calling/caller.py`."""
     status = answer["status"]
     if status == "passed":
         return CallPassed(tuple(answer.get("mutated", ())))

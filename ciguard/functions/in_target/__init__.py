@@ -1,6 +1,6 @@
-"""What runs in the target, beside the user's module: the standard library and numpy only.
+"""Code that runs in the target, in the process of the user's module.
 
-`child` is a process of its own for the functions of programs, `worker` serves a campaign's worker.
-Both import a program (`loading`), say what its annotations are (`describing/`) and make calls of
-its functions (`calling/`). Python 3.9 and later.
+It needs the standard library, numpy and Python 3.9 or later. `child` is a separate process for the
+functions of programs; `worker` serves a campaign's worker. Both import a program (`loading`),
+describe its annotations (`describing/`) and call its functions (`calling/`).
 """

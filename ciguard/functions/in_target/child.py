@@ -1,8 +1,8 @@
 """The process in which a user's program is imported and its functions are called.
 
-Started by `hosting/host.py` through the worker's bootstrap. Requests and answers are lines of JSON
-on a socket; a request that ends the process is the last one that its host has sent. What the
-program prints goes to files that hold the output of the present request alone.
+Started by `hosting/host.py` through the worker's bootstrap. Requests and responses are lines of
+JSON on a socket. After a request that crashes the process, the host sends no more. The program's
+output goes to files, which hold the output of the current request only.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -26,70 +26,75 @@ from ciguard.functions.in_target.calling.judging import key_of
 from ciguard.functions.in_target.describing.marking import marks_of, own_marks
 from ciguard.functions.in_target.describing.sidecar import apply_sidecar
 from ciguard.functions.in_target.loading import import_problem, load, users_frames
-from ciguard.functions.in_target.measuring import Measuring
+from ciguard.functions.in_target.measuring import CoverageMeasurement
 
 Json = Any
 
-_EVEN_LATER_THAN_OTHERS = "1000"
+_MAX_OOM_SCORE = "1000"
 
 
 class CallTimeout(BaseException):
-    """A call took longer than it may; no `except Exception` of a program swallows it."""
+    """A call exceeded its time limit; a `BaseException`, so that programs do not swallow it."""
 
 
 def run(settings: Json, descriptor: int) -> None:
-    """Serve until the host closes its end."""
-    _be_killed_first()
+    """Serve requests until the host closes its end of the socket.
+
+    Args:
+        settings: `stack` (file for stack dumps), `path`, `captured`, `oracles` and `coverage`.
+        descriptor: the connected socket.
+    """
+    _raise_oom_score()
     with open(settings["stack"], "ab", buffering=0) as stack:
         faulthandler.enable(stack)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
-        _note_exits(stack)
+        _dump_stack_on_exit(stack)
         sys.path[:] = list(dict.fromkeys([*settings["path"], *sys.path]))
         with socket.socket(fileno=descriptor) as channel:
             RequestServer(settings, channel).serve()
 
 
-def _be_killed_first() -> None:
-    """Where memory runs out, this process is to die and not the session that tells of it."""
+def _raise_oom_score() -> None:
+    """Make the kernel kill this process, not the reporting session, when memory runs out."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
-        score.write(_EVEN_LATER_THAN_OTHERS)
+        score.write(_MAX_OOM_SCORE)
 
 
-def _note_exits(stack: Any) -> None:
-    """Have the stack written where a program ends its process without an exception."""
-    leave, own = os._exit, os.getpid()
+def _dump_stack_on_exit(stack: Any) -> None:
+    """Dump the stack when the program calls `os._exit`, which raises no exception."""
+    os_exit, process = os._exit, os.getpid()
 
-    def noted_exit(status: int) -> None:
-        if os.getpid() == own:
+    def exit_with_stack_dump(status: int) -> None:
+        if os.getpid() == process:
             faulthandler.dump_traceback(stack, all_threads=False)
-        leave(status)
+        os_exit(status)
 
-    os._exit = noted_exit  # type: ignore[assignment]
+    os._exit = exit_with_stack_dump  # type: ignore[assignment]
 
 
 class RequestServer:
-    """Answers one request after the other."""
+    """Serves requests one at a time; method `_NAME` implements the operation NAME."""
 
     def __init__(self, settings: Json, channel: socket.socket) -> None:
         self._incoming = channel.makefile("r", encoding="utf-8")
         self._outgoing = channel.makefile("w", encoding="utf-8")
         self._process = os.getpid()
-        self._truncates = settings["captured"]
+        self._captures_output = settings["captured"]
         self._oracles = frozenset(settings["oracles"])
         self._callers: dict[str, Caller] = {}
-        self._measuring = Measuring(settings["coverage"])
+        self._measuring = CoverageMeasurement(settings["coverage"])
 
     def serve(self) -> None:
-        """Answer until there is nobody to ask."""
-        self._answer({"ready": self._measuring.problem})
+        """Serve requests until the socket is closed."""
+        self._send({"ready": self._measuring.problem})
         for line in self._incoming:
             request = json.loads(line)
-            self._answer(self._served(request))
-            self._measuring.save_now_and_then()
+            self._send(self._response(request))
+            self._measuring.save_periodically()
         self._measuring.stop()
 
-    def _served(self, request: Json) -> Json:
-        self._forget_output()
+    def _response(self, request: Json) -> Json:
+        self._truncate_output()
         operation = getattr(self, f"_{request['op']}")
         try:
             return operation(request)
@@ -98,15 +103,15 @@ class RequestServer:
         finally:
             _flush()
 
-    def _answer(self, answer: Json) -> None:
-        if os.getpid() != self._process:  # the program has forked, and this is the copy
+    def _send(self, response: Json) -> None:
+        if os.getpid() != self._process:  # the program has forked; this is the child
             os._exit(0)
-        self._outgoing.write(json.dumps(answer) + "\n")
+        self._outgoing.write(json.dumps(response) + "\n")
         self._outgoing.flush()
 
-    def _forget_output(self) -> None:
+    def _truncate_output(self) -> None:
         _flush()
-        if self._truncates:
+        if self._captures_output:
             for descriptor in (1, 2):
                 os.ftruncate(descriptor, 0)
 
@@ -116,32 +121,33 @@ class RequestServer:
         try:
             module = load(program["file"], program["root"], program["name"])
             problems = apply_sidecar(module, program["sidecar"]) if program["sidecar"] else []
-        except BaseException as error:  # noqa: BLE001 - it is the program's, whatever it is
+        except BaseException as error:  # noqa: BLE001 - whatever the program raises
             return import_problem(error)
         caller = self._callers[program["file"]] = Caller(module, self._oracles)
         description = caller.description.json()
         description["problems"] += problems
-        marks = {f["name"]: marks_of(module, f["name"]) for f in description["functions"]}
+        names = [function["name"] for function in description["functions"]]
         return {
-            "description": description, "library": library_of(module), "marks": marks,
+            "description": description, "library": library_of(module),
+            "marks": {name: marks_of(module, name) for name in names},
             "module_marks": own_marks(module),
         }  # fmt: skip
 
     def _nested(self, request: Json) -> Json:
         """Call a function that defines others, and describe those."""
         caller = self._callers[request["file"]]
-        with _within(request["limit_s"], request["file"]) as timed_out:
+        with _time_limit(request["limit_s"], request["file"]) as timed_out:
             described = caller.nested(request["call"])
         return {"functions": [], "problems": []} if timed_out else described
 
     def _call(self, request: Json) -> Json:
         caller = self._callers[request["file"]]
-        with _within(request["limit_s"], request["file"]) as timed_out:
+        with _time_limit(request["limit_s"], request["file"]) as timed_out:
             result = caller.run(request["call"])
         return timed_out or self._with_mutation(result)
 
     def _with_mutation(self, result: Json) -> Json:
-        """Make a failure of a call that changed its arguments, if that is to be one."""
+        """Turn a passed call that changed its arguments into a failure, if that oracle is on."""
         names = ", ".join(result.get("mutated", ()))
         if "mutation" not in self._oracles or result["status"] != "passed" or not names:
             return result
@@ -155,12 +161,12 @@ class RequestServer:
         """Run a program as a script."""
         program = request["program"]
         sys.argv[:] = [program["file"], *request["arguments"]]
-        with _within(request["limit_s"], program["file"]) as timed_out:
-            result = _as_script(program)
+        with _time_limit(request["limit_s"], program["file"]) as timed_out:
+            result = _run_as_script(program)
         return timed_out or result
 
     def _save(self, request: Json) -> Json:
-        """Write what was measured of coverage."""
+        """Save the coverage measured so far."""
         del request
         self._measuring.save()
         return {}
@@ -173,7 +179,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def _as_script(program: Json) -> Json:
+def _run_as_script(program: Json) -> Json:
     try:
         if "." in program["name"]:
             sys.path.insert(0, program["root"])
@@ -185,7 +191,7 @@ def _as_script(program: Json) -> Json:
         raise
     except SystemExit as error:
         return {"status": "passed"} if error.code in (None, 0) else _failed(error, program["file"])
-    except BaseException as error:  # noqa: BLE001 - it is the program's, whatever it is
+    except BaseException as error:  # noqa: BLE001 - whatever the program raises
         return _failed(error, program["file"])
     return {"status": "passed"}
 
@@ -200,8 +206,12 @@ def _failed(error: BaseException, file: str) -> Json:
 
 
 @contextlib.contextmanager
-def _within(limit_s: float, file: str) -> Iterator[Json]:
-    """Interrupt what takes longer, and fill the dictionary that is yielded if something did."""
+def _time_limit(limit_s: float, file: str) -> Iterator[Json]:
+    """Interrupt the body after `limit_s` seconds.
+
+    Yields:
+        A dictionary, which holds the failure after a timeout and else stays empty.
+    """
     timed_out: dict[str, Any] = {}
 
     def expire(signum: int, frame: Any) -> None:

@@ -17,21 +17,21 @@ from ciguard.functions.in_target.calling.judging import frames_of
 
 Json = Any
 
-_RENAMED = {
+_PYTHON_2_MODULES = {
     "ConfigParser", "HTMLParser", "Queue", "SimpleHTTPServer", "SocketServer", "StringIO",
     "Tkinter", "__builtin__", "cPickle", "cStringIO", "commands", "copy_reg", "httplib",
     "itertools.izip", "md5", "sets", "tkMessageBox", "urllib2", "urlparse",
 }  # fmt: skip
-"""Modules of Python 2: a program that needs one is wrong, nothing is missing."""
+"""Modules of Python 2. A program that imports one is faulty; no package is missing."""
 
 
 def load(file: str, root: str, name: str) -> Any:
-    """Import a program and return the module.
+    """Import a program and return its module.
 
     Args:
-        file: its absolute path.
-        root: folder that its package, or it, lies in; first on the path from now on.
-        name: its dotted name below `root`.
+        file: absolute path of the program.
+        root: folder that holds the program or its package; becomes the first entry of `sys.path`.
+        name: dotted name of the module, relative to `root`.
 
     Raises:
         BaseException: whatever the program raises.
@@ -41,7 +41,7 @@ def load(file: str, root: str, name: str) -> Any:
         module = importlib.import_module(name)
         if _is_at(module, file):
             return module
-    # Another module has that name, as where a program is called `types`, or it is no name.
+    # The name is no identifier, or belongs to another module, such as `types`.
     return _from_location(file, f"ciguard_program_{zlib.crc32(file.encode()):08x}")
 
 
@@ -51,30 +51,30 @@ def _put_first(folder: str) -> None:
 
 
 def _is_at(module: Any, file: str) -> bool:
-    found = getattr(module, "__file__", None)
-    return isinstance(found, str) and os.path.realpath(found) == os.path.realpath(file)
+    module_file = getattr(module, "__file__", None)
+    return isinstance(module_file, str) and os.path.realpath(module_file) == os.path.realpath(file)
 
 
 def _from_location(file: str, name: str) -> Any:
-    known = sys.modules.get(name)
-    if known is not None:
-        return known
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return loaded
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise ImportError(file)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except BaseException:  # a script may exit; half a module must not be found by the next import
+    except BaseException:  # a script may exit; drop the half-imported module
         del sys.modules[name]
         raise
     return module
 
 
 def import_problem(error: BaseException) -> Json:
-    """Return why a program could not be imported: `{"skip": …}` or `{"error": …}`."""
+    """Return why an import failed: `{"skip": reason}` or `{"error": …, "frames": …}`."""
     kind = type(error).__name__
-    if kind in ("Skipped", "SkipTest"):  # of pytest and unittest: the program asked for it
+    if kind in ("Skipped", "SkipTest"):  # pytest's and unittest's: the program skips itself
         return {"skip": str(error)}
     if isinstance(error, ModuleNotFoundError) and _is_missing(error.name or ""):
         return {"skip": f"could not import {error.name!r}: {error}"}
@@ -83,15 +83,21 @@ def import_problem(error: BaseException) -> Json:
 
 
 def _is_missing(name: str) -> bool:
-    """Return whether a package is not installed, as opposed to a module that it no longer has."""
+    """Return whether the package of a module is not installed.
+
+    False where the package is installed but has no such module (any more).
+    """
     top = name.partition(".")[0]
-    if not top or name in _RENAMED or top in _RENAMED:
+    if not top or name in _PYTHON_2_MODULES or top in _PYTHON_2_MODULES:
         return False
     return top not in sys.modules and importlib.util.find_spec(top) is None
 
 
 def users_frames(error: BaseException) -> list[list[Any]]:
-    """Return `[file, line, function]` of each frame, outermost first, less those of the import."""
+    """Return the frames of an exception without those of the import machinery.
+
+    Each is `[file, line, function]`; the outermost is first.
+    """
     return [list(frame) for frame in frames_of(error) if not _is_machinery(frame[0])]
 
 

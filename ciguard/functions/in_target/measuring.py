@@ -1,7 +1,7 @@
-"""Coverage of the process that runs the functions, as the session that started it measures it.
+"""Coverage of the process that runs the functions, by the options of the session that started it.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later; coverage.py where the
-session runs it too.
+session uses it too.
 """
 
 from __future__ import annotations
@@ -10,23 +10,25 @@ import importlib
 import time
 from typing import Any
 
-SAVED_EVERY_S = 1.0
-"""A process that crashes loses what it measured since it last saved."""
+SAVE_INTERVAL_S = 1.0
+"""Interval between saves, in seconds. A crash loses what was measured since the last save."""
 
 
-class Measuring:
-    """Runs coverage.py, or does nothing."""
+class CoverageMeasurement:
+    """Measures coverage with coverage.py; does nothing without options."""
 
     def __init__(self, options: dict[str, Any] | None) -> None:
-        """Start.
+        """Start measuring.
 
         Args:
-            options: of `[run]` by name, and `data_file`; None: nothing is measured.
+            options: options of coverage.py's section `[run]` by name, and `data_file`. None
+                disables
+                measuring.
         """
         self._coverage: Any = None
-        self._saved = time.monotonic()
+        self._saved_at_s = time.monotonic()
         self.problem = ""
-        """Why nothing is measured though it should be."""
+        """Reason why coverage could not be measured; empty if there is none."""
         if options is not None:
             self._start(dict(options))
 
@@ -41,19 +43,19 @@ class Measuring:
             self._coverage.set_option(f"run:{name}", value)
         self._coverage.start()
 
-    def save_now_and_then(self) -> None:
-        """Save if it is time to."""
-        if self._coverage is not None and time.monotonic() - self._saved > SAVED_EVERY_S:
+    def save_periodically(self) -> None:
+        """Save if `SAVE_INTERVAL_S` has passed since the last save."""
+        if self._coverage is not None and time.monotonic() - self._saved_at_s > SAVE_INTERVAL_S:
             self.save()
 
     def save(self) -> None:
-        """Write what was measured so far."""
+        """Save the coverage measured so far."""
         if self._coverage is not None:
             self._coverage.save()
-            self._saved = time.monotonic()
+            self._saved_at_s = time.monotonic()
 
     def stop(self) -> None:
-        """Write the rest."""
+        """Stop measuring and save the coverage."""
         if self._coverage is not None:
             self._coverage.stop()
             self._coverage.save()

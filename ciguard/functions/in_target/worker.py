@@ -1,7 +1,7 @@
-"""Programs and calls of campaigns, in a worker: what a case came to, in the worker's own words.
+"""Programs and calls of campaigns inside a worker, with results in the worker's own types.
 
-Runs in a target's interpreter: standard library only, Python 3.9 and later. The worker finds this
-module by the name that its settings give, since it knows nothing of annotations itself.
+Runs in a target's interpreter: standard library only, Python 3.9 and later. The worker loads this
+module by the name in its settings, since it has no knowledge of annotations itself.
 """
 
 from __future__ import annotations
@@ -21,38 +21,44 @@ from ciguard.functions.in_target.loading import import_problem, load
 Json = Any
 
 NAMES = {"ensure": "@ensure", "nan": "NaN", "timeout": "@timeout"}
-"""What stands where an exception's class would: no class has such a name, but the second."""
+"""Name reported in place of an exception's class, by kind of failure.
+
+`NaN` could be a class's name; the others could not.
+"""
 _MAX_FRAMES = 12
-_REFUSALS = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
+_PERMISSION_ERRORS = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
 
 
 class CaseEnd(NamedTuple):
-    """How a case ended."""
+    """Result of one case."""
 
     status: str
-    """`passed`, `rejected` (an exception that is documented), `unbuilt` (no call was made, or it
-    says nothing) or `failed`."""
+    """One of `passed`, `rejected`, `unbuilt` and `failed`.
+
+    `rejected` means that a documented exception was raised. `unbuilt` means that no call was made
+    or that its result proves nothing.
+    """
     value: Any = None
-    """What was returned."""
+    """Returned value."""
     name: str = ""
-    """Class of the exception, or what stands for it."""
+    """Class of the exception, or the name that replaces it (`NAMES`)."""
     message: str = ""
-    """With the place before it, `src/model.py:23: …`, where it failed."""
+    """Message; of a failure with its location first: `src/model.py:23: …`."""
     frames: Any = ()
-    """(file, function) of the user's code, innermost first."""
+    """Frames of the user's code as (file, function), innermost first."""
     mutated: Any = ()
-    """Places of the arguments that were changed."""
+    """Indices of the arguments that the call changed."""
 
 
 class Runner:
-    """Imports programs when they are first needed, and calls their functions.
+    """Imports programs on first use and calls their functions.
 
     Args:
-        programs: `folder`, where programs lie, whose parts the current folder links to when cases
-            run, and `files`: by path in it `root`, `name` and `sidecar` as in
-            `ciguard.functions.specs.ProgramFile`, the paths relative to it.
-        reset: given a seed, puts back what cases change of the library.
-        is_exhausted: tells whether an exception says that memory has run out.
+        programs: `folder`, which holds the programs (the current folder links to its entries when
+            cases run), and `files`. These map relative paths to `root`, `name` and `sidecar` of
+            `ciguard.functions.specs.ProgramFile`, with paths relative to the folder.
+        reset: function of a seed that restores the library's global state.
+        is_exhausted: predicate of exceptions that report a lack of memory.
     """
 
     def __init__(
@@ -68,63 +74,70 @@ class Runner:
         self._callers: dict[str, Caller] = {}
         self._failed: dict[str, BaseException] = {}
         self._problems: dict[str, list[Json]] = {}
-        """Of sidecars, by program."""
+        """Problems of sidecars, by program."""
 
     def run(self, case: Json) -> CaseEnd:
         """Run one case.
 
         Args:
-            case: third member of the JSON form of a `ciguard.domain.function_calls.FunctionCase`.
+            case: the case, as third element of the JSON form of
+            `ciguard.domain.function_calls.FunctionCase`.
         """
         if case["file"] not in self._files:
-            return CaseEnd("unbuilt", name="Program", message=f"{case['file']} is not tested here")
+            return CaseEnd(
+                "unbuilt",
+                name="Program",
+                message=f"{case['file']} is not one of the tested programs",
+            )
         seed, call = case.get("seed", 0), case.get("call")
         self._reset(seed)
-        with _kept():
+        with _interpreter_restored():
             caller, error = self._caller(case["file"])
             if caller is None or error is not None:
-                return self._not_imported(error, is_asked=not call)
+                return self._not_imported(error, has_call=not call)
             if not call:
                 return CaseEnd("passed")
             try:
                 caller.last = None
                 result = caller.run({**call, "seed": seed})
             except BaseException as raised:  # noqa: BLE001 - such as KeyboardInterrupt
-                return self._raised(raised)
-        return self._ended(caller, call, result)
+                return self._exception_end(raised)
+        return self._case_end(caller, call, result)
 
-    def describe(self, asked: Json) -> Json:
+    def describe(self, request: Json) -> Json:
         """Describe the functions of a program.
 
         Args:
-            asked: `file`, and `calls` of functions that define others.
+            request: `file`, and `calls` of functions that define nested ones.
 
         Returns:
-            `description` and `nested`, one for each call; or `error`, with `skip` where what the
-            program needs is not there.
+            `description` and `nested` (one entry per call); or `error` and `skip`, which is true
+            if a package that the program needs is not installed.
         """
-        with _kept():
-            caller, error = self._caller(asked["file"])
+        with _interpreter_restored():
+            caller, error = self._caller(request["file"])
             if caller is None or error is not None:
-                found = import_problem(error or ImportError(asked["file"]))
-                place = self._place(list(map(tuple, found.get("frames", ()))), asked["file"])[0]
-                said = found.get("skip") or found["error"]
-                return {"error": place + said, "skip": "skip" in found}
-            nested = [caller.nested(call) for call in asked["calls"]]
+                problem = import_problem(error or ImportError(request["file"]))
+                place = self._location(
+                    list(map(tuple, problem.get("frames", ()))), request["file"]
+                )[0]
+                reason = problem.get("skip") or problem["error"]
+                return {"error": place + reason, "skip": "skip" in problem}
+            nested = [caller.nested(call) for call in request["calls"]]
             described = caller.description.json()
-            described["problems"] = [*described["problems"], *self._problems[asked["file"]]]
-            found = {"description": described, "nested": nested}
-            return {**self._placed(found), "library": library_of(caller.description.module)}
+            described["problems"] = [*described["problems"], *self._problems[request["file"]]]
+            descriptions = self._with_relative_paths({"description": described, "nested": nested})
+            return {**descriptions, "library": library_of(caller.description.module)}
 
-    def _placed(self, described: Json) -> Json:
-        """Return JSON with relative paths in the place of those that only this process has."""
-        if isinstance(described, list):
-            return [self._placed(item) for item in described]
-        if not isinstance(described, dict):
-            return described
+    def _with_relative_paths(self, description: Json) -> Json:
+        """Return the description with file paths relative to the folder of programs."""
+        if isinstance(description, list):
+            return [self._with_relative_paths(item) for item in description]
+        if not isinstance(description, dict):
+            return description
         return {
-            key: self._relative(item) if key == "file" else self._placed(item)
-            for key, item in described.items()
+            key: self._relative(item) if key == "file" else self._with_relative_paths(item)
+            for key, item in description.items()
         }
 
     def _caller(self, file: str) -> tuple[Caller | None, BaseException | None]:
@@ -137,32 +150,32 @@ class Runner:
                 sidecar = program["sidecar"] and os.path.join(home, program["sidecar"])
                 self._problems[file] = apply_sidecar(module, sidecar) if sidecar else []
                 self._callers[file] = Caller(module, ORACLES)
-            except BaseException as error:  # noqa: BLE001 - it is the program's, whatever it is
+            except BaseException as error:  # noqa: BLE001 - whatever the program raises
                 self._failed[file] = error
         return self._callers.get(file), self._failed.get(file)
 
-    def _not_imported(self, error: BaseException | None, *, is_asked: bool) -> CaseEnd:
+    def _not_imported(self, error: BaseException | None, *, has_call: bool) -> CaseEnd:
         error = error or ImportError()
-        if not is_asked or "skip" in import_problem(error) or self._says_nothing(error):
+        if not has_call or "skip" in import_problem(error) or self._is_own_limit(error):
             return CaseEnd("unbuilt", name=type(error).__name__, message=str(error))
-        return self._raised(error)
+        return self._exception_end(error)
 
-    def _says_nothing(self, error: BaseException) -> bool:
-        """Return whether the worker's own limits stand behind an exception, not the program."""
-        return self._is_exhausted(error) or any(map(_is_refusal, _chain(error)))
+    def _is_own_limit(self, error: BaseException) -> bool:
+        """Return whether the worker's own limits caused an exception, not the program."""
+        return self._is_exhausted(error) or any(map(_is_permission_error, _chain(error)))
 
-    def _raised(self, error: BaseException) -> CaseEnd:
-        if self._says_nothing(error):
+    def _exception_end(self, error: BaseException) -> CaseEnd:
+        if self._is_own_limit(error):
             return CaseEnd("unbuilt", name=type(error).__name__, message=str(error))
         frames = frames_of(error)
         return self._failure(type(error).__name__, str(error), frames, self._folder)
 
-    def _ended(self, caller: Caller, call: Json, result: Json) -> CaseEnd:
+    def _case_end(self, caller: Caller, call: Json, result: Json) -> CaseEnd:
         last, caller.last = caller.last, None
         status = result["status"]
         if status in ("discarded", "no-instance"):
             return CaseEnd("unbuilt", name=status, message=result["reason"])
-        if isinstance(last, BaseException) and self._says_nothing(last):
+        if isinstance(last, BaseException) and self._is_own_limit(last):
             return CaseEnd("unbuilt", name=type(last).__name__, message=str(last))
         if status == "passed":
             names = [name for name, _ in call["arguments"]]
@@ -172,16 +185,16 @@ class Runner:
                     "rejected", name=result["raised"], message=str(last), mutated=mutated
                 )
             return CaseEnd("passed", value=last, mutated=mutated)
-        frames = [tuple(frame) for frame in result["frames"]] or [_defined(caller, call)]
+        frames = [tuple(frame) for frame in result["frames"]] or [_definition_frame(caller, call)]
         name = NAMES.get(result["kind"], result["type"])
         return self._failure(name, result["message"], frames, caller.file)
 
     def _failure(self, name: str, message: str, frames: Any, file: str) -> CaseEnd:
-        place, own = self._place(frames, file)
+        place, own = self._location(frames, file)
         return CaseEnd("failed", name=name, message=place + message, frames=own)
 
-    def _place(self, frames: Any, file: str) -> tuple[str, list[tuple[str, str]]]:
-        """Return what comes before a message, and the frames of the user's code."""
+    def _location(self, frames: Any, file: str) -> tuple[str, list[tuple[str, str]]]:
+        """Return the prefix of a message (`file:line: `) and the frames of the user's code."""
         own = [
             (self._relative(f), line, name)
             for f, line, name in frames
@@ -200,8 +213,8 @@ class Runner:
         return path.replace(os.sep, "/")
 
 
-def _defined(caller: Caller, call: Json) -> tuple[str, int, str]:
-    """Return where the function of a call is defined, as a frame."""
+def _definition_frame(caller: Caller, call: Json) -> tuple[str, int, str]:
+    """Return the definition of the called function, as a frame."""
     name = call["function"]
     for function in caller.description.json()["functions"]:
         if function["name"] == name:
@@ -210,30 +223,30 @@ def _defined(caller: Caller, call: Json) -> tuple[str, int, str]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and what it was raised from."""
+    """Yield an exception, then its causes and contexts."""
     seen: set[int] = set()
-    at: BaseException | None = error
-    while at is not None and id(at) not in seen:
-        seen.add(id(at))
-        yield at
-        at = at.__cause__ or at.__context__
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
 
 
-def _is_refusal(error: BaseException) -> bool:
-    """Return whether the kernel has refused what workers may not do."""
-    return isinstance(error, OSError) and error.errno in _REFUSALS
+def _is_permission_error(error: BaseException) -> bool:
+    """Return whether the kernel denied an operation that the worker's sandbox forbids."""
+    return isinstance(error, OSError) and error.errno in _PERMISSION_ERRORS
 
 
 def _add_paths(home: str) -> None:
-    """Let programs import what lies in the folder: the project is not installed here."""
+    """Let programs import modules of the project's folder, since the project is not installed."""
     for path in (home, os.path.join(home, "src")):
         if path not in sys.path and os.path.isdir(path):
             sys.path.append(path)
 
 
 @contextlib.contextmanager
-def _kept() -> Iterator[None]:
-    """Put back what programs change of the interpreter that others would notice."""
+def _interpreter_restored() -> Iterator[None]:
+    """Restore the current folder and the command-line arguments after a program ran."""
     folder, arguments = os.getcwd(), sys.argv[:]
     sys.argv[:] = [""]
     try:

@@ -1,4 +1,4 @@
-"""Hypothesis's database of examples, while some of the failures in it are looked past."""
+"""Hypothesis's database of examples, protected while known failures are ignored."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ if TYPE_CHECKING:
 
 
 class KeepingDatabase(ExampleDatabase):
-    """Writes through, but keeps what was there at first.
+    """Database that saves new examples and keeps those that it had at first.
 
-    A later round tries the examples of failures that are known by then. They do not fail any more,
-    as their paths are blocked, and Hypothesis would take them out.
+    Later rounds replay the examples of known failures. These no longer fail, since their paths are
+    blocked, so Hypothesis would delete them.
     """
 
     def __init__(self, inner: ExampleDatabase) -> None:
         super().__init__()
         self._inner = inner
-        self._kept: dict[bytes, frozenset[bytes]] = {}
+        self._protected: dict[bytes, frozenset[bytes]] = {}
 
     def fetch(self, key: bytes) -> Iterable[bytes]:
         """Return the examples of a key."""
-        found = list(self._inner.fetch(key))
-        self._kept.setdefault(key, frozenset(found))
-        return found
+        examples = list(self._inner.fetch(key))
+        self._protected.setdefault(key, frozenset(examples))
+        return examples
 
     def save(self, key: bytes, value: bytes) -> None:
         """Add an example."""
         self._inner.save(key, value)
 
     def delete(self, key: bytes, value: bytes) -> None:
-        """Remove an example unless it is kept."""
-        if value not in self._kept.get(key, ()):
+        """Remove an example, unless it is protected."""
+        if value not in self._protected.get(key, ()):
             self._inner.delete(key, value)
 
     def move(self, src: bytes, dest: bytes, value: bytes) -> None:
-        """Move an example unless it is kept."""
-        if value in self._kept.get(src, ()):
+        """Move an example, unless it is protected."""
+        if value in self._protected.get(src, ()):
             self._inner.save(dest, value)
         else:
             self._inner.move(src, dest, value)
 
 
-def keeping(database: ExampleDatabase) -> ExampleDatabase:
-    """Return a database that does not lose what is in it now."""
+def protected_database(database: ExampleDatabase) -> ExampleDatabase:
+    """Return a database that protects its present examples."""
     return KeepingDatabase(database)
 
 
 def database_at(home: Path | None, database: ExampleDatabase) -> ExampleDatabase:
-    """Return the database in a folder `.hypothesis`; one that a profile chose stays.
+    """Return the database in a folder `.hypothesis`, unless a profile has chosen another.
 
     Args:
-        home: that folder; Hypothesis's own is below the working directory.
-        database: of the profile.
+        home: the folder; by default Hypothesis uses one in the working directory.
+        database: database of the profile.
     """
     is_default = type(database) is DirectoryBasedExampleDatabase
     if home is None or not is_default or "HYPOTHESIS_STORAGE_DIRECTORY" in os.environ:

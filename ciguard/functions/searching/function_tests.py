@@ -1,4 +1,4 @@
-"""The test of one function, or of one script, with all that a report says of it."""
+"""The test of one function, or of one script, with the text of its report."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from ciguard.domain.values import ListValue, LiteralValue, TupleValue
 from ciguard.functions.drawing.calls import call_strategy, main_strategy
 from ciguard.functions.hosting.verdicts import CallPassed, Verdict, traceback_text
-from ciguard.functions.searching.search import SearchResult, search
-from ciguard.functions.searching.telling import (
+from ciguard.functions.searching.results import (
     Told,
     counts_text,
-    discards_much,
-    found_text,
+    failure_text,
+    has_high_discard_rate,
     unsatisfied_text,
 )
+from ciguard.functions.searching.search import SearchResult, search
 from ciguard.functions.writing.call_source import CallSource
 from ciguard.functions.writing.scripts import command_line, script_of
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.calls import Call
     from ciguard.functions.specs.functions import FunctionSpec, MainSpec, ModuleSpec
 
-_SCRIPTS = 10
-"""Command lines that a script is run with, each in an interpreter of its own."""
+_MAX_SCRIPT_RUNS = 10
+"""Command lines that a script is run with, each in a fresh interpreter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class FunctionTest:
     function: FunctionSpec
     module: ModuleSpec
     library: str
-    """Whose tensors the program takes."""
+    """Library of the tensors that the program takes."""
     execution: Execution
     settings: SearchSettings
 
     def run(self) -> Told:
-        """Search for calls that fail."""
+        """Search for calls that fail, and return the result."""
         mutated: set[str] = set()
 
         def execute(call: Call) -> Verdict:
@@ -54,109 +54,117 @@ class FunctionTest:
                 mutated.update(verdict.mutated)
             return verdict
 
-        result = search(
+        search_result = search(
             f"{self.execution.program.name}:{self.function.name}",
             call_strategy(self.function, self.module),
             execute,
-            chosen=self.settings,
+            options=self.settings,
             output=self.execution.host.output,
         )
-        told = Told(properties=_properties(result))
-        self._tell(result, told)
+        result = Told(properties=_properties(search_result))
+        self._add_outcome(search_result, result)
         if mutated:
-            told.warnings.append(f"arguments are changed: {', '.join(sorted(mutated))}")
-        return told
+            result.warnings.append(f"calls change arguments: {', '.join(sorted(mutated))}")
+        return result
 
-    def _tell(self, result: SearchResult, told: Told) -> None:
-        if result.found:
-            told.failure = self._failures(result)
-            told.exceptions = tuple(found.failure.type for found in result.found)
-        elif not result.valid and not result.stopped:
-            if result.no_instance:
-                told.skip = f"no instance could be made: {next(iter(result.reasons), '')}"
+    def _add_outcome(self, search_result: SearchResult, result: Told) -> None:
+        if search_result.failures:
+            result.failure = self._failures_text(search_result)
+            result.exceptions = tuple(failure.failure.type for failure in search_result.failures)
+        elif not search_result.valid and not search_result.stopped:
+            if search_result.no_instance:
+                result.skip = f"no instance can be made: {next(iter(search_result.reasons), '')}"
                 return
             conditions = [condition.text for condition in self.function.requires]
-            told.failure = unsatisfied_text(self.function.name, result, conditions)
-        if discards_much(result) and result.valid:
-            told.warnings.append(
-                f"{counts_text(result)}: its annotations leave much to its preconditions"
+            result.failure = unsatisfied_text(self.function.name, search_result, conditions)
+        if has_high_discard_rate(search_result) and search_result.valid:
+            result.warnings.append(
+                f"{counts_text(search_result)}: narrow the annotations to discard fewer"
             )
 
-    def _failures(self, result: SearchResult) -> str:
-        parts = [self._found(found) for found in result.found]
+    def _failures_text(self, result: SearchResult) -> str:
+        parts = [self._failure_text(failure) for failure in result.failures]
         count = len(parts)
         where = f"{self.function.file}:{self.function.line}"
-        head = f"{_said(result.found)}\n{self.function.name} ({where}): "
+        head = f"{_summary_line(result.failures)}\n{self.function.name} ({where}): "
         head += f"{count} distinct failures, " if count > 1 else ""
         head += counts_text(result)
         if count > 1:
-            parts = [f"--- failure {n} of {count} ---\n{t}" for n, t in enumerate(parts, 1)]
+            parts = [
+                f"--- failure {number} of {count} ---\n{text}"
+                for number, text in enumerate(parts, 1)
+            ]
         return "\n\n".join([head, *parts])
 
-    def _found(self, found: MinimalFailure) -> str:
+    def _failure_text(self, minimal: MinimalFailure) -> str:
         source = CallSource.of(self.module, self.library)
-        call = source.shown(found.call)
+        call = source.shown(minimal.call)
         source = CallSource.of(self.module, self.library)
-        script = script_of(found.call, found.failure, source, self.execution.program)
-        return found_text(found, call, script)
+        script = script_of(minimal.call, minimal.failure, source, self.execution.program)
+        return failure_text(minimal, call, script)
 
 
-def _said(found: Sequence[MinimalFailure]) -> str:
-    """Return the line that summaries of a session show, behind the class if there is but one."""
-    failure = found[0].failure
+def _summary_line(failures: Sequence[MinimalFailure]) -> str:
+    """Return the line for a session's summary; without the class if pytest shows that itself."""
+    failure = failures[0].failure
     message = failure.message.partition("\n")[0]
-    if len({one.failure.type for one in found}) == 1 and hasattr(builtins, failure.type):
+    if len({minimal.failure.type for minimal in failures}) == 1 and hasattr(builtins, failure.type):
         return message
     return f"{failure.type}: {message}" if message else failure.type
 
 
 def _properties(result: SearchResult) -> list[tuple[str, object]]:
-    found: list[tuple[str, object]] = [
+    properties: list[tuple[str, object]] = [
         ("ciguard_valid_inputs", result.valid),
         ("ciguard_discarded_inputs", result.discarded),
-        ("ciguard_failures", len(result.found)),
+        ("ciguard_failures", len(result.failures)),
     ]
-    return [*found, ("ciguard_stopped", True)] if result.stopped else found
+    return [*properties, ("ciguard_stopped", True)] if result.stopped else properties
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptTest:
-    """Tests the main environment of a program."""
+    """Tests a program that is run as a script."""
 
     main: MainSpec
     execution: Execution
     settings: SearchSettings
 
     def run(self) -> Told:
-        """Run the program with the command lines that its annotation allows."""
-        wanted = min(self.settings.max_examples or _SCRIPTS, _SCRIPTS)
-        result = search(
+        """Run the program with allowed command lines, and return the result."""
+        max_examples = min(self.settings.max_examples or _MAX_SCRIPT_RUNS, _MAX_SCRIPT_RUNS)
+        search_result = search(
             f"{self.execution.program.name}:__main__",
             main_strategy(self.main),
-            lambda call: self.execution.script_verdict(texts_of(call)),
-            chosen=replace(self.settings, max_examples=wanted),
+            lambda call: self.execution.script_verdict(command_line_words(call)),
+            options=replace(self.settings, max_examples=max_examples),
             output=self.execution.host.output,
         )
-        told = Told(properties=_properties(result))
-        if result.found:
-            parts = [_said(result.found), *map(self._found, result.found)]
-            told.failure = "\n\n".join(filter(None, parts))
-            told.exceptions = tuple(found.failure.type for found in result.found)
-        return told
+        result = Told(properties=_properties(search_result))
+        if search_result.failures:
+            parts = [
+                _summary_line(search_result.failures),
+                *map(self._failure_text, search_result.failures),
+            ]
+            result.failure = "\n\n".join(filter(None, parts))
+            result.exceptions = tuple(failure.failure.type for failure in search_result.failures)
+        return result
 
-    def _found(self, found: MinimalFailure) -> str:
-        failure = found.failure
-        said = f"{failure.type}: {failure.message}" if failure.message else failure.type
-        parts = ["\n".join(filter(None, [traceback_text(failure.frames), said]))]
-        parts.append(f"Run as: {command_line(self.execution.program, texts_of(found.call))}")
-        for name, text in zip(("stdout", "stderr"), found.output, strict=True):
+    def _failure_text(self, minimal: MinimalFailure) -> str:
+        failure = minimal.failure
+        message = f"{failure.type}: {failure.message}" if failure.message else failure.type
+        parts = ["\n".join(filter(None, [traceback_text(failure.frames), message]))]
+        parts.append(
+            f"Run as: {command_line(self.execution.program, command_line_words(minimal.call))}"
+        )
+        for name, text in zip(("stdout", "stderr"), minimal.output, strict=True):
             if text.strip():
                 parts.append(f"Captured {name}:\n{text.rstrip()}")
         return "\n\n".join(parts)
 
 
-def texts_of(call: Call) -> list[str]:
-    """Return the words of a command line."""
+def command_line_words(call: Call) -> list[str]:
+    """Return the words of a call's command line."""
     (_, value), *_ = call.arguments
     items = value.items if isinstance(value, ListValue | TupleValue) else (value,)
     return [str(item.value) for item in items if isinstance(item, LiteralValue)]

@@ -1,9 +1,9 @@
 """The property of one function under Hypothesis: no valid call of it fails.
 
-Hypothesis draws, shrinks and remembers here; calls run elsewhere, so that it outlives all of them.
-Each way to fail (a path: class of the exception and innermost frame of the user's code) is a
-failure of its own. Once found, a path is blocked: calls that take it are refused like invalid ones,
-and the search goes on behind it.
+Hypothesis draws, shrinks and stores calls in this process. The calls run in another, so that
+crashes do not end the search. Each failure path (class of the exception and innermost frame of the
+user's code) is a separate failure. Once found, a path is blocked: calls that take it are rejected
+like invalid ones, and the search goes on.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from hypothesis.internal.conjecture.data import Status
 from hypothesis.reporting import with_reporter
 
 from ciguard.functions.hosting.verdicts import (
-    PROCESS_ENDING,
+    EXPENSIVE_KINDS,
     CallFailure,
     CallPassed,
     Discarded,
     NoInstance,
     Verdict,
 )
-from ciguard.functions.searching.examples import database_at, keeping
+from ciguard.functions.searching.examples import database_at, protected_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,54 +38,54 @@ if TYPE_CHECKING:
     from ciguard.functions.searching.settings import SearchSettings
 
 MAX_FAILURES = 10
-"""Distinct failures after which a search ends."""
+"""Number of distinct failures after which a search ends."""
 SHRINK_S = 30.0
-"""Seconds for shrinking and for looking further, once a round has found something."""
-_MAX_REMEMBERED = 20_000
-_BLOCKED_PER_EXAMPLE = 2
-"""Calls on blocked paths, for each example asked for, that are refused and not just passed over."""
-_MAX_PROCESSES = 10
-"""Calls on blocked paths that cost a process each, after which a round makes no more calls."""
+"""Time for shrinking and further search after a round's first failure, in seconds."""
+_MAX_CACHED_VERDICTS = 20_000
+_REJECTIONS_PER_EXAMPLE = 2
+"""Calls on blocked paths to reject per requested example; further ones just pass."""
+_MAX_EXPENSIVE_CALLS = 10
+"""Expensive calls on blocked paths after which a round makes no more calls."""
 
 
 class DrawnCall(Protocol):
-    """What a strategy draws: a call that can be sent."""
+    """A drawn call, which can be sent to a process."""
 
     def to_json(self) -> Json:
-        """Return its JSON form."""
+        """Return the JSON form of the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinimalFailure:
-    """One failure, by its smallest call."""
+    """One failure with its smallest call."""
 
     call: Any
     failure: CallFailure
-    recurs: bool
-    """Whether the call failed again when it was made once more."""
+    is_reproducible: bool
+    """True if the smallest call failed again when it was repeated."""
     output: tuple[str, str]
-    """What that last call printed, to standard output and to standard error."""
+    """Standard output and standard error of the repeated call."""
 
 
 @dataclass(slots=True)
 class SearchResult:
-    """What came of testing one function."""
+    """Result of testing one function."""
 
-    found: list[MinimalFailure] = field(default_factory=list)
+    failures: list[MinimalFailure] = field(default_factory=list)
     valid: int = 0
-    """Distinct valid calls made, less those of shrinking."""
+    """Number of distinct valid calls, without those of shrinking."""
     discarded: int = 0
-    """Inputs that turned out to be none that the function accepts."""
+    """Number of inputs that were invalid."""
     no_instance: int = 0
-    """Inputs for which there was no object to call the method of."""
+    """Number of inputs without an object to call the method of."""
     reasons: dict[str, int] = field(default_factory=dict)
-    """Why inputs were discarded, as far as the program said."""
+    """Number of discarded inputs by reason, where the process reported one."""
     stopped: bool = False
-    """Whether the time was up before all examples were tried."""
+    """True if the time ran out before all examples were tried."""
 
     @property
     def discard_rate(self) -> float:
-        """Discarded inputs among all, 0 to 1; 0 for none."""
+        """Discarded fraction of the inputs, 0 to 1; 0 without inputs."""
         drawn = self.valid + self.discarded
         return self.discarded / drawn if drawn else 0.0
 
@@ -95,39 +95,40 @@ def search(
     strategy: st.SearchStrategy[Any],
     execute: Callable[[Any], Verdict],
     *,
-    chosen: SearchSettings,
+    options: SearchSettings,
     output: Callable[[], tuple[str, str]] = lambda: ("", ""),
 ) -> SearchResult:
-    """Test a function.
+    """Test a function and return its failures.
 
     Args:
-        name: under which its failures are kept in the database; the same in every session.
-        strategy: of `DrawnCall` calls.
-        execute: makes a call.
-        chosen: how long.
-        output: returns what the last call printed.
+        name: key of its failures in the database, the same in every session.
+        strategy: strategy that draws calls (`DrawnCall`).
+        execute: function that makes a call and returns the verdict.
+        options: settings of the search.
+        output: function that returns the output of the last call.
     """
-    hunt = _Hunt(strategy, execute, chosen)
-    while len(hunt.known) < MAX_FAILURES:
-        fresh = _round(name, hunt, chosen)
-        for call, failure in fresh:
-            hunt.known.add(failure.key)
-            again = execute(call)
-            hunt.result.found.append(
+    state = _Search(strategy, execute, options)
+    while len(state.known_paths) < MAX_FAILURES:
+        new_failures = _search_round(name, state, options)
+        for call, failure in new_failures:
+            state.known_paths.add(failure.key)
+            repeated = execute(call)
+            state.result.failures.append(
                 MinimalFailure(
                     call=call,
                     failure=failure,
-                    recurs=isinstance(again, CallFailure) and again.kind is failure.kind,
+                    is_reproducible=isinstance(repeated, CallFailure)
+                    and repeated.kind is failure.kind,
                     output=output(),
                 )
             )
-        if not fresh or hunt.is_over():
+        if not new_failures or state.is_out_of_time():
             break
-    return hunt.result
+    return state.result
 
 
 class _PathError(Exception):
-    """A failure on its way through Hypothesis; a class for each path, as it tells them apart."""
+    """A failure on its way through Hypothesis, which tells failures apart by class."""
 
     def __init__(self, call: Any, failure: CallFailure) -> None:
         super().__init__(failure.message)
@@ -135,90 +136,90 @@ class _PathError(Exception):
         self.failure = failure
 
 
-def _is_cut_short() -> bool:
-    """Return whether Hypothesis ended the drawing itself, which looks how few choices will do."""
+def _is_overrun() -> bool:
+    """Return whether Hypothesis aborted the draw itself, while it looks for fewer choices."""
     return current_build_context().data.status is Status.OVERRUN
 
 
-class _Hunt:
-    """All rounds of one function."""
+class _Search:
+    """State of all rounds of one function's search."""
 
     def __init__(
         self,
         strategy: st.SearchStrategy[Any],
         execute: Callable[[Any], Verdict],
-        chosen: SearchSettings,
+        options: SearchSettings,
     ) -> None:
         self._strategy = strategy
         self._execute = execute
-        self._end = time.monotonic() + chosen.budget_s if chosen.budget_s else float("inf")
-        self._remembered: OrderedDict[str, Verdict] = OrderedDict()
-        self._classes: dict[str, type[_PathError]] = {}
-        self._shrinks_until = float("inf")
-        self._left_to_refuse = 0
-        self._processes_left = _MAX_PROCESSES
+        self._deadline_s = time.monotonic() + options.budget_s if options.budget_s else float("inf")
+        self._verdicts: OrderedDict[str, Verdict] = OrderedDict()
+        self._error_classes: dict[str, type[_PathError]] = {}
+        self._shrink_deadline_s = float("inf")
+        self._rejections_left = 0
+        self._expensive_calls_left = _MAX_EXPENSIVE_CALLS
         self.result = SearchResult()
-        self.known: set[str] = set()
+        self.known_paths: set[str] = set()
 
     def begin_round(self, max_examples: int) -> None:
-        """Forget that this round has found something."""
-        self._shrinks_until = float("inf")
-        self._left_to_refuse = _BLOCKED_PER_EXAMPLE * max_examples
-        self._processes_left = _MAX_PROCESSES
+        """Reset the limits of a round."""
+        self._shrink_deadline_s = float("inf")
+        self._rejections_left = _REJECTIONS_PER_EXAMPLE * max_examples
+        self._expensive_calls_left = _MAX_EXPENSIVE_CALLS
 
-    def is_over(self) -> bool:
-        """Return whether the time is up."""
-        return time.monotonic() > self._end
+    def is_out_of_time(self) -> bool:
+        """Return whether the time budget is used up."""
+        return time.monotonic() > self._deadline_s
 
     @property
     def strategy(self) -> st.SearchStrategy[Any]:
-        """The calls, counting those that their preconditions discard while they are drawn."""
+        """Strategy of the calls, which counts those that preconditions discard during drawing."""
         inner, result = self._strategy, self.result
 
         @st.composite
         def counted(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
             try:
                 return draw(inner)
-            except (UnsatisfiedAssumption, StopTest):  # `assume`, and a filter
-                if not self._is_shrinking() and not _is_cut_short():
+            except (UnsatisfiedAssumption, StopTest):  # raised by `assume` and by filters
+                if not self._is_shrinking() and not _is_overrun():
                     result.discarded += 1
                 raise
 
         return counted()
 
     def attempt(self, call: Any) -> None:
-        """Make a call unless it was made before, and tell Hypothesis what came of it.
+        """Make a call, unless its verdict is cached, and report the verdict to Hypothesis.
 
         Raises:
-            _PathError: if it fails on a path that is not known yet.
+            _PathError: if the call fails on a new path.
         """
         key = json.dumps(call.to_json())
-        verdict = self._remembered.get(key)
+        verdict = self._verdicts.get(key)
         if verdict is None:
-            if self._has_no_time():
+            if self._may_not_call():
                 return
             verdict = self._execute(call)
-            self._remember(key, verdict)
+            self._cache(key, verdict)
             self._count(verdict)
-            if isinstance(verdict, CallFailure) and verdict.kind in PROCESS_ENDING:
-                self._processes_left -= verdict.key in self.known
-        self._tell(call, verdict)
+            if isinstance(verdict, CallFailure) and verdict.kind in EXPENSIVE_KINDS:
+                self._expensive_calls_left -= verdict.key in self.known_paths
+        self._report_to_hypothesis(call, verdict)
 
-    def _has_no_time(self) -> bool:
+    def _may_not_call(self) -> bool:
         now = time.monotonic()
-        if now > self._end and not self._is_shrinking():
+        if now > self._deadline_s and not self._is_shrinking():
             self.result.stopped = True
-        if self._processes_left <= 0:
+        if self._expensive_calls_left <= 0:
             return True
-        return now > min(self._shrinks_until, self._end)
+        return now > min(self._shrink_deadline_s, self._deadline_s)
 
     def _is_shrinking(self) -> bool:
-        return self._shrinks_until < float("inf")
+        return self._shrink_deadline_s < float("inf")
 
-    def _remember(self, key: str, verdict: Verdict) -> None:
-        self._remembered[key] = verdict
-        if len(self._remembered) > _MAX_REMEMBERED:
-            self._remembered.popitem(last=False)
+    def _cache(self, key: str, verdict: Verdict) -> None:
+        self._verdicts[key] = verdict
+        if len(self._verdicts) > _MAX_CACHED_VERDICTS:
+            self._verdicts.popitem(last=False)
 
     def _count(self, verdict: Verdict) -> None:
         if self._is_shrinking():
@@ -228,83 +229,89 @@ class _Hunt:
                 self.result.valid += 1
             case Discarded(why):
                 self.result.discarded += 1
-                self._note(why)
+                self._count_reason(why)
             case NoInstance(why):
                 self.result.no_instance += 1
-                self._note(why)
+                self._count_reason(why)
 
-    def _note(self, why: str) -> None:
+    def _count_reason(self, why: str) -> None:
         self.result.reasons[why] = self.result.reasons.get(why, 0) + 1
 
-    def _tell(self, call: Any, verdict: Verdict) -> None:
+    def _report_to_hypothesis(self, call: Any, verdict: Verdict) -> None:
         match verdict:
             case Discarded() | NoInstance():
                 reject()
-            case CallFailure() if verdict.key in self.known:
-                if self._left_to_refuse > 0:
-                    self._left_to_refuse -= 1
+            case CallFailure() if verdict.key in self.known_paths:
+                if self._rejections_left > 0:
+                    self._rejections_left -= 1
                     reject()
             case CallFailure():
                 if not self._is_shrinking():
-                    self._shrinks_until = time.monotonic() + SHRINK_S
+                    self._shrink_deadline_s = time.monotonic() + SHRINK_S
                 raise self._class_of(verdict)(call, verdict)
             case CallPassed():
                 pass
 
     def _class_of(self, failure: CallFailure) -> type[_PathError]:
-        known = self._classes.get(failure.key)
-        if known is None:
-            known = self._classes[failure.key] = type("_Path", (_PathError,), {})
-        return known
+        error_class = self._error_classes.get(failure.key)
+        if error_class is None:
+            error_class = self._error_classes[failure.key] = type("_Path", (_PathError,), {})
+        return error_class
 
 
-def _round(name: str, hunt: _Hunt, chosen: SearchSettings) -> list[tuple[Any, CallFailure]]:
-    """Search once, and return the smallest call of each new path."""
+def _search_round(
+    name: str, state: _Search, options: SearchSettings
+) -> list[tuple[Any, CallFailure]]:
+    """Search once, and return the smallest call of each new failure path."""
     profile = settings.default if settings.default is not None else settings()
-    database = profile.database and (chosen.database or database_at(chosen.home, profile.database))
-    wanted = chosen.max_examples or profile.max_examples
-    hunt.begin_round(wanted)
+    database = profile.database and (
+        options.database or database_at(options.home, profile.database)
+    )
+    max_examples = options.max_examples or profile.max_examples
+    state.begin_round(max_examples)
 
-    # What Hypothesis would add are its own frames, examined for a cause that lies elsewhere.
+    # Hypothesis would explain failures by its own frames, but their cause is in another process.
     phases = [phase for phase in profile.phases if phase is not Phase.explain]
 
     @settings(
         profile,
-        max_examples=wanted,
-        database=keeping(database) if hunt.known and database is not None else database,
+        max_examples=max_examples,
+        database=protected_database(database)
+        if state.known_paths and database is not None
+        else database,
         deadline=None,
         phases=phases,
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=True,
         print_blob=False,
     )
-    @given(hunt.strategy)
+    @given(state.strategy)
     def no_valid_call_fails(call: Any) -> None:
-        hunt.attempt(call)
+        state.attempt(call)
 
     inner: Any = no_valid_call_fails
-    inner.hypothesis.inner_test._hypothesis_internal_add_digest = name.encode()  # noqa: SLF001 - as Hypothesis's own plugin tells tests apart
-    found: list[_PathError] = []
-    with with_reporter(chosen.reporter or _ignore):
+    inner.hypothesis.inner_test._hypothesis_internal_add_digest = name.encode()  # noqa: SLF001 - as Hypothesis's own plugin distinguishes tests
+    errors: list[_PathError] = []
+    with with_reporter(options.reporter or _ignore_text):
         try:
             no_valid_call_fails()
         except* _PathError as group:
-            found = _leaves(group)
+            errors = _flattened(group)
         except* Unsatisfiable:
-            pass  # the counts say so
-    return [(error.call, error.failure) for error in found]
+            pass  # the counts show it
+    return [(error.call, error.failure) for error in errors]
 
 
-def _ignore(text: object) -> None:
+def _ignore_text(text: object) -> None:
     del text
 
 
-def _leaves(group: BaseExceptionGroup[_PathError]) -> list[_PathError]:
+def _flattened(group: BaseExceptionGroup[_PathError]) -> list[_PathError]:
     """Return the errors of a group, in the order in which Hypothesis found them."""
-    found: list[_PathError] = []
+    errors: list[_PathError] = []
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
-            found += _leaves(error)
+            errors += _flattened(error)
         else:
-            found.append(error)
-    return found
+            errors.append(error)
+    return errors

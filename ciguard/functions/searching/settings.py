@@ -1,4 +1,4 @@
-"""How long, and how, each function is tested."""
+"""Settings of a search."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """What a search is told; what is None follows Hypothesis's profile."""
+    """Settings of a search; None means the value of Hypothesis's profile."""
 
     max_examples: int | None = None
     budget_s: float = 0.0
-    """Seconds after which no more calls are made; 0: there is no such limit."""
+    """Time after which no more calls are made, in seconds; 0 means unlimited."""
     home: Path | None = None
-    """Folder `.hypothesis`, where failures are kept if the profile does not say otherwise."""
+    """Folder `.hypothesis` for failures, unless the profile chooses a database."""
     database: ExampleDatabase | None = None
-    """Where failures are kept instead; only used if the profile has a database."""
+    """Database to use instead of the profile's; ignored if the profile has none."""
     reporter: Callable[[object], None] | None = None
-    """Hears what Hypothesis says, such as each example in verbose mode."""
+    """Receives the messages of Hypothesis, such as each example in verbose mode."""

@@ -1,7 +1,11 @@
-"""Which values the annotations and preconditions of a call leave for one argument.
+"""Solves the preconditions of a call for one argument: which values they and the annotation leave.
 
-`expressions` are evaluated on `views` of drawn values. References to other arguments become numbers
-(`resolving`), a constraint falls apart into kinds with ranges (`alternatives`, `intervals`), the
-preconditions narrow these (`box`, with `quantities`, `ranges` and `congruences`), and what is left
-is a constraint again (`narrowing`), in the end one of the language of values (`constraints`).
+The steps are:
+
+1. `resolving` replaces references to other arguments by numbers. It evaluates `expressions` on
+   `views` of drawn values.
+2. `alternatives` splits a constraint into kinds with ranges (`intervals`).
+3. `box` narrows the ranges by the preconditions, with `quantities`, `ranges` and `congruences`.
+4. `narrowing` turns the result into a constraint again, and `constraints` into one of
+   `ciguard.values`.
 """

@@ -1,4 +1,4 @@
-"""Remainders: which integers `(x + 2 * pad - kernel) % stride == 0` leaves for x."""
+"""Remainders: the integers x that fulfil `(x + 2 * pad - kernel) % stride == 0`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ciguard.functions.solving.expressions import UnknownError, value_of
 from ciguard.functions.solving.views import OPAQUE, ArrayView
-from ciguard.functions.specs.kinds import Arrays, Dims, SizesOfCall
+from ciguard.functions.specs.kinds import Arrays, Dims, SymbolicSizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,53 +30,58 @@ _MAX_MODULUS = 10_000
 def congruence_of(
     left: ast.expr, right: ast.expr, probes: Sequence[Any], name: str, drawn: Mapping[str, Any]
 ) -> Congruence | None:
-    """Return what `left % … == right` says of a number of an argument.
+    """Return the congruence of a number that `left % … == right` implies.
 
     Args:
-        left: one side of the equality; None is said unless it is a remainder of a sum in which the
-            number stands once, with a factor.
+        left: one side of the equality, a remainder of an expression that is linear in the number.
         right: the other side.
-        probes: views of the argument in which the number is 0, 1, 2 and 3.
-        name: of the argument.
-        drawn: views of the other arguments, which must all be known.
+        probes: views of the argument whose number is 0, 1, 2 and 3.
+        name: name of the argument.
+        drawn: views of the other arguments.
+
+    Returns:
+        The congruence; None if `left` has another form or depends on arguments that are not drawn.
     """
     if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mod):
         return None
     try:
-        modulus, wanted = value_of(left.right, drawn), value_of(right, drawn)
-        worth = [value_of(left.left, {**drawn, name: probe}) for probe in probes]
+        modulus, expected = value_of(left.right, drawn), value_of(right, drawn)
+        results = [value_of(left.left, {**drawn, name: probe}) for probe in probes]
     except UnknownError:
         return None
-    numbers = [modulus, wanted, *worth]
+    numbers = [modulus, expected, *results]
     if any(type(number) is not int for number in numbers):
         return None
-    factor = worth[1] - worth[0]
-    is_linear = worth[2] - worth[1] == factor == worth[3] - worth[2]
+    factor = results[1] - results[0]
+    is_linear = results[2] - results[1] == factor == results[3] - results[2]
     if not is_linear or not factor or not 0 < modulus <= _MAX_MODULUS:
         return None
     step = modulus // gcd(factor, modulus)
     for remainder in range(step):
-        if (worth[0] + factor * remainder) % modulus == wanted:
+        if (results[0] + factor * remainder) % modulus == expected:
             return Congruence(step, remainder)
     return None
 
 
 def probes_of(name: str, spec: Spec) -> Iterator[tuple[Key, tuple[Any, ...]]]:
-    """Yield the numbers of an argument that a remainder may fix: itself, or sizes of its shape."""
+    """Yield the numbers of an argument that a remainder may fix (value or sizes), with probes."""
     if not isinstance(spec, Arrays):
         yield ("value", name), _PROBES
     elif isinstance(spec.shape, Dims):
         dims = spec.shape.dims
-        if not any(isinstance(dim, SizesOfCall) for dim in dims):
+        if not any(isinstance(dim, SymbolicSizes) for dim in dims):
             for axis in range(len(dims)):
-                yield ("dim", name, axis), tuple(_shaped(len(dims), axis, n) for n in _PROBES)
+                yield (
+                    ("dim", name, axis),
+                    tuple(_array_with_size(len(dims), axis, size) for size in _PROBES),
+                )
 
 
 _PROBES = (0, 1, 2, 3)
 
 
-def _shaped(rank: int, axis: int, size: int) -> ArrayView:
-    """Return an array of which one size is known."""
+def _array_with_size(rank: int, axis: int, size: int) -> ArrayView:
+    """Return the view of an array with one known size."""
     sizes: list[Any] = [OPAQUE] * rank
     sizes[axis] = size
     return ArrayView(tuple(sizes), "", is_tensor=False)

@@ -1,7 +1,7 @@
-"""From a constraint of one call, its references resolved, to the language of `ciguard.values`.
+"""Converts a resolved constraint of one call to the language of `ciguard.values`.
 
-What an annotation leaves open gets moderate ends here: integers and lengths that a program computes
-with in no time, floating-point numbers that no sum of a few overflows.
+Bounds that an annotation leaves open become moderate: integers and lengths that keep calls fast,
+and floating-point numbers whose sums do not overflow.
 """
 
 from __future__ import annotations
@@ -45,23 +45,24 @@ from ciguard.values import (
 if TYPE_CHECKING:
     from ciguard.domain.values import Value
 
-OPEN_INT = 1000
-"""Farthest from 0 that an integer without a bound goes, and from a bound that lies beyond."""
-OPEN_FLOAT = 1e6
-"""Likewise for floating-point numbers."""
-MORE_ITEMS = 5
-"""How many more than the fewest items or characters there are where no most is given."""
-RANKS = (1, 4)
-SIDES = (1, 8)
-"""Of a shape whose annotation says nothing."""
+DEFAULT_INT_REACH = 1000
+"""Distance from 0, or from a bound beyond it, of the end of an open range of integers."""
+DEFAULT_FLOAT_REACH = 1e6
+"""Distance from 0 of the end of an open range of floating-point numbers."""
+DEFAULT_LENGTH_RANGE = 5
+"""Difference of the longest and the shortest length if no maximum is given."""
+DEFAULT_RANKS = (1, 4)
+"""Default range of the number of dimensions."""
+DEFAULT_SIZES = (1, 8)
+"""Default range of a dimension's size."""
 
 
 def constraint_of(spec: Spec) -> Constraint:
-    """Return the constraint of `ciguard.values` that says the same.
+    """Return the equivalent constraint of `ciguard.values`.
 
     Raises:
         ImpossibleError: if no value conforms.
-        TypeError: for arrays and what functions make: these are drawn part by part.
+        TypeError: for arrays and generated objects, which are drawn part by part.
     """
     return _constraint(spec)
 
@@ -75,7 +76,7 @@ def _constraint(spec: Spec) -> Constraint:
 @_constraint.register(OneOf)
 def _one_of(spec: OneOf) -> Constraint:
     if not spec.values:
-        msg = "no value is left"
+        msg = "no allowed value is left"
         raise ImpossibleError(msg)
     return spec
 
@@ -87,12 +88,16 @@ def _bool(spec: Bool) -> Constraint:
 
 def int_range(spec: IntsIn) -> tuple[int, int]:
     """Return the ends of a range of integers, both inclusive."""
-    least, most = _finite(spec.min), _finite(spec.max)
-    if least is None:
-        least = -OPEN_INT if most is None else min(-OPEN_INT, most - OPEN_INT)
-    if most is None:
-        most = max(OPEN_INT, least + OPEN_INT)
-    return int(least), int(most)
+    minimum, maximum = _finite(spec.min), _finite(spec.max)
+    if minimum is None:
+        minimum = (
+            -DEFAULT_INT_REACH
+            if maximum is None
+            else min(-DEFAULT_INT_REACH, maximum - DEFAULT_INT_REACH)
+        )
+    if maximum is None:
+        maximum = max(DEFAULT_INT_REACH, minimum + DEFAULT_INT_REACH)
+    return int(minimum), int(maximum)
 
 
 def _finite(bound: Any) -> Any:
@@ -101,47 +106,47 @@ def _finite(bound: Any) -> Any:
 
 @_constraint.register(IntsIn)
 def _ints(spec: IntsIn) -> Constraint:
-    least, most = int_range(spec)
-    _ordered(least, most)
-    return Int(min=least, max=most, step=spec.step)
+    minimum, maximum = int_range(spec)
+    _require_ordered(minimum, maximum)
+    return Int(min=minimum, max=maximum, step=spec.step)
 
 
-def _ordered(least: float, most: float) -> None:
-    if least > most:
-        msg = f"nothing lies between {least} and {most}"
+def _require_ordered(minimum: float, maximum: float) -> None:
+    if minimum > maximum:
+        msg = f"no value lies between {minimum} and {maximum}"
         raise ImpossibleError(msg)
 
 
 def float_range(spec: FloatsIn) -> tuple[float, float]:
     """Return the ends of a range of floating-point numbers."""
-    least, most = _finite(spec.min), _finite(spec.max)
-    open_end = min(OPEN_FLOAT, _LARGEST.get(spec.width, OPEN_FLOAT))
-    if least is None:
-        least = -open_end if most is None else min(-open_end, most - abs(most))
-    if most is None:
-        most = max(open_end, least + abs(least))
-    return float(least), float(most)
+    minimum, maximum = _finite(spec.min), _finite(spec.max)
+    open_end = min(DEFAULT_FLOAT_REACH, _MAX_BY_WIDTH.get(spec.width, DEFAULT_FLOAT_REACH))
+    if minimum is None:
+        minimum = -open_end if maximum is None else min(-open_end, maximum - abs(maximum))
+    if maximum is None:
+        maximum = max(open_end, minimum + abs(minimum))
+    return float(minimum), float(maximum)
 
 
-_LARGEST = {16: 65504.0}
+_MAX_BY_WIDTH = {16: 65504.0}
 
 
 @_constraint.register(FloatsIn)
 def _floats(spec: FloatsIn) -> Constraint:
-    least, most = float_range(spec)
-    made = Float(
-        min=least,
-        max=most,
+    minimum, maximum = float_range(spec)
+    finite = Float(
+        min=minimum,
+        max=maximum,
         nan=spec.nan,
         exclude_min=spec.exclude_min,
         exclude_max=spec.exclude_max,
         width=spec.width,
     )
-    _ordered(*closed_range(made))
+    _require_ordered(*closed_range(finite))
     infinities = _infinities(spec)
     if not infinities:
-        return made
-    return AnyOf(((3.0, made), (1.0, OneOf(infinities))))
+        return finite
+    return AnyOf(((3.0, finite), (1.0, OneOf(infinities))))
 
 
 def _infinities(spec: FloatsIn) -> tuple[Value, ...]:
@@ -152,32 +157,36 @@ def _infinities(spec: FloatsIn) -> tuple[Value, ...]:
     return (*below, *above)
 
 
-def whole(length: Length) -> int | None:
-    """Return a length whose reference is resolved."""
+def resolved_length(length: Length) -> int | None:
+    """Return a length, which must be resolved.
+
+    Raises:
+        TypeError: if it is still a reference.
+    """
     if isinstance(length, Reference):
-        msg = f"{length.expression} is not resolved"
+        msg = f"reference {length.expression} is not resolved"
         raise TypeError(msg)
     return length
 
 
-def lengths(least: Any, most: Any) -> tuple[int, int]:
-    """Return the fewest and the most items of a sequence.
+def length_range(minimum: Any, maximum: Any) -> tuple[int, int]:
+    """Return the shortest and the longest length of a sequence.
 
     Raises:
-        ImpossibleError: if there is no such number.
+        ImpossibleError: if the range is empty.
     """
-    fewest = max(least or 0, 0)
-    largest = fewest + MORE_ITEMS if most is None else most
-    _ordered(fewest, largest)
-    return fewest, largest
+    shortest = max(minimum or 0, 0)
+    longest = shortest + DEFAULT_LENGTH_RANGE if maximum is None else maximum
+    _require_ordered(shortest, longest)
+    return shortest, longest
 
 
 @_constraint.register(Strings)
 def _strings(spec: Strings) -> Constraint:
-    least, most = lengths(spec.min_len, spec.max_len)
+    shortest, longest = length_range(spec.min_len, spec.max_len)
     return String(
-        min_length=least,
-        max_length=most,
+        min_length=shortest,
+        max_length=longest,
         alphabet=spec.alphabet or "",
         pattern=spec.pattern or "",
     )
@@ -185,7 +194,7 @@ def _strings(spec: Strings) -> Constraint:
 
 @_constraint.register(Lists)
 def _lists(spec: Lists) -> Constraint:
-    length = lengths(spec.min_len, spec.max_len)
+    length = length_range(spec.min_len, spec.max_len)
     return List(item=_constraint(spec.item), length=length, as_tuple=spec.is_tuple)
 
 
@@ -195,23 +204,25 @@ def _tuples(spec: Tuples) -> Constraint:
 
 
 def shape_ranges(spec: Shapes) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the ranges of the number of dimensions and of each size.
+    """Return the range of the rank and the range of each size.
 
     Raises:
-        ImpossibleError: if there is no such number.
+        ImpossibleError: if the range is empty.
     """
-    least, most = whole(spec.min_dims), whole(spec.max_dims)
-    fewest = min(RANKS[0], most) if least is None and most is not None else least
-    ranks = (
-        RANKS[0] if fewest is None else fewest,
-        max(RANKS[1], fewest or 0) if most is None else most,
+    min_rank, max_rank = resolved_length(spec.min_dims), resolved_length(spec.max_dims)
+    lowest_rank = (
+        min(DEFAULT_RANKS[0], max_rank) if min_rank is None and max_rank is not None else min_rank
     )
-    smallest = SIDES[0] if spec.min_side is None else spec.min_side
+    ranks = (
+        DEFAULT_RANKS[0] if lowest_rank is None else lowest_rank,
+        max(DEFAULT_RANKS[1], lowest_rank or 0) if max_rank is None else max_rank,
+    )
+    smallest = DEFAULT_SIZES[0] if spec.min_side is None else spec.min_side
     if spec.min_side is None and spec.max_side is not None:
         smallest = min(smallest, spec.max_side)
-    sides = (smallest, max(SIDES[1], smallest) if spec.max_side is None else spec.max_side)
-    first, last = lengths(*ranks)
-    _ordered(*sides)
+    sides = (smallest, max(DEFAULT_SIZES[1], smallest) if spec.max_side is None else spec.max_side)
+    first, last = length_range(*ranks)
+    _require_ordered(*sides)
     return (first, last), sides
 
 
@@ -232,18 +243,18 @@ def _dtypes(spec: Dtypes) -> Constraint:
 
 @_constraint.register(Dicts)
 def _dicts(spec: Dicts) -> Constraint:
-    least, most = whole(spec.min_size) or 0, whole(spec.max_size)
+    smallest, largest = resolved_length(spec.min_size) or 0, resolved_length(spec.max_size)
     keys = _constraint(spec.keys)
-    count = _count(keys)
-    if most is None:
-        most = least + MORE_ITEMS
+    count = _key_count(keys)
+    if largest is None:
+        largest = smallest + DEFAULT_LENGTH_RANGE
     if count is not None:
-        most = min(most, count)
-    return Mapping(key=keys, item=_constraint(spec.values), length=lengths(least, most))
+        largest = min(largest, count)
+    return Mapping(key=keys, item=_constraint(spec.values), length=length_range(smallest, largest))
 
 
-def _count(keys: Constraint) -> int | None:
-    """Return how many keys there are, where that may be few."""
+def _key_count(keys: Constraint) -> int | None:
+    """Return the number of possible keys; None if they are unlimited."""
     match keys:
         case OneOf(values):
             return len({repr(value) for value in values})

@@ -1,8 +1,8 @@
-"""Expressions of arguments, evaluated on drawn values without running anything of the user.
+"""Evaluates expressions of arguments on drawn values, without running user code.
 
-References (`ref("len(xs)")`) and preconditions are Python expressions. What of them is arithmetic,
-comparison, lengths, shapes and types is understood here; everything else is `UnknownError`, and
-left to the process in which the arguments live.
+References (`ref("len(xs)")`) and preconditions are Python expressions. Arithmetic, comparisons,
+lengths, shapes and types are evaluated here. Everything else raises `UnknownError` and is left to
+the process that holds the arguments.
 """
 
 from __future__ import annotations
@@ -21,27 +21,30 @@ if TYPE_CHECKING:
 
 
 class UnknownError(Exception):
-    """What an expression says cannot be told without the live arguments."""
+    """An expression cannot be evaluated without the actual arguments."""
 
     def __str__(self) -> str:
-        """Name the part that is not understood: only when asked, for it is raised often."""
+        """Return the part that is not understood.
+
+        It is unparsed on demand, since the error is raised often.
+        """
         part = self.args[0] if self.args else ""
         return ast.unparse(part) if isinstance(part, ast.expr) else str(part)
 
 
 class RaisesError(UnknownError):
-    """Evaluating an expression of known values fails: an index beyond the end, a division by 0."""
+    """Evaluating an expression of known values fails, such as by an index error."""
 
 
 def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
-    """Return what an expression is worth.
+    """Return the value of an expression.
 
     Args:
-        text: Python expression.
-        scope: views of the arguments, by name.
+        text: the expression.
+        scope: views of the arguments by name.
 
     Raises:
-        UnknownError: if that cannot be told here; also where evaluating it would raise.
+        UnknownError: if it cannot be evaluated here, or if its evaluation fails.
     """
     tree = parsed(text)
     if tree is None:
@@ -50,19 +53,19 @@ def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
 
 
 def value_of(node: ast.expr, scope: Mapping[str, Any]) -> Any:
-    """Return what a part of an expression is worth; see `evaluate`."""
+    """Return the value of a parsed expression; see `evaluate`."""
     reader = _READERS.get(type(node))
     if reader is None:
         raise UnknownError(node)
     try:
-        found = reader(node, scope)
+        value = reader(node, scope)
     except (ZeroDivisionError, LookupError) as error:
         raise RaisesError(node) from error
     except (ArithmeticError, TypeError, ValueError, AttributeError) as error:
         raise UnknownError(node) from error
-    if found is OPAQUE:
+    if value is OPAQUE:
         raise UnknownError(node)
-    return found
+    return value
 
 
 def _name(node: ast.Name, scope: Mapping[str, Any]) -> Any:
@@ -74,7 +77,7 @@ def _name(node: ast.Name, scope: Mapping[str, Any]) -> Any:
 
 
 def _binary(node: ast.BinOp, scope: Mapping[str, Any]) -> Any:
-    apply = _BINARY.get(type(node.op))
+    apply = _BINARY_OPERATORS.get(type(node.op))
     if apply is None:
         raise UnknownError(node)
     left, right = value_of(node.left, scope), value_of(node.right, scope)
@@ -98,10 +101,10 @@ def _unary(node: ast.UnaryOp, scope: Mapping[str, Any]) -> Any:
 
 
 def truth(value: Any) -> bool:
-    """Return whether a value counts as true.
+    """Return the truth value of a value.
 
     Raises:
-        UnknownError: if that cannot be told: of an array it depends on its elements.
+        UnknownError: if it is unknown, such as that of an array.
     """
     if isinstance(value, ArrayView | DtypeView | Opaque):
         raise UnknownError(str(value))
@@ -109,11 +112,11 @@ def truth(value: Any) -> bool:
 
 
 def _boolean(node: ast.BoolOp, scope: Mapping[str, Any]) -> Any:
-    decides = isinstance(node.op, ast.Or)
-    value: Any = not decides
+    deciding = isinstance(node.op, ast.Or)
+    value: Any = not deciding
     for operand in node.values:
         value = value_of(operand, scope)
-        if truth(value) is decides:
+        if truth(value) is deciding:
             return value
     return value
 
@@ -122,45 +125,45 @@ def _comparison(node: ast.Compare, scope: Mapping[str, Any]) -> Any:
     left = value_of(node.left, scope)
     for op, operand in zip(node.ops, node.comparators, strict=True):
         right = value_of(operand, scope)
-        if not compared(op, left, right):
+        if not compare(op, left, right):
             return False
         left = right
     return True
 
 
-def compared(op: ast.cmpop, left: Any, right: Any) -> bool:
-    """Return what a comparison says.
+def compare(op: ast.cmpop, left: Any, right: Any) -> bool:
+    """Return the result of a comparison.
 
     Raises:
-        UnknownError: if it is about elements of an array.
+        UnknownError: if it depends on elements of an array.
     """
     if isinstance(left, DtypeView) or isinstance(right, DtypeView):
         return _compared_dtypes(op, left, right)
-    identity = isinstance(op, ast.Is | ast.IsNot)
+    is_identity_test = isinstance(op, ast.Is | ast.IsNot)
     if isinstance(left, Opaque) or isinstance(right, Opaque):
         raise UnknownError(op)
-    if not identity and (isinstance(left, ArrayView) or _holds_array(right)):
+    if not is_identity_test and (isinstance(left, ArrayView) or _contains_array(right)):
         raise UnknownError(op)
     return bool(_COMPARISONS[type(op)](left, right))
 
 
-def _holds_array(value: Any) -> bool:
+def _contains_array(value: Any) -> bool:
     if isinstance(value, list | tuple):
-        return any(map(_holds_array, value))
+        return any(map(_contains_array, value))
     return isinstance(value, ArrayView | Opaque)
 
 
 def _compared_dtypes(op: ast.cmpop, left: Any, right: Any) -> bool:
     if isinstance(op, ast.In | ast.NotIn):
-        inside = any(_same_dtype(left, one) for one in right)
-        return inside is isinstance(op, ast.In)
+        is_member = any(_are_same_dtype(left, member) for member in right)
+        return is_member is isinstance(op, ast.In)
     if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
-        return _same_dtype(left, right) is isinstance(op, ast.Eq | ast.Is)
+        return _are_same_dtype(left, right) is isinstance(op, ast.Eq | ast.Is)
     raise UnknownError(str(left))
 
 
-def _same_dtype(left: Any, right: Any) -> bool:
-    first, second = [one.name if isinstance(one, DtypeView) else one for one in (left, right)]
+def _are_same_dtype(left: Any, right: Any) -> bool:
+    first, second = [side.name if isinstance(side, DtypeView) else side for side in (left, right)]
     if first is None or second is None:
         return first is second
     if not isinstance(first, str) or not isinstance(second, str):
@@ -180,41 +183,41 @@ def _attribute(node: ast.Attribute, scope: Mapping[str, Any]) -> Any:
     owner, _, name = path.rpartition(".")
     if owner in _LIBRARIES and owner not in scope and name in _DTYPES:
         return DtypeView(_DTYPES[name])
-    found = value_of(node.value, scope)
-    if isinstance(found, ArrayView) and node.attr in {"shape", "ndim", "dtype", "size"}:
-        return _of_array(found, node.attr)
-    if node.attr == "name" and isinstance(found, DtypeView):
-        return found.name
-    if isinstance(found, ObjectView) and node.attr in found.attributes:
-        return found.attributes[node.attr]
+    value = value_of(node.value, scope)
+    if isinstance(value, ArrayView) and node.attr in {"shape", "ndim", "dtype", "size"}:
+        return _array_attribute(value, node.attr)
+    if node.attr == "name" and isinstance(value, DtypeView):
+        return value.name
+    if isinstance(value, ObjectView) and node.attr in value.attributes:
+        return value.attributes[node.attr]
     raise UnknownError(path)
 
 
-def _of_array(array: ArrayView, attribute: str) -> Any:
+def _array_attribute(array: ArrayView, attribute: str) -> Any:
     if attribute == "dtype":
         return DtypeView(array.dtype)
     if attribute == "size":
         if array.is_tensor:
-            raise UnknownError(attribute)  # a number to numpy, a function to torch
+            raise UnknownError(attribute)  # a number in numpy, a method in torch
         return prod(array.shape)
     return getattr(array, attribute)
 
 
 def _item(node: ast.Subscript, scope: Mapping[str, Any]) -> Any:
-    found = value_of(node.value, scope)
-    if isinstance(found, ArrayView):
+    value = value_of(node.value, scope)
+    if isinstance(value, ArrayView):
         raise UnknownError(node)
     if isinstance(node.slice, ast.Slice):
         edges = (node.slice.lower, node.slice.upper, node.slice.step)
-        return found[slice(*(None if edge is None else value_of(edge, scope) for edge in edges))]
-    return found[value_of(node.slice, scope)]
+        return value[slice(*(None if edge is None else value_of(edge, scope) for edge in edges))]
+    return value[value_of(node.slice, scope)]
 
 
 def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
     if node.keywords:
         raise UnknownError(node)
     path = dotted_name(node.func)
-    function = _FUNCTIONS.get(path) if path.partition(".")[0] not in scope else None
+    function = _KNOWN_FUNCTIONS.get(path) if path.partition(".")[0] not in scope else None
     if function is None and isinstance(node.func, ast.Attribute):
         return _method(node, node.func, scope)
     if function is None:
@@ -223,17 +226,17 @@ def _call(node: ast.Call, scope: Mapping[str, Any]) -> Any:
 
 
 def _method(node: ast.Call, function: ast.Attribute, scope: Mapping[str, Any]) -> Any:
-    """Evaluate what arrays and texts are asked: `x.dim()`, `x.size(0)`, `name.startswith("a")`."""
-    found = value_of(function.value, scope)
+    """Evaluate a method of an array or string: `x.dim()`, `x.size(0)`, `name.startswith("a")`."""
+    receiver = value_of(function.value, scope)
     arguments = [value_of(argument, scope) for argument in node.args]
-    if isinstance(found, ArrayView) and found.is_tensor and function.attr in _METHODS:
-        return _METHODS[function.attr](found, *arguments)
-    if isinstance(found, str | dict) and function.attr in _SAFE_METHODS:
-        return getattr(found, function.attr)(*arguments)
+    if isinstance(receiver, ArrayView) and receiver.is_tensor and function.attr in _TENSOR_METHODS:
+        return _TENSOR_METHODS[function.attr](receiver, *arguments)
+    if isinstance(receiver, str | dict) and function.attr in _SAFE_METHODS:
+        return getattr(receiver, function.attr)(*arguments)
     raise UnknownError(node)
 
 
-_METHODS: dict[str, Callable[..., Any]] = {
+_TENSOR_METHODS: dict[str, Callable[..., Any]] = {
     "dim": lambda array: len(array.shape),
     "size": lambda array, *axis: array.shape[axis[0]] if axis else array.shape,
     "numel": lambda array: prod(array.shape),
@@ -253,26 +256,30 @@ def _items(
     node: ast.GeneratorExp | ast.ListComp, source: ast.comprehension, scope: Mapping[str, Any]
 ) -> Iterator[Any]:
     for item in value_of(source.iter, scope):
-        inner = {**scope, **_bound(source.target, item)}
+        inner = {**scope, **_target_bindings(source.target, item)}
         if all(truth(value_of(condition, inner)) for condition in source.ifs):
             yield value_of(node.elt, inner)
 
 
-def _bound(target: ast.expr, item: Any) -> dict[str, Any]:
+def _target_bindings(target: ast.expr, item: Any) -> dict[str, Any]:
     if isinstance(target, ast.Name):
         return {target.id: item}
     if isinstance(target, ast.Tuple):
         pairs = zip(target.elts, item, strict=True)
-        return {name: value for part, one in pairs for name, value in _bound(part, one).items()}
+        return {
+            name: value
+            for part, element in pairs
+            for name, value in _target_bindings(part, element).items()
+        }
     raise UnknownError(target)
 
 
 class TensorType:
-    """Stands for the class of tensors, whichever library's it is."""
+    """Stands for the tensor class of every library."""
 
 
 class ArrayType:
-    """Stands for the class of numpy's arrays."""
+    """Stands for numpy's array class."""
 
 
 _TENSOR_TYPES = ("torch.Tensor", "tf.Tensor", "tensorflow.Tensor", "jt.Var", "jax.Array")
@@ -283,7 +290,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(_TENSOR_TYPES, TensorType),
     **dict.fromkeys(_ARRAY_TYPES, ArrayType),
 }  # fmt: skip
-"""Types by the names that programs use."""
+"""Types by the names in programs."""
 _LIBRARIES = frozenset(("np", "numpy", "torch", "tf", "tensorflow", "jt", "jnp", "jax.numpy"))
 _DTYPES = {
     **{
@@ -310,10 +317,10 @@ def _isinstance(value: Any, kinds: Any) -> bool:
 
 
 def _range(*edges: int) -> range:
-    found = range(*edges)
-    if len(found) > _MAX_RANGE_LENGTH:
-        raise UnknownError(str(found))
-    return found
+    numbers = range(*edges)
+    if len(numbers) > _MAX_RANGE_LENGTH:
+        raise UnknownError(str(numbers))
+    return numbers
 
 
 def _length(value: Any) -> int:
@@ -322,7 +329,7 @@ def _length(value: Any) -> int:
     return value.shape[0] if isinstance(value, ArrayView) else len(value)
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_KNOWN_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "len": _length, "min": min, "max": max, "abs": abs, "sum": sum, "all": all, "any": any,
     "sorted": sorted, "set": set, "round": round, "type": _type, "isinstance": _isinstance,
     "int": int, "float": float, "bool": truth, "tuple": tuple, "list": list, "zip": zip,
@@ -331,7 +338,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "np.ceil": lambda number: float(ceil(number)), "np.floor": lambda number: float(floor(number)),
 }  # fmt: skip
 _MAX_RANGE_LENGTH = 10_000
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_BINARY_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
     ast.Pow: operator.pow, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
@@ -342,7 +349,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda item, items: item in items, ast.NotIn: lambda item, items: item not in items,
 }  # fmt: skip
 _READERS: dict[type[ast.expr], Callable[[Any, Mapping[str, Any]], Any]] = {
-    ast.Constant: lambda node, scope: node.value,  # noqa: ARG005 - every reader has one form
+    ast.Constant: lambda node, scope: node.value,  # noqa: ARG005 - all readers share one signature
     ast.Name: _name,
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,

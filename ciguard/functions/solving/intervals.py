@@ -1,8 +1,8 @@
-"""Ranges of numbers, and what arithmetic makes of them: forwards, and backwards to its operands.
+"""Interval arithmetic on ranges of numbers: of results from operands, and of operands from results.
 
 Source: F. Benhamou, F. Goualard, L. Granvilliers, J.-F. Puget, Revising hull and box consistency
-(ICLP 1999): the algorithm HC4-revise, here without rounding outwards, since what is narrowed too
-far by an ulp is only not drawn.
+(ICLP 1999), algorithm HC4-revise. Ends are not rounded outwards: a range that is an ulp too narrow
+only means that one number is not drawn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INF = math.inf
 
 
 class EmptyError(Exception):
-    """No number is left."""
+    """An interval holds no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Interval:
     low: float = -INF
     high: float = INF
     is_whole: bool = False
-    """Whether it holds integers only."""
+    """True if it holds integers only."""
 
     def __post_init__(self) -> None:
         if self.low > self.high:
@@ -36,70 +36,72 @@ class Interval:
 
     @property
     def is_point(self) -> bool:
-        """Whether there is one number in it."""
+        """True if it holds exactly one number."""
         return self.low == self.high
 
     def meet(self, other: Interval) -> Interval:
-        """Return what both hold.
+        """Return the intersection of two intervals.
 
         Raises:
-            EmptyError: if that is nothing.
+            EmptyError: if it is empty.
         """
-        whole = self.is_whole or other.is_whole
+        is_whole = self.is_whole or other.is_whole
         low, high = max(self.low, other.low), min(self.high, other.high)
-        if whole:
-            low, high = _up(low), _down(high)
-        return Interval(low, high, whole)
+        if is_whole:
+            low, high = _ceil(low), _floor(high)
+        return Interval(low, high, is_whole)
 
 
 ANY = Interval()
 
 
-def _up(number: float) -> float:
+def _ceil(number: float) -> float:
     return math.ceil(number) if math.isfinite(number) else number
 
 
-def _down(number: float) -> float:
+def _floor(number: float) -> float:
     return math.floor(number) if math.isfinite(number) else number
 
 
 def hull(intervals: Iterable[Interval]) -> Interval:
-    """Return the least interval that holds all of them; `ANY` for none."""
-    found = list(intervals)
-    if not found:
+    """Return the smallest interval that contains all given ones; `ANY` if none is given."""
+    parts = list(intervals)
+    if not parts:
         return ANY
     return Interval(
-        min(i.low for i in found), max(i.high for i in found), all(i.is_whole for i in found)
+        min(part.low for part in parts),
+        max(part.high for part in parts),
+        all(part.is_whole for part in parts),
     )
 
 
 def point(number: float) -> Interval:
-    """Return the interval of one number."""
+    """Return the interval of a single number."""
     return Interval(number, number, isinstance(number, int))
 
 
-def added(left: Interval, right: Interval) -> Interval:
-    """Return the sums."""
+def add(left: Interval, right: Interval) -> Interval:
+    """Return the interval of the sums."""
     return Interval(left.low + right.low, left.high + right.high, left.is_whole and right.is_whole)
 
 
-def negated(interval: Interval) -> Interval:
-    """Return the numbers with the other sign."""
+def negate(interval: Interval) -> Interval:
+    """Return the interval of the negated numbers."""
     return Interval(-interval.high, -interval.low, interval.is_whole)
 
 
-def multiplied(left: Interval, right: Interval) -> Interval:
-    """Return the products."""
+def multiply(left: Interval, right: Interval) -> Interval:
+    """Return the interval of the products."""
     ends = [_product(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
     return Interval(min(ends), max(ends), left.is_whole and right.is_whole)
 
 
 def _product(left: float, right: float) -> float:
-    return 0 if 0 in (left, right) else left * right  # infinity many times nothing is nothing
+    return 0 if 0 in (left, right) else left * right  # 0 * inf is 0 here, not NaN
 
 
-def divided(left: Interval, right: Interval) -> Interval:
-    """Return the quotients; `ANY` where the divisor may be 0."""
+def divide(left: Interval, right: Interval) -> Interval:
+    """Return the interval of the quotients; `ANY` if the divisor may be 0."""
     if right.low <= 0 <= right.high:
         return ANY
     ends = [_quotient(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
@@ -114,27 +116,27 @@ def _quotient(left: float, right: float) -> float:
     return left / right
 
 
-def floored(left: Interval, right: Interval) -> Interval:
-    """Return the quotients, rounded down."""
-    exact = divided(left, right)
-    return Interval(_down(exact.low), _down(exact.high), left.is_whole and right.is_whole)
+def floor_divide(left: Interval, right: Interval) -> Interval:
+    """Return the interval of the quotients, rounded down."""
+    exact = divide(left, right)
+    return Interval(_floor(exact.low), _floor(exact.high), left.is_whole and right.is_whole)
 
 
-def remainders(left: Interval, right: Interval) -> Interval:
-    """Return what is left by division by positive numbers; `ANY` for others."""
-    whole = left.is_whole and right.is_whole
+def modulo(left: Interval, right: Interval) -> Interval:
+    """Return the interval of the remainders; without bounds if the divisor may be 0 or negative."""
+    is_whole = left.is_whole and right.is_whole
     if right.low <= 0:
-        return Interval(is_whole=whole)
-    return Interval(0, right.high - 1 if whole else right.high, whole)
+        return Interval(is_whole=is_whole)
+    return Interval(0, right.high - 1 if is_whole else right.high, is_whole)
 
 
 def factor_of(product: Interval, other: Interval) -> Interval:
-    """Return by what `other` may be multiplied to give `product`."""
-    return divided(product, other)
+    """Return the interval of the factors that turn `other` into `product`."""
+    return divide(product, other)
 
 
 def dividend_of(quotient: Interval, divisor: Interval) -> Interval:
-    """Return what gives `quotient` when divided by a positive `divisor` and rounded down."""
+    """Return the interval of the dividends that a positive divisor maps to a floored quotient."""
     if divisor.low <= 0:
         return ANY
     low = min(_product(quotient.low, d) for d in (divisor.low, divisor.high))

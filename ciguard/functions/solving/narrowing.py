@@ -1,4 +1,4 @@
-"""A constraint narrowed to what the preconditions of the call leave of it."""
+"""Narrows a constraint to the values that the preconditions of the call leave."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ciguard.functions.solving.congruences import Congruence
 
 _ROUNDS = 2
-"""What one condition narrows may let another narrow more."""
+"""Number of passes over the conditions, since one condition's narrowing may enable another's."""
 
 
 def narrowed(
@@ -44,28 +44,28 @@ def narrowed(
     drawn: Mapping[str, Any],
     undrawn: Mapping[str, Spec],
 ) -> Spec:
-    """Return what preconditions leave of an argument's constraint.
+    """Return the constraint that the preconditions leave for an argument.
 
     Args:
-        spec: of the argument, its references resolved.
-        name: of the argument.
-        conditions: that name it.
-        drawn: views of the arguments that are drawn.
-        undrawn: constraints of the others.
+        spec: constraint of the argument, with resolved references.
+        name: name of the argument.
+        conditions: conditions that name the argument.
+        drawn: views of the arguments that are drawn already.
+        undrawn: constraints of the other arguments.
 
     Raises:
-        ImpossibleError: if nothing is left.
+        ImpossibleError: if no value is left.
     """
-    found: list[Spec] = []
+    kinds: list[Spec] = []
     for kind in alternatives(spec):
-        found += _narrowed(kind, name, conditions, drawn, undrawn)
-    if not found:
-        msg = f"the preconditions leave no {name}"
+        kinds += _narrowed_kinds(kind, name, conditions, drawn, undrawn)
+    if not kinds:
+        msg = f"the preconditions leave no value for {name}"
         raise ImpossibleError(msg)
-    return found[0] if len(found) == 1 else Anys(tuple(found))
+    return kinds[0] if len(kinds) == 1 else Anys(tuple(kinds))
 
 
-def _narrowed(
+def _narrowed_kinds(
     kind: Spec,
     name: str,
     conditions: Sequence[ast.expr],
@@ -73,23 +73,25 @@ def _narrowed(
     undrawn: Mapping[str, Spec],
 ) -> list[Spec]:
     if isinstance(kind, OneOf):
-        left = [
+        values = [
             value
             for value in kind.values
-            if _assumed(Box({**drawn, name: view(value)}, undrawn), conditions)
+            if _is_satisfiable(Box({**drawn, name: view(value)}, undrawn), conditions)
         ]
-        return [OneOf(tuple(left))] if left else []
+        return [OneOf(tuple(values))] if values else []
     box = Box(drawn, {**undrawn, name: kind})
-    if not _assumed(box, conditions):
+    if not _is_satisfiable(box, conditions):
         return []
     try:
-        return [_among(_applied(kind, name, box), box.members.get(name))]
+        return [
+            _restricted_to_members(_restricted_to_ranges(kind, name, box), box.members.get(name))
+        ]
     except (EmptyError, ImpossibleError):
         return []
 
 
-def _among(kind: Spec, members: frozenset[Any] | None) -> Spec:
-    """Return those members of a set that a kind of numbers or texts allows.
+def _restricted_to_members(kind: Spec, members: frozenset[Any] | None) -> Spec:
+    """Return the members of a set that conform to a kind of numbers or strings.
 
     Raises:
         EmptyError: if there are none.
@@ -97,22 +99,22 @@ def _among(kind: Spec, members: frozenset[Any] | None) -> Spec:
     if members is None or not isinstance(kind, IntsIn | FloatsIn | Strings):
         return kind
     constraint = constraint_of(kind)
-    values = [LiteralValue(_as_kind(member, kind)) for member in sorted(members, key=repr)]
+    values = [LiteralValue(_converted_member(member, kind)) for member in sorted(members, key=repr)]
     allowed = tuple(value for value in values if conforms(value, constraint))
     if not allowed:
         raise EmptyError
     return OneOf(allowed)
 
 
-def _as_kind(member: Any, kind: Spec) -> Any:
-    """Return a number as the integer or float that equals it: `n in (1.0, 2.0)`."""
+def _converted_member(member: Any, kind: Spec) -> Any:
+    """Return a number as the integer or float that equals it, for `n in (1.0, 2.0)`."""
     if isinstance(kind, FloatsIn) and type(member) is int:
         return float(member)
     is_whole = isinstance(member, float) and member.is_integer()
     return int(member) if isinstance(kind, IntsIn) and is_whole else member
 
 
-def _assumed(box: Box, conditions: Sequence[ast.expr]) -> bool:
+def _is_satisfiable(box: Box, conditions: Sequence[ast.expr]) -> bool:
     try:
         for _ in range(_ROUNDS):
             for condition in conditions:
@@ -122,71 +124,71 @@ def _assumed(box: Box, conditions: Sequence[ast.expr]) -> bool:
     return True
 
 
-def _applied(kind: Spec, name: str, box: Box) -> Spec:
-    """Return a kind within the ranges of a box.
+def _restricted_to_ranges(kind: Spec, name: str, box: Box) -> Spec:
+    """Return a kind, restricted to the ranges of a box.
 
     Raises:
-        EmptyError: if these leave nothing.
+        EmptyError: if the ranges leave no value.
     """
-    apply = _APPLIED.get(type(kind))
+    apply = _RANGE_APPLIERS.get(type(kind))
     return kind if apply is None else apply(kind, name, box)
 
 
 def _ints(kind: IntsIn, name: str, box: Box) -> Spec:
     interval = box.ranges.get(("value", name))
-    least, most = int_range(kind)
+    minimum, maximum = int_range(kind)
     if interval is not None:
-        met = Interval(least, most, is_whole=True).meet(interval)
-        least, most = int(met.low), int(met.high)
-    return _stepped(least, most, box.steps.get(("value", name)))
+        common = Interval(minimum, maximum, is_whole=True).meet(interval)
+        minimum, maximum = int(common.low), int(common.high)
+    return _with_steps(minimum, maximum, box.steps.get(("value", name)))
 
 
-def _stepped(least: int, most: int, steps: Congruence | None) -> IntsIn:
-    """Return the integers of a range that leave a remainder.
+def _with_steps(minimum: int, maximum: int, steps: Congruence | None) -> IntsIn:
+    """Return the integers of a range that fulfil a congruence.
 
     Raises:
-        EmptyError: if none does.
+        EmptyError: if there are none.
     """
     if steps is None:
-        return IntsIn(least, most)
-    least += (steps.remainder - least) % steps.step
-    if least > most:
+        return IntsIn(minimum, maximum)
+    minimum += (steps.remainder - minimum) % steps.step
+    if minimum > maximum:
         raise EmptyError
-    return IntsIn(least, most, steps.step)
+    return IntsIn(minimum, maximum, steps.step)
 
 
 def _lists(kind: Lists, name: str, box: Box) -> Spec:
-    least, most = _length(name, box) or (kind.min_len, kind.max_len)
-    return replace(kind, min_len=least, max_len=most, item=_each(kind.item, name, box))
+    shortest, longest = _length(name, box) or (kind.min_len, kind.max_len)
+    return replace(kind, min_len=shortest, max_len=longest, item=_each(kind.item, name, box))
 
 
 def _strings(kind: Strings, name: str, box: Box) -> Spec:
-    least, most = _length(name, box) or (kind.min_len, kind.max_len)
-    return replace(kind, min_len=least, max_len=most)
+    shortest, longest = _length(name, box) or (kind.min_len, kind.max_len)
+    return replace(kind, min_len=shortest, max_len=longest)
 
 
 def _dicts(kind: Dicts, name: str, box: Box) -> Spec:
-    least, most = _length(name, box) or (kind.min_size, kind.max_size)
-    return replace(kind, min_size=least, max_size=most)
+    smallest, largest = _length(name, box) or (kind.min_size, kind.max_size)
+    return replace(kind, min_size=smallest, max_size=largest)
 
 
 def _tuples(kind: Tuples, name: str, box: Box) -> Spec:
     return Tuples(
-        tuple(_item(item, name, place, kind, box) for place, item in enumerate(kind.items))
+        tuple(_item(item, name, index, kind, box) for index, item in enumerate(kind.items))
     )
 
 
 def _floats(kind: FloatsIn, interval: Interval | None) -> Spec:
     if interval is None or kind.nan or kind.inf:
         return kind
-    before = initial(kind, ("value", "")) or ANY
-    met = before.meet(Interval(interval.low, interval.high))
+    own = initial(kind, ("value", "")) or ANY
+    common = own.meet(Interval(interval.low, interval.high))
     return replace(
         kind,
-        min=met.low,
-        max=met.high,
-        exclude_min=kind.exclude_min and met.low == before.low,
-        exclude_max=kind.exclude_max and met.high == before.high,
+        min=common.low,
+        max=common.high,
+        exclude_min=kind.exclude_min and common.low == own.low,
+        exclude_max=kind.exclude_max and common.high == own.high,
     )
 
 
@@ -194,33 +196,33 @@ def _length(name: str, box: Box) -> tuple[int, int | None] | None:
     interval = box.ranges.get(("len", name))
     if interval is None:
         return None
-    met = interval.meet(Interval(low=0, is_whole=True))
-    return int(met.low), int(met.high) if met.high < math.inf else None
+    common = interval.meet(Interval(low=0, is_whole=True))
+    return int(common.low), int(common.high) if common.high < math.inf else None
 
 
 def _each(item: Spec, name: str, box: Box) -> Spec:
     interval = box.ranges.get(("each", name))
-    return item if interval is None else _number_within(item, interval)
+    return item if interval is None else _number_in_interval(item, interval)
 
 
-def _item(item: Spec, name: str, place: int, kind: Tuples, box: Box) -> Spec:
-    for key in (("item", name, place), ("item", name, place - len(kind.items)), ("each", name)):
+def _item(item: Spec, name: str, index: int, kind: Tuples, box: Box) -> Spec:
+    for key in (("item", name, index), ("item", name, index - len(kind.items)), ("each", name)):
         interval = box.ranges.get(key)
         if interval is not None:
-            item = _number_within(item, interval)
+            item = _number_in_interval(item, interval)
     return item
 
 
-def _number_within(item: Spec, interval: Interval) -> Spec:
-    """Return what an interval leaves of a number; what is none stays as it is.
+def _number_in_interval(item: Spec, interval: Interval) -> Spec:
+    """Return a number's constraint, restricted to an interval; any other constraint unchanged.
 
     Raises:
-        EmptyError: if it leaves nothing.
+        EmptyError: if no number is left.
     """
     match item:
         case IntsIn():
-            met = Interval(*int_range(item), is_whole=True).meet(interval)
-            return IntsIn(int(met.low), int(met.high), item.step)
+            common = Interval(*int_range(item), is_whole=True).meet(interval)
+            return IntsIn(int(common.low), int(common.high), item.step)
         case FloatsIn():
             return _floats(item, interval)
         case _:
@@ -231,7 +233,9 @@ def _array(kind: Arrays, name: str, box: Box) -> Spec:
     allowed = box.dtypes.get(name)
     if allowed is not None:
         names = (
-            tuple(n for n in kind.dtype if n in allowed) if isinstance(kind.dtype, tuple) else ()
+            tuple(dtype for dtype in kind.dtype if dtype in allowed)
+            if isinstance(kind.dtype, tuple)
+            else ()
         )
         if isinstance(kind.dtype, tuple) and not names:
             raise EmptyError
@@ -245,19 +249,19 @@ def _array(kind: Arrays, name: str, box: Box) -> Spec:
 
 def _dim(dim: Any, name: str, axis: int, rank: int, box: Box) -> Any:
     keys = [("dim", name, axis), ("dim", name, axis - rank)]
-    found = [box.ranges[key] for key in keys if key in box.ranges]
+    ranges = [box.ranges[key] for key in keys if key in box.ranges]
     if axis == 0 and ("len", name) in box.ranges:
-        found.append(box.ranges["len", name])
+        ranges.append(box.ranges["len", name])
     steps = box.steps.get(("dim", name, axis))
-    if not (found or steps) or not (dim is None or isinstance(dim, IntsIn | int)):
+    if not (ranges or steps) or not (dim is None or isinstance(dim, IntsIn | int)):
         return dim
-    met = initial(Arrays(shape=Dims((dim,))), ("dim", "", 0)) or ANY
-    for interval in found:
-        met = met.meet(interval)
-    return _stepped(int(met.low), int(met.high), steps)
+    common = initial(Arrays(shape=Dims((dim,))), ("dim", "", 0)) or ANY
+    for interval in ranges:
+        common = common.meet(interval)
+    return _with_steps(int(common.low), int(common.high), steps)
 
 
-_APPLIED: dict[type, Callable[[Any, str, Box], Spec]] = {
+_RANGE_APPLIERS: dict[type, Callable[[Any, str, Box], Spec]] = {
     IntsIn: _ints,
     FloatsIn: lambda kind, name, box: _floats(kind, box.ranges.get(("value", name))),
     Lists: _lists,

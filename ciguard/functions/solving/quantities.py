@@ -1,4 +1,4 @@
-"""Numbers of arguments in expressions: `x`, `len(x)`, `x.shape[0]`, `x.ndim`, `x[1]`."""
+"""Recognises numbers of arguments in expressions: `x`, `len(x)`, `x.shape[0]`, `x.ndim`, `x[1]`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def quantity_of(node: ast.expr, names: Container[str], bound: Mapping[str, Key]) -> Key | None:
-    """Return the key of the number that a part of an expression is, None if it is none.
+    """Return the key of the number that an expression denotes; None if it denotes none.
 
     Args:
-        node: the part.
-        names: of the arguments.
-        bound: variables that stand for each item of an argument.
+        node: the expression.
+        names: names of the arguments.
+        bound: keys of the variables that stand for every item of an argument.
     """
     match node:
         case ast.Name(id=name):
@@ -26,8 +26,8 @@ def quantity_of(node: ast.expr, names: Container[str], bound: Mapping[str, Key])
             return _length(inner, names)
         case ast.Attribute(value=ast.Name(id=name), attr="ndim") if name in names:
             return ("ndim", name)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=given):
-            return _method(name, method, given) if name in names else None
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=arguments):
+            return _method(name, method, arguments) if name in names else None
         case ast.Subscript(value=inner):
             return _item(inner, _integer(node.slice), names)
         case _:
@@ -44,28 +44,28 @@ def _length(inner: ast.expr, names: Container[str]) -> Key | None:
             return None
 
 
-def _method(name: str, method: str, given: list[ast.expr]) -> Key | None:
-    if method == "dim" and not given:
+def _method(name: str, method: str, arguments: list[ast.expr]) -> Key | None:
+    if method == "dim" and not arguments:
         return ("ndim", name)
-    axis = _integer(given[0]) if len(given) == 1 else None
+    axis = _integer(arguments[0]) if len(arguments) == 1 else None
     return ("dim", name, axis) if method == "size" and axis is not None else None
 
 
-def _item(inner: ast.expr, place: int | None, names: Container[str]) -> Key | None:
-    if place is None:
+def _item(inner: ast.expr, index: int | None, names: Container[str]) -> Key | None:
+    if index is None:
         return None
     match inner:
         case ast.Name(id=name) if name in names:
-            return ("item", name, place)
+            return ("item", name, index)
         case ast.Attribute(value=ast.Name(id=name), attr="shape") if name in names:
-            return ("dim", name, place)
+            return ("dim", name, index)
         case _:
             return None
 
 
 def _integer(node: ast.expr) -> int | None:
     try:
-        found = ast.literal_eval(node)
+        value = ast.literal_eval(node)
     except ValueError:
         return None
-    return found if type(found) is int else None
+    return value if type(value) is int else None

@@ -1,6 +1,6 @@
-"""Ranges of the numbers of a call's arguments, and of expressions of them, in both directions.
+"""Ranges of the numbers of a call's arguments, and of expressions, propagated in both directions.
 
-Arguments that are drawn are numbers, those that will be drawn later are the ranges of their
+Drawn arguments are numbers. Arguments that will be drawn later have the ranges of their
 constraints.
 """
 
@@ -16,15 +16,15 @@ from ciguard.functions.solving.intervals import (
     ANY,
     EmptyError,
     Interval,
-    added,
-    divided,
+    add,
+    divide,
     dividend_of,
     factor_of,
-    floored,
-    multiplied,
-    negated,
+    floor_divide,
+    modulo,
+    multiply,
+    negate,
     point,
-    remainders,
 )
 from ciguard.functions.solving.parsing import needed_names
 from ciguard.functions.solving.quantities import quantity_of
@@ -37,58 +37,58 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Ranges:
-    """What is known of the numbers of one call."""
+    """Ranges of the numbers of one call's arguments."""
 
     drawn: Mapping[str, Any]
-    """Views of the arguments that are drawn."""
+    """Views of the drawn arguments."""
     specs: Mapping[str, Spec]
-    """Constraints of those that are not; of the one that is drawn next, one of its kinds."""
+    """Constraints of the other arguments; of the one that is drawn next, one of its kinds."""
     ranges: dict[Key, Interval] = field(default_factory=dict)
     bound: dict[str, Key] = field(default_factory=dict)
-    """Variables of comprehensions, each of which is every item of an argument."""
+    """Variables of comprehensions, with the key that stands for every item."""
 
     def range_of(self, key: Key) -> Interval:
         """Return the range of a number of an argument."""
-        found = self.ranges.get(key)
-        if found is None:
-            found = initial(self.specs[key[1]], key)
-            if found is None:
+        interval = self.ranges.get(key)
+        if interval is None:
+            interval = initial(self.specs[key[1]], key)
+            if interval is None:
                 return ANY
             if key[0] in {"len", "ndim", "dim"}:
-                found = found.meet(Interval(low=0, is_whole=True))
-            self.ranges[key] = found
-        return found
+                interval = interval.meet(Interval(low=0, is_whole=True))
+            self.ranges[key] = interval
+        return interval
 
     def narrow(self, key: Key, interval: Interval) -> None:
-        """Take from a number of an argument what an interval does not hold.
+        """Restrict a number of an argument to an interval.
 
         Raises:
-            EmptyError: if that is all, or if there is no such number.
+            EmptyError: if no number is left, or if the argument has no such number.
         """
-        found = self.range_of(key)
+        known = self.range_of(key)
         if key not in self.ranges:
             raise EmptyError
-        self.ranges[key] = found.meet(interval)
+        self.ranges[key] = known.meet(interval)
 
     def is_open(self, node: ast.expr) -> bool:
-        """Return whether an expression needs an argument that is not drawn: it is worth nothing."""
+        """Return whether the evaluation of an expression needs an argument that is not drawn."""
         return any(name in self.specs and name not in self.drawn for name in needed_names(node))
 
     def forward(self, node: ast.expr) -> Interval:
-        """Return the range of what an expression may be worth; `ANY` for what is no number."""
+        """Return the range of an expression's value; `ANY` if it is not a number."""
         if not self.is_open(node):
             try:
-                found = value_of(node, self.drawn)
+                value = value_of(node, self.drawn)
             except UnknownError:
                 pass
             else:
-                real = isinstance(found, int | float) and not isinstance(found, bool)
-                return point(found) if real and found == found else ANY  # noqa: PLR0124 - not NaN
+                is_number = isinstance(value, int | float) and not isinstance(value, bool)
+                return point(value) if is_number and value == value else ANY  # noqa: PLR0124 - not NaN
         key = quantity_of(node, self.specs, self.bound)
         if key is not None:
             return self.range_of(key)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return negated(self.forward(node.operand))
+            return negate(self.forward(node.operand))
         if isinstance(node, ast.BinOp):
             apply = _FORWARD.get(type(node.op))
             return (
@@ -102,41 +102,41 @@ class Ranges:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in {"int", "float"} and len(node.args) == 1:
             return Interval(is_whole=name == "int")
-        if name not in {"min", "max"} or len(node.args) < 2:  # noqa: PLR2004 - else of a list
+        if name not in {"min", "max"} or len(node.args) < 2:  # noqa: PLR2004 - of one argument: a list
             return ANY
         parts = [self.forward(argument) for argument in node.args]
         choose = min if name == "min" else max
-        low, high = choose(p.low for p in parts), choose(p.high for p in parts)
-        return Interval(low, high, all(p.is_whole for p in parts))
+        low, high = choose(part.low for part in parts), choose(part.high for part in parts)
+        return Interval(low, high, all(part.is_whole for part in parts))
 
-    def backward(self, node: ast.expr, wanted: Interval) -> None:
-        """Narrow the numbers in an expression, so that it is worth something of an interval.
+    def backward(self, node: ast.expr, interval: Interval) -> None:
+        """Narrow the numbers in an expression, so that its value lies in an interval.
 
         Raises:
-            EmptyError: if it cannot be.
+            EmptyError: if that is impossible.
         """
-        wanted = wanted.meet(self.forward(node))
+        interval = interval.meet(self.forward(node))
         key = quantity_of(node, self.specs, self.bound)
         if key is not None:
-            self.narrow(key, wanted)
+            self.narrow(key, interval)
             return
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            self.backward(node.operand, negated(wanted))
+            self.backward(node.operand, negate(interval))
             return
         if isinstance(node, ast.BinOp):
             apply = _BACKWARD.get(type(node.op))
             if apply is not None:
-                apply(self, node, wanted)
+                apply(self, node, interval)
             return
         if isinstance(node, ast.Call):
-            self._backward_of_call(node, wanted)
+            self._backward_of_call(node, interval)
 
-    def _backward_of_call(self, node: ast.Call, wanted: Interval) -> None:
-        """Narrow by a bound of a least or greatest one what bounds each."""
+    def _backward_of_call(self, node: ast.Call, interval: Interval) -> None:
+        """Narrow each operand of `min` or `max` by the bound that the result implies."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name not in {"min", "max"}:
             return
-        bound = Interval(low=wanted.low) if name == "min" else Interval(high=wanted.high)
+        bound = Interval(low=interval.low) if name == "min" else Interval(high=interval.high)
         if len(node.args) == 1 and isinstance(node.args[0], ast.Name):
             if node.args[0].id in self.specs:
                 self.narrow(("each", node.args[0].id), bound)
@@ -144,35 +144,35 @@ class Ranges:
             for argument in node.args:
                 self.backward(argument, bound)
 
-    def _add_back(self, node: ast.BinOp, wanted: Interval) -> None:
-        self.backward(node.left, added(wanted, negated(self.forward(node.right))))
-        self.backward(node.right, added(wanted, negated(self.forward(node.left))))
+    def _add_back(self, node: ast.BinOp, interval: Interval) -> None:
+        self.backward(node.left, add(interval, negate(self.forward(node.right))))
+        self.backward(node.right, add(interval, negate(self.forward(node.left))))
 
-    def _subtract_back(self, node: ast.BinOp, wanted: Interval) -> None:
-        self.backward(node.left, added(wanted, self.forward(node.right)))
-        self.backward(node.right, added(self.forward(node.left), negated(wanted)))
+    def _subtract_back(self, node: ast.BinOp, interval: Interval) -> None:
+        self.backward(node.left, add(interval, self.forward(node.right)))
+        self.backward(node.right, add(self.forward(node.left), negate(interval)))
 
-    def _multiply_back(self, node: ast.BinOp, wanted: Interval) -> None:
-        self.backward(node.left, factor_of(wanted, self.forward(node.right)))
-        self.backward(node.right, factor_of(wanted, self.forward(node.left)))
+    def _multiply_back(self, node: ast.BinOp, interval: Interval) -> None:
+        self.backward(node.left, factor_of(interval, self.forward(node.right)))
+        self.backward(node.right, factor_of(interval, self.forward(node.left)))
 
-    def _divide_back(self, node: ast.BinOp, wanted: Interval) -> None:
-        self.backward(node.left, multiplied(wanted, self.forward(node.right)))
+    def _divide_back(self, node: ast.BinOp, interval: Interval) -> None:
+        self.backward(node.left, multiply(interval, self.forward(node.right)))
 
-    def _floor_back(self, node: ast.BinOp, wanted: Interval) -> None:
-        self.backward(node.left, dividend_of(wanted, self.forward(node.right)))
+    def _floor_back(self, node: ast.BinOp, interval: Interval) -> None:
+        self.backward(node.left, dividend_of(interval, self.forward(node.right)))
 
 
 _FORWARD: dict[type[ast.operator], Callable[[Interval, Interval], Interval]] = {
-    ast.Add: added,
-    ast.Sub: lambda left, right: added(left, negated(right)),
-    ast.Mult: multiplied,
-    ast.Div: divided,
-    ast.FloorDiv: floored,
-    ast.Mod: remainders,
+    ast.Add: add,
+    ast.Sub: lambda left, right: add(left, negate(right)),
+    ast.Mult: multiply,
+    ast.Div: divide,
+    ast.FloorDiv: floor_divide,
+    ast.Mod: modulo,
 }
 _BACKWARD: dict[type[ast.operator], Callable[[Ranges, ast.BinOp, Interval], None]] = {
-    ast.Add: Ranges._add_back,  # noqa: SLF001 - parts of the class, by operator
+    ast.Add: Ranges._add_back,  # noqa: SLF001 - methods of the class, by operator
     ast.Sub: Ranges._subtract_back,  # noqa: SLF001 - as above
     ast.Mult: Ranges._multiply_back,  # noqa: SLF001 - as above
     ast.Div: Ranges._divide_back,  # noqa: SLF001 - as above

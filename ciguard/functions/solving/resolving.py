@@ -1,4 +1,4 @@
-"""References become numbers: a constraint of one call, in which its other arguments are drawn."""
+"""Replaces references in a constraint by numbers, once the other arguments are drawn."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ciguard.functions.specs.kinds import (
     Lists,
     Reference,
     Shapes,
-    SizeOfCall,
-    SizesOfCall,
     Spec,
     Strings,
+    SymbolicSize,
+    SymbolicSizes,
     Tuples,
     parts_of,
 )
@@ -32,70 +32,70 @@ if TYPE_CHECKING:
 
 
 class ImpossibleError(Exception):
-    """No value is left for the other arguments of this call."""
+    """The other arguments of this call leave no value."""
 
 
-def refers(spec: Spec) -> bool:
-    """Return whether some part of a constraint follows from other arguments."""
-    return bool(references_of(spec)) or any(map(refers, parts_of(spec)))
+def has_references(spec: Spec) -> bool:
+    """Return whether a constraint or one of its parts refers to other arguments."""
+    return bool(references_of(spec)) or any(map(has_references, parts_of(spec)))
 
 
 def references_of(spec: Spec) -> tuple[str, ...]:
-    """Return the expressions of other arguments that a constraint has, its parts left out."""
-    found = [value for value in _values(spec) if isinstance(value, Reference)]
-    return tuple(reference.expression for reference in found)
+    """Return the reference expressions of a constraint, without those of its parts."""
+    references = [value for value in _field_values(spec) if isinstance(value, Reference)]
+    return tuple(reference.expression for reference in references)
 
 
-def every_reference_of(spec: Spec) -> tuple[str, ...]:
-    """Return the expressions of other arguments that a constraint and its parts have."""
-    inner = [text for part in parts_of(spec) for text in every_reference_of(part)]
+def all_references_of(spec: Spec) -> tuple[str, ...]:
+    """Return the reference expressions of a constraint and its parts."""
+    inner = [text for part in parts_of(spec) for text in all_references_of(part)]
     return (*references_of(spec), *inner)
 
 
-def _values(spec: Spec) -> list[Any]:
+def _field_values(spec: Spec) -> list[Any]:
     values = [getattr(spec, name) for name in type(spec).__slots__]
     dims = [dim for value in values if isinstance(value, Dims) for dim in value.dims]
     return values + dims
 
 
 def resolved(spec: Spec, scope: Mapping[str, Any]) -> Spec:
-    """Return a constraint with numbers in the place of references.
+    """Return a constraint whose references are replaced by numbers.
 
     Args:
         spec: the constraint.
-        scope: views of the arguments that are drawn (`expressions.view`).
+        scope: views of the drawn arguments.
 
     Raises:
-        ImpossibleError: if a reference is worth nothing that fits.
-        UnknownError: if what a reference is worth cannot be told.
+        ImpossibleError: if the value of a reference is unusable.
+        UnknownError: if a reference cannot be evaluated.
     """
-    return _resolved(spec, scope) if refers(spec) else spec
+    return _resolve(spec, scope) if has_references(spec) else spec
 
 
 @singledispatch
-def _resolved(spec: Spec, scope: Mapping[str, Any]) -> Spec:
+def _resolve(spec: Spec, scope: Mapping[str, Any]) -> Spec:
     del scope
     return spec
 
 
-@_resolved.register(IntsIn)
+@_resolve.register(IntsIn)
 def _ints(spec: IntsIn, scope: Mapping[str, Any]) -> Spec:
     return IntsIn(_at_least(spec.min, scope), _at_most(spec.max, scope), spec.step)
 
 
-@_resolved.register(FloatsIn)
+@_resolve.register(FloatsIn)
 def _floats(spec: FloatsIn, scope: Mapping[str, Any]) -> Spec:
     return replace(spec, min=_number(spec.min, scope), max=_number(spec.max, scope))
 
 
-@_resolved.register(Strings)
+@_resolve.register(Strings)
 def _strings(spec: Strings, scope: Mapping[str, Any]) -> Spec:
     return replace(
         spec, min_len=_at_least(spec.min_len, scope), max_len=_at_most(spec.max_len, scope)
     )
 
 
-@_resolved.register(Lists)
+@_resolve.register(Lists)
 def _lists(spec: Lists, scope: Mapping[str, Any]) -> Spec:
     return replace(
         spec,
@@ -105,17 +105,17 @@ def _lists(spec: Lists, scope: Mapping[str, Any]) -> Spec:
     )
 
 
-@_resolved.register(Tuples)
+@_resolve.register(Tuples)
 def _tuples(spec: Tuples, scope: Mapping[str, Any]) -> Spec:
     return Tuples(tuple(resolved(item, scope) for item in spec.items))
 
 
-@_resolved.register(Anys)
+@_resolve.register(Anys)
 def _anys(spec: Anys, scope: Mapping[str, Any]) -> Spec:
     return Anys(tuple(resolved(option, scope) for option in spec.options))
 
 
-@_resolved.register(Dicts)
+@_resolve.register(Dicts)
 def _dicts(spec: Dicts, scope: Mapping[str, Any]) -> Spec:
     return Dicts(
         resolved(spec.keys, scope),
@@ -125,14 +125,14 @@ def _dicts(spec: Dicts, scope: Mapping[str, Any]) -> Spec:
     )
 
 
-@_resolved.register(Shapes)
+@_resolve.register(Shapes)
 def _shapes(spec: Shapes, scope: Mapping[str, Any]) -> Spec:
     return replace(
         spec, min_dims=_at_least(spec.min_dims, scope), max_dims=_at_most(spec.max_dims, scope)
     )
 
 
-@_resolved.register(Arrays)
+@_resolve.register(Arrays)
 def _arrays(spec: Arrays, scope: Mapping[str, Any]) -> Spec:
     return replace(
         spec,
@@ -148,8 +148,8 @@ def _dtype(
 ) -> tuple[str, ...] | None:
     if not isinstance(dtype, Reference):
         return dtype
-    found = evaluate(dtype.expression, scope)
-    name = found.name if isinstance(found, DtypeView) else found
+    value = evaluate(dtype.expression, scope)
+    name = value.name if isinstance(value, DtypeView) else value
     if not isinstance(name, str):
         raise ImpossibleError(dtype.expression)
     return (name,)
@@ -170,10 +170,10 @@ def _shape(
 
 
 def dims_of(shape: Any) -> Dims:
-    """Return a shape that an expression is worth.
+    """Return the shape that the value of an expression stands for.
 
     Raises:
-        ImpossibleError: if it is no shape.
+        ImpossibleError: if the value is not a shape.
     """
     sizes = [shape] if isinstance(shape, int) else shape
     if not isinstance(sizes, list | tuple) or not all(type(size) is int for size in sizes):
@@ -184,14 +184,14 @@ def dims_of(shape: Any) -> Dims:
 
 
 def _dim(
-    dim: int | Reference | SizeOfCall | SizesOfCall | Spec | None, scope: Mapping[str, Any]
-) -> int | Reference | SizeOfCall | SizesOfCall | Spec | None:
+    dim: int | Reference | SymbolicSize | SymbolicSizes | Spec | None, scope: Mapping[str, Any]
+) -> int | Reference | SymbolicSize | SymbolicSizes | Spec | None:
     if isinstance(dim, Reference):
         size = _number(dim, scope)
         if size is None or size < 0 or size != size // 1:
             raise ImpossibleError(dim.expression)
         return int(size)
-    if dim is None or isinstance(dim, int | SizeOfCall | SizesOfCall):
+    if dim is None or isinstance(dim, int | SymbolicSize | SymbolicSizes):
         return dim
     return resolved(dim, scope)
 
@@ -199,20 +199,20 @@ def _dim(
 def _number(bound: Any, scope: Mapping[str, Any]) -> Any:
     if not isinstance(bound, Reference):
         return bound
-    found = evaluate(bound.expression, scope)
-    if isinstance(found, bool) or not isinstance(found, int | float) or math.isnan(found):
+    value = evaluate(bound.expression, scope)
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         raise ImpossibleError(bound.expression)
-    return found
+    return value
 
 
-def _whole(bound: Any, scope: Mapping[str, Any], direction: Callable[[float], int]) -> Any:
-    found = _number(bound, scope)
-    return found if found is None or isinstance(found, int) else direction(found)
+def _rounded(bound: Any, scope: Mapping[str, Any], rounding: Callable[[float], int]) -> Any:
+    number = _number(bound, scope)
+    return number if number is None or isinstance(number, int) else rounding(number)
 
 
 def _at_least(bound: Any, scope: Mapping[str, Any]) -> Any:
-    return _whole(bound, scope, math.ceil)
+    return _rounded(bound, scope, math.ceil)
 
 
 def _at_most(bound: Any, scope: Mapping[str, Any]) -> Any:
-    return _whole(bound, scope, math.floor)
+    return _rounded(bound, scope, math.floor)

@@ -1,4 +1,4 @@
-"""Drawn values as expressions see them: numbers, lists and texts as such, arrays by their shape."""
+"""Drawn values as expressions see them: arrays by shape and dtype, other data as Python values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Opaque:
-    """A value that only lives in the target: nothing is known of it."""
+    """A value that exists only in the target; nothing is known about it."""
 
 
 OPAQUE = Opaque()
@@ -33,14 +33,14 @@ OPAQUE = Opaque()
 
 @dataclass(frozen=True, slots=True)
 class ObjectView(Opaque):
-    """An object of which some attributes are known; `__len__` is its length."""
+    """An object with some known attributes; `__len__` is its length."""
 
     attributes: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayView:
-    """What an expression may ask of an array or tensor."""
+    """The properties of an array or tensor that expressions may use."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -48,19 +48,19 @@ class ArrayView:
 
     @property
     def ndim(self) -> int:
-        """Number of its dimensions."""
+        """Number of dimensions."""
         return len(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
 class DtypeView:
-    """A dtype object, equal to what has the same common name."""
+    """A dtype object; equal to any dtype of the same library-independent name."""
 
     name: str
 
 
 def view(value: Value) -> Any:
-    """Return a drawn value as what expressions are evaluated on."""
+    """Return a drawn value as an operand of expressions."""
     return _VIEWS[type(value)](value)
 
 
@@ -81,8 +81,8 @@ _VIEWS: dict[type, Callable[[Any], Any]] = {
     ArrayValue: lambda value: ArrayView(value.shape, value.dtype, is_tensor=False),
     TensorValue: lambda value: ArrayView(value.shape, value.dtype, is_tensor=True),
     DtypeValue: lambda value: DtypeView(value.name),
-    MemberValue: lambda value: OPAQUE,  # noqa: ARG005 - every view has one form
-    DictValue: lambda value: _dictionary(value),  # noqa: PLW0108 - it is defined below
+    MemberValue: lambda value: OPAQUE,  # noqa: ARG005 - all readers share one signature
+    DictValue: lambda value: _dictionary(value),  # noqa: PLW0108 - the function is defined below
     CallValue: _view_of_call,
 }
 
@@ -91,8 +91,8 @@ def _dictionary(value: Value) -> Any:
     pairs = dictionary_items(value)
     if pairs is None:
         return OPAQUE
-    viewed = [(view(key), view(item)) for key, item in pairs]
+    items = [(view(key), view(item)) for key, item in pairs]
     try:
-        return dict(viewed)
+        return dict(items)
     except TypeError:
         return OPAQUE

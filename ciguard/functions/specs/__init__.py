@@ -1,6 +1,6 @@
-"""Programs, their annotated functions, and calls of these, as data.
+"""Programs, their annotated functions, and calls of these functions, as data.
 
-`kinds` are the constraints of arguments, `functions` what is annotated with them, `reading` takes
+`kinds` are the constraints of arguments, `functions` the annotated functions. `reading` builds
 both from the JSON that a target sends.
 """
 

@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 Arguments: TypeAlias = tuple[tuple[str, Value], ...]
 
 MAIN = "__main__"
-"""Function of a call that runs the module as a script; its argument `args` is the command line."""
+"""Function name of a call that runs the module as a script; `args` holds the command line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call: all that a target needs to make it again."""
+    """One call, complete enough to be made again in a target."""
 
     function: str
-    """`FunctionSpec.name`."""
+    """Name of the function, as `FunctionSpec.name`."""
     arguments: Arguments = ()
-    """By name; those of a mapping parameter (`**options`) are one dictionary."""
+    """Arguments by name; those for `**options` are one dictionary."""
     constructor: Arguments | None = None
-    """Arguments of the constructor of the instance it is called on; None without an instance."""
+    """Constructor arguments of the instance that it is called on; None without an instance."""
     outer: Call | None = None
-    """Call that defines the function; None where the module does."""
+    """Call that defines the function; None if the module defines it."""
 
     def to_json(self) -> Json:
-        """Return its JSON form."""
+        """Return the JSON form of the call."""
         return {
             "function": self.function,
             "arguments": _to_json(self.arguments),
@@ -40,7 +40,7 @@ class Call:
 
     @classmethod
     def from_json(cls, json: Json) -> Call:
-        """Rebuild a call.
+        """Return the call of a JSON form.
 
         Raises:
             KeyError, ValueError: if `json` is not the JSON form of a call.

@@ -1,7 +1,7 @@
-"""Annotated functions as data: what `in_target.describing` has found in a module.
+"""Annotated functions as data, as `in_target.describing` describes them.
 
-Numbers of a constraint may be references, which become numbers when the other arguments of a call
-are drawn (`solving/resolving.py`).
+Bounds in a constraint may be references to other arguments. They become numbers when the other
+arguments of a call are drawn (`solving/resolving.py`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An annotation that is wrong."""
+    """An error in an annotation."""
 
     file: str
     line: int
     message: str
     function: str = ""
-    """That it keeps from being tested; empty where it concerns the module."""
+    """Function that cannot be tested because of it; empty if it concerns the module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Condition:
     """A precondition or postcondition."""
 
     text: str
-    """Python expression; only words where it is a function whose source is not at hand."""
+    """Python expression; a description if it is a function without readable source."""
     line: int
     names: tuple[str, ...] = ()
-    """Arguments that it is about."""
+    """Arguments that it names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +42,15 @@ class ParameterSpec:
 
     name: str
     kind: str = "positional_or_keyword"
-    """As `inspect.Parameter.kind` calls it, in lower case."""
+    """Kind of the parameter: name of an `inspect.Parameter.kind` in lower case."""
     spec: Spec | None = None
-    """What it may be; None leaves it out of the call."""
+    """Constraint of the values; None leaves the parameter out of calls."""
     default: bool = False
-    """Whether a call may leave it out."""
+    """True if a call may leave it out."""
     value: Value | None = None
-    """Its default, where that is data."""
+    """Default value, if it has a form as data."""
     is_wrong: bool = False
-    """Whether its annotation is a problem of the module."""
+    """True if its annotation is one of the module's problems."""
     line: int = 0
 
 
@@ -62,7 +62,7 @@ class FunctionSpec:
     """An annotated function."""
 
     name: str
-    """Path within its module, `DenseNet.build`; with the module where that is another: `m:f`."""
+    """Path in its module, `DenseNet.build`; prefixed by the module if that is another: `m:f`."""
     file: str = ""
     line: int = 0
     kind: str = "function"
@@ -70,42 +70,42 @@ class FunctionSpec:
     owner: str = ""
     """Path of its class."""
     constructor: str = ""
-    """Name of the function that makes the instance it is called on; empty without an instance."""
+    """Name of the function that makes its instance; empty without an instance."""
     outer: str = ""
-    """Name of the function that defines it when called; see `Call.outer`."""
+    """Name of the function whose call defines it; see `Call.outer`."""
     parameters: tuple[ParameterSpec, ...] = ()
     requires: tuple[Condition, ...] = ()
     ensures: tuple[Condition, ...] = ()
     raises: tuple[str, ...] = ()
-    """Exceptions that it declares or documents."""
+    """Declared or documented exceptions."""
     timeout: float | None = None
-    """Seconds."""
+    """Time limit of a call, in seconds."""
     excluded: bool = False
-    """Whether it is only a part of other functions' calls."""
+    """True if it is called only as part of other functions' calls."""
     is_generator: bool = False
-    """Whether it makes values for `objs`."""
+    """True if it generates values for `objs`."""
     attributes: tuple[tuple[str, str], ...] = ()
-    """Of a constructor: what the object keeps of the arguments, as expressions of these."""
+    """Attributes that a constructor sets, as expressions of its arguments."""
     examples: tuple[Example, ...] = ()
-    """Of a constructor: the only arguments that instances for its methods are made with."""
+    """Arguments of a constructor, the only ones that instances for methods are made with."""
     is_lazy: bool = False
-    """Whether its results come one by one."""
+    """True if it yields its results one by one."""
     is_abstract: bool = False
-    """Whether there can be no object of its class."""
+    """True if its class cannot be instantiated."""
     calls_instance: bool = False
-    """Whether the object itself is called, which builds what the method needs: a layer of Keras."""
+    """True if the object itself is called, so that a Keras layer builds its weights first."""
     is_async: bool = False
-    """Whether its result, or each of its results, is awaited."""
+    """True if its result, or each of its results, must be awaited."""
     annotated_in: str = ""
-    """File of its annotations, where these stand beside the program."""
+    """File of its annotations, if they stand in a sidecar."""
     has_nested: bool = False
-    """Whether it defines annotated functions, which are found when it is called."""
+    """True if it defines annotated functions, which a call of it reveals."""
 
     def parameter(self, name: str) -> ParameterSpec:
-        """Return a parameter.
+        """Return the parameter of a name.
 
         Raises:
-            KeyError: if there is none of that name.
+            KeyError: if no parameter has that name.
         """
         for parameter in self.parameters:
             if parameter.name == name:
@@ -115,10 +115,10 @@ class FunctionSpec:
 
 @dataclass(frozen=True, slots=True)
 class MainSpec:
-    """The main environment of a module, run as a script."""
+    """Annotations of a module that is run as a script."""
 
     args: Spec
-    """Of the command line."""
+    """Constraint of the command line's arguments."""
     timeout: float | None
     line: int
 
@@ -138,14 +138,18 @@ class ModuleSpec:
         self.by_name.update({function.name: function for function in self.functions})
 
     def function(self, name: str) -> FunctionSpec:
-        """Return a function.
+        """Return the function of a name.
 
         Raises:
-            KeyError: if there is none of that name.
+            KeyError: if no function has that name.
         """
         return self.by_name[name]
 
     def tested(self) -> tuple[FunctionSpec, ...]:
-        """Return the functions that are tested: neither excluded nor wrongly annotated."""
-        wrong = {problem.function for problem in self.problems}
-        return tuple(f for f in self.functions if not f.excluded and f.name not in wrong)
+        """Return the functions that are tested: not excluded and free of problems."""
+        names_with_problems = {problem.function for problem in self.problems}
+        return tuple(
+            function
+            for function in self.functions
+            if not function.excluded and function.name not in names_with_problems
+        )

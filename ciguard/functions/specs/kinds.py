@@ -1,8 +1,8 @@
-"""The kinds of constraints that annotations have, as data; see `ciguard.annotations`.
+"""Kinds of constraints in annotations, as data; see `ciguard.annotations`.
 
-What follows from nothing else is a constraint of `ciguard.values` as it is. The kinds defined here
-have ends, lengths and shapes that other arguments decide, or that are left open; once a call's
-arguments are known, `functions.solving.constraints` makes constraints of them.
+Constraints that depend on no other argument are those of `ciguard.values`. The kinds here have
+bounds, lengths and shapes that are open or depend on other arguments. Once these arguments are
+known, `functions.solving.constraints` converts them to `ciguard.values`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from ciguard.values import Bool, OneOf
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What follows from other arguments, an expression of them."""
+    """A value that depends on other arguments, as an expression of them."""
 
     expression: str
 
 
 @dataclass(frozen=True, slots=True)
-class SizeOfCall:
-    """A size that follows from the symbols of the call: `b` and `2*b` in shapes of hints."""
+class SymbolicSize:
+    """A size as an expression of symbols, such as `b` or `2*b` in the shape of a hint."""
 
     expression: str
 
 
 @dataclass(frozen=True, slots=True)
-class SizesOfCall:
-    """A run of any number of sizes, the same in the whole call where it has a name."""
+class SymbolicSizes:
+    """Any number of sizes. The same symbol means the same sizes throughout a call."""
 
     symbol: str
 
@@ -40,17 +40,17 @@ Length: TypeAlias = "int | Reference | None"
 
 @dataclass(frozen=True, slots=True)
 class IntsIn:
-    """An integer of a closed range."""
+    """An integer in a closed range."""
 
     min: Bound = None
     max: Bound = None
     step: int = 1
-    """Between neighbours; more than 1 only where a precondition fixes what `min` leaves over."""
+    """Distance of neighbours; more than 1 only if a precondition fixes the remainder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FloatsIn:
-    """A floating-point number of a range."""
+    """A floating-point number in a range."""
 
     min: Bound = None
     max: Bound = None
@@ -63,7 +63,7 @@ class FloatsIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strings:
-    """A text."""
+    """A string."""
 
     min_len: Length = None
     max_len: Length = None
@@ -73,7 +73,7 @@ class Strings:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """A list of items of one kind; a tuple where `is_tuple`."""
+    """A list whose items share one constraint; a tuple if `is_tuple`."""
 
     item: Spec
     min_len: Length = None
@@ -83,14 +83,14 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Tuples:
-    """A tuple of one item for each kind."""
+    """A tuple with one constraint per item."""
 
     items: tuple[Spec, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """A tuple of positive integers."""
+    """A tuple of sizes, which are positive integers."""
 
     min_dims: Length = None
     max_dims: Length = None
@@ -100,14 +100,14 @@ class Shapes:
 
 @dataclass(frozen=True, slots=True)
 class Dims:
-    """A shape of known rank: a size or what a size may be for each dimension; None is any."""
+    """A shape of known rank, with a size or its constraint per dimension; None allows any size."""
 
-    dims: tuple[int | Reference | SizeOfCall | SizesOfCall | Spec | None, ...]
+    dims: tuple[int | Reference | SymbolicSize | SymbolicSizes | Spec | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrays:
-    """An array of numpy, or a tensor of a library."""
+    """A numpy array, or a tensor of a library."""
 
     dtype: tuple[str, ...] | Reference | None = None
     shape: Dims | Reference | Spec | None = None
@@ -116,20 +116,21 @@ class Arrays:
     nan: bool = False
     is_tensor: bool = False
     library: str = ""
-    """Of a tensor; empty for the one that the module imports."""
+    """Library of a tensor; empty for the one that the module imports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dtypes:
-    """A dtype object of a library; empty for the one that the module imports."""
+    """A dtype object of a library."""
 
     names: tuple[str, ...] = ()
     library: str = ""
+    """Library of the dtype; empty for the one that the module imports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dicts:
-    """A dictionary with keys and values of one kind each."""
+    """A dictionary with one constraint for keys and one for values."""
 
     keys: Spec
     values: Spec
@@ -139,17 +140,17 @@ class Dicts:
 
 @dataclass(frozen=True, slots=True)
 class Anys:
-    """Any of several kinds."""
+    """A value that satisfies one of several constraints."""
 
     options: tuple[Spec, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Objs:
-    """What an annotated function returns."""
+    """A value that an annotated function returns."""
 
     generator: str
-    """Its `FunctionSpec.name`."""
+    """Name of the function, as `FunctionSpec.name`."""
 
 
 Spec: TypeAlias = (
@@ -170,7 +171,7 @@ Spec: TypeAlias = (
 
 
 def parts_of(spec: Spec) -> tuple[Spec, ...]:
-    """Return the constraints that a constraint is made of."""
+    """Return the constraints of the parts of a value, such as a list's items."""
     match spec:
         case Lists(item=item):
             return (item,)
@@ -189,8 +190,8 @@ def parts_of(spec: Spec) -> tuple[Spec, ...]:
 def _parts_of_shape(shape: Dims | Reference | Spec | None) -> tuple[Spec, ...]:
     match shape:
         case Dims(dims):
-            plain = (int, Reference, SizeOfCall, SizesOfCall)
-            return tuple(d for d in dims if d is not None and not isinstance(d, plain))
+            not_specs = (int, Reference, SymbolicSize, SymbolicSizes)
+            return tuple(dim for dim in dims if dim is not None and not isinstance(dim, not_specs))
         case None | Reference():
             return ()
         case _:
@@ -198,6 +199,6 @@ def _parts_of_shape(shape: Dims | Reference | Spec | None) -> tuple[Spec, ...]:
 
 
 def generators_of(spec: Spec) -> frozenset[str]:
-    """Return the names of the functions that make parts of the value."""
+    """Return the names of the functions that generate the value or parts of it."""
     inner = frozenset[str]().union(*map(generators_of, parts_of(spec)))
     return inner | {spec.generator} if isinstance(spec, Objs) else inner

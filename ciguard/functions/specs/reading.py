@@ -1,4 +1,4 @@
-"""Reads descriptions of modules and constraints; `in_target.describing` writes them as JSON."""
+"""Reads modules and constraints from the JSON that `in_target.describing` writes."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from ciguard.functions.specs.kinds import (
     Objs,
     Reference,
     Shapes,
-    SizeOfCall,
-    SizesOfCall,
     Spec,
     Strings,
+    SymbolicSize,
+    SymbolicSizes,
     Tuples,
 )
 from ciguard.values import Bool, OneOf
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 
 def described_module(json: Json) -> ModuleSpec:
-    """Return the module that a description describes, with the problems that it names itself.
+    """Return the module of a description, including the problems that it lists.
 
     Raises:
-        ValueError, KeyError: if `json` is no description.
+        ValueError, KeyError: if `json` is not a description.
     """
     main = json["module_test"]
     return ModuleSpec(
@@ -60,12 +60,12 @@ def described_module(json: Json) -> ModuleSpec:
 
 
 def described_functions(json: Json) -> tuple[FunctionSpec, ...]:
-    """Return the functions of a description, or of what was described later."""
+    """Return the functions of a description, of a module or of nested functions."""
     return tuple(map(_function, json["functions"]))
 
 
 def described_problems(json: Json) -> tuple[Problem, ...]:
-    """Return the problems that a description names itself."""
+    """Return the problems that a description lists."""
     return tuple(Problem(**problem) for problem in json["problems"])
 
 
@@ -79,7 +79,7 @@ def _function(json: Json) -> FunctionSpec:
         owner=json["owner"],
         constructor=json["constructor"],
         outer=json["outer"],
-        parameters=tuple(_parameter(name, p) for p in json["parameters"]),
+        parameters=tuple(_parameter(name, parameter) for parameter in json["parameters"]),
         requires=tuple(map(_condition, json["requires"])),
         ensures=tuple(map(_condition, json["ensures"])),
         raises=tuple(json["raises"]),
@@ -122,22 +122,22 @@ def spec_from_json(json: Json, function: str = "", argument: str = "") -> Spec:
     """Return a constraint from its JSON form (see `in_target/describing/encoding.py`).
 
     Args:
-        json: the form.
-        function: whose argument it is of: objects without a data form are named by both.
-        argument: likewise.
+        json: the JSON form.
+        function: name of the function, to identify objects without a data form.
+        argument: name of the argument, for the same purpose.
 
     Raises:
-        KeyError: if it is no such form.
+        KeyError: if `json` has another form.
     """
     return _READERS[json["kind"]](json, function, argument)
 
 
 def value_of_item(item: Json, function: str, argument: str) -> Value:
-    """Return a value that was listed: its data, or a call that looks the object up by its place."""
+    """Return a listed value: its data, or a call that looks the object up in the target."""
     if "value" in item:
         return value_from_json(item["value"])
-    place = (function, argument, item["choice"], item.get("name", ""))
-    return CallValue(CHOICE, tuple(map(LiteralValue, place)))
+    choice = (function, argument, item["choice"], item.get("name", ""))
+    return CallValue(CHOICE, tuple(map(LiteralValue, choice)))
 
 
 def _bound(json: Json) -> Bound:
@@ -227,7 +227,7 @@ def _shape(json: Json, function: str, argument: str) -> Dims | Reference | Spec 
 
 def _dim(
     json: Json, function: str, argument: str
-) -> int | Reference | SizeOfCall | SizesOfCall | Spec | None:
+) -> int | Reference | SymbolicSize | SymbolicSizes | Spec | None:
     if not isinstance(json, dict):
         size: int | None = json
         return size
@@ -236,7 +236,7 @@ def _dim(
     ((form, text),) = json.items()
     if form == "ref":
         return Reference(text)
-    return SizeOfCall(text) if form == "size" else SizesOfCall(text)
+    return SymbolicSize(text) if form == "size" else SymbolicSizes(text)
 
 
 def _dicts(json: Json, function: str, argument: str) -> Spec:
@@ -250,7 +250,7 @@ def _dicts(json: Json, function: str, argument: str) -> Spec:
 
 _READERS: Mapping[str, Callable[[Json, str, str], Spec]] = {
     "froms": _froms,
-    "bools": lambda json, function, argument: Bool(),  # noqa: ARG005 - every reader has one form
+    "bools": lambda json, function, argument: Bool(),  # noqa: ARG005 - all readers share one signature
     "ints": lambda json, function, argument: IntsIn(  # noqa: ARG005 - as above
         _bound(json.get("min")), _bound(json.get("max"))
     ),

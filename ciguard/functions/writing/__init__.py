@@ -1,8 +1,9 @@
-"""Calls and tests as source text that people read and keep.
+"""Writes calls and tests as source text for users to read and keep.
 
-`call_source` writes calls and scripts. The rest writes plain Hypothesis tests that need nothing of
-ciguard: `bounds` reads preconditions, `strategies` writes the values of an argument, `tests` the
-test of a function, `files` whole files.
+`call_source` writes calls, `scripts` whole scripts. The other modules write plain Hypothesis tests
+that do not need ciguard. `bounds` reads preconditions, `strategies` writes the values of an
+argument, `tests` writes the test of a function and `files` whole files. `expression_text` writes
+arithmetic, and `definitions` holds the functions that written files define.
 """
 
 from ciguard.functions.writing.call_source import CallSource, quoted

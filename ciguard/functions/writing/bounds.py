@@ -1,6 +1,6 @@
 """Preconditions as bounds of the argument that is drawn last, in the text of its strategy.
 
-What bounds it is generated; what is not understood stays a condition that is assumed.
+Bounds that are understood become part of the strategy; other conditions are assumed.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from ciguard.functions.specs.kinds import Anys, Arrays, FloatsIn, IntsIn, Lists,
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-Quantity: TypeAlias = "str | tuple[str, int]"
-"""`value`, `length`, `shape`, or `size` with the number of a dimension."""
+Quantity: TypeAlias = str
+"""A number of an argument: `value`, `length` or `shape`."""
 
 
 @dataclass(slots=True)
 class ArgumentBounds:
-    """What preconditions say of one argument: expressions of those drawn before it."""
+    """Bounds of one argument, as expressions of the arguments that are drawn before it."""
 
     lows: dict[Quantity, list[str]] = field(default_factory=dict)
     highs: dict[Quantity, list[str]] = field(default_factory=dict)
     equals: dict[Quantity, str] = field(default_factory=dict)
     multiple_of: str = ""
     offset: str = ""
-    """What is to be taken from the value to get that multiple."""
-    left: list[str] = field(default_factory=list)
-    """Conditions that are to be assumed."""
+    """Number to subtract from the value to get a multiple of `multiple_of`."""
+    assumed: list[str] = field(default_factory=list)
+    """Conditions to assume."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether no bound depends on another argument."""
+        """True if no bound depends on another argument."""
         ends = [text for texts in (*self.lows.values(), *self.highs.values()) for text in texts]
         return not any(
             names_in(text) for text in (*ends, *self.equals.values(), self.multiple_of, self.offset)
@@ -44,29 +44,29 @@ class ArgumentBounds:
 def bounds_of(
     name: str, spec: Spec, conditions: Iterable[str], drawn: Container[str]
 ) -> ArgumentBounds:
-    """Return what conditions say of an argument.
+    """Return the bounds that conditions imply for an argument.
 
     Args:
-        name: of the argument.
-        spec: what its annotation allows.
-        conditions: texts that name it and only arguments drawn before it.
-        drawn: names of those.
+        name: name of the argument.
+        spec: constraint of its annotation.
+        conditions: texts of conditions that name it, and otherwise only arguments drawn before it.
+        drawn: names of the arguments drawn before it.
     """
     reader = _BoundsReader(name, spec, drawn)
     for text in conditions:
         tree = parsed(text)
-        for part in _parts(tree) if tree is not None else ():
+        for part in _conjuncts(tree) if tree is not None else ():
             if not reader.reads(part):
-                reader.bounds.left.append(ast.unparse(part))
+                reader.bounds.assumed.append(ast.unparse(part))
         if tree is None:
-            reader.bounds.left.append(text)
+            reader.bounds.assumed.append(text)
     return reader.bounds
 
 
-def _parts(tree: ast.expr) -> list[ast.expr]:
-    """Return the conditions that must all hold, chains of comparisons taken apart."""
+def _conjuncts(tree: ast.expr) -> list[ast.expr]:
+    """Return the conditions that must all hold; chains of comparisons are split."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
-        return [part for value in tree.values for part in _parts(value)]
+        return [part for value in tree.values for part in _conjuncts(value)]
     if isinstance(tree, ast.Compare) and len(tree.ops) > 1:
         operands = [tree.left, *tree.comparators]
         pairs = zip(operands, tree.ops, operands[1:], strict=False)
@@ -75,6 +75,8 @@ def _parts(tree: ast.expr) -> list[ast.expr]:
 
 
 class _BoundsReader:
+    """Reads conditions on one argument."""
+
     def __init__(self, name: str, spec: Spec, drawn: Container[str]) -> None:
         self._name = name
         self._spec = spec
@@ -82,35 +84,39 @@ class _BoundsReader:
         self.bounds = ArgumentBounds()
 
     def reads(self, node: ast.expr) -> bool:
-        """Note a condition as bounds; return whether that says all of it."""
+        """Add a condition to the bounds; return whether these express all of it."""
         if isinstance(node, ast.BoolOp) and isinstance(self._spec, Anys):
-            return self._reads_of_lists(node)
+            return self._reads_list_length(node)
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             return False
         left, right, op = node.left, node.comparators[0], node.ops[0]
         if self._is_multiple(left, op, right):
             return True
-        return self._relates(left, type(op), right) or self._relates(
-            right, _FLIPPED.get(type(op), ast.Is), left
+        return self._reads_relation(left, type(op), right) or self._reads_relation(
+            right, _MIRRORED_OPERATORS.get(type(op), ast.Is), left
         )
 
-    def _reads_of_lists(self, node: ast.BoolOp) -> bool:
-        """Read `type(x) is not list or len(x) == n`, which is about the lists among its kinds."""
+    def _reads_list_length(self, node: ast.BoolOp) -> bool:
+        """Read `type(x) is not list or len(x) == n`, which bounds the lists among the kinds."""
         if not isinstance(node.op, ast.Or) or len(node.values) != 2:  # noqa: PLR2004 - two sides
             return False
-        guard, rest = node.values
-        shown = ast.unparse(guard)
-        known = {f"type({self._name}) is not list", f"not isinstance({self._name}, list)"}
-        if shown not in known or not isinstance(rest, ast.Compare) or len(rest.ops) != 1:
+        guard, comparison = node.values
+        guard_text = ast.unparse(guard)
+        list_guards = {f"type({self._name}) is not list", f"not isinstance({self._name}, list)"}
+        if (
+            guard_text not in list_guards
+            or not isinstance(comparison, ast.Compare)
+            or len(comparison.ops) != 1
+        ):
             return False
-        left, right, op = rest.left, rest.comparators[0], type(rest.ops[0])
-        if ast.unparse(left) != f"len({self._name})" or not self._is_known(right):
+        left, right, op = comparison.left, comparison.comparators[0], type(comparison.ops[0])
+        if ast.unparse(left) != f"len({self._name})" or not self._is_computable(right):
             return False
-        return self._note("length", op, ast.unparse(right))
+        return self._add_bound("length", op, ast.unparse(right))
 
-    def _is_known(self, node: ast.expr) -> bool:
-        """Return whether an expression follows from what is drawn before."""
-        return all(name in self._drawn or name in _CALLED for name in free_names(node))
+    def _is_computable(self, node: ast.expr) -> bool:
+        """Return whether an expression depends only on arguments that are drawn before."""
+        return all(name in self._drawn or name in _KNOWN_FUNCTIONS for name in free_names(node))
 
     def _is_multiple(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
         """Read `x % k == 0`, or `(x - c) % k == 0`."""
@@ -121,19 +127,19 @@ class _BoundsReader:
                 offset = self._offset(inner)
             case _:
                 return False
-        if offset is None or self.bounds.multiple_of or not self._is_known(divisor):
+        if offset is None or self.bounds.multiple_of or not self._is_computable(divisor):
             return False
         self.bounds.multiple_of, self.bounds.offset = ast.unparse(divisor), offset
         return True
 
     def _offset(self, node: ast.expr) -> str | None:
-        """Return what is subtracted from the argument; None if that is not all."""
+        """Return what is subtracted from the argument; None if the expression has another form."""
         if not isinstance(self._spec, IntsIn):
             return None
         match node:
             case ast.Name(id=self._name):
                 return ""
-            case ast.BinOp(left=ast.Name(id=self._name), op=op, right=other) if self._is_known(
+            case ast.BinOp(left=ast.Name(id=self._name), op=op, right=other) if self._is_computable(
                 other
             ):
                 text = ast.unparse(other)
@@ -143,11 +149,11 @@ class _BoundsReader:
             case _:
                 return None
 
-    def _relates(self, side: ast.expr, op: type[ast.cmpop], other: ast.expr) -> bool:
+    def _reads_relation(self, side: ast.expr, op: type[ast.cmpop], other: ast.expr) -> bool:
         quantity = self._quantity(side)
-        if quantity is None or not self._is_known(other):
+        if quantity is None or not self._is_computable(other):
             return False
-        return self._note(quantity, op, ast.unparse(other))
+        return self._add_bound(quantity, op, ast.unparse(other))
 
     def _quantity(self, node: ast.expr) -> Quantity | None:
         match node, self._spec:
@@ -163,24 +169,26 @@ class _BoundsReader:
             case _:
                 return None
 
-    def _note(self, quantity: Quantity, op: type[ast.cmpop], text: str) -> bool:
+    def _add_bound(self, quantity: Quantity, op: type[ast.cmpop], text: str) -> bool:
         bounds = self.bounds
         if op is ast.Eq:
             return bounds.equals.setdefault(quantity, text) == text
-        if quantity == "shape" or (isinstance(self._spec, FloatsIn) and op not in _CLOSED):
+        if quantity == "shape" or (
+            isinstance(self._spec, FloatsIn) and op not in _INCLUSIVE_OPERATORS
+        ):
             return False
         if op in (ast.Lt, ast.LtE):
-            bounds.highs.setdefault(quantity, []).append(_less(text) if op is ast.Lt else text)
+            bounds.highs.setdefault(quantity, []).append(_minus_one(text) if op is ast.Lt else text)
             return True
         if op in (ast.Gt, ast.GtE):
-            bounds.lows.setdefault(quantity, []).append(_more(text) if op is ast.Gt else text)
+            bounds.lows.setdefault(quantity, []).append(_plus_one(text) if op is ast.Gt else text)
             return True
         return False
 
 
-_CLOSED = (ast.LtE, ast.GtE)
-_CALLED = frozenset(("len", "min", "max", "abs", "sum"))
-_FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+_INCLUSIVE_OPERATORS = (ast.LtE, ast.GtE)
+_KNOWN_FUNCTIONS = frozenset(("len", "min", "max", "abs", "sum"))
+_MIRRORED_OPERATORS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq,
     ast.Lt: ast.Gt,
     ast.LtE: ast.GtE,
@@ -189,11 +197,11 @@ _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 
 
-def _less(text: str) -> str:
+def _minus_one(text: str) -> str:
     return str(int(text) - 1) if _is_number(text) else f"{text} - 1"
 
 
-def _more(text: str) -> str:
+def _plus_one(text: str) -> str:
     return str(int(text) + 1) if _is_number(text) else f"{text} + 1"
 
 

@@ -1,4 +1,4 @@
-"""A call of an annotated function as source text."""
+"""Writes a call of an annotated function as source text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from ciguard.domain.values import (
 )
 from ciguard.functions.in_target.calling.running import MAX_ITEMS
 from ciguard.functions.in_target.describing.encoding import CHOICE, DTYPE, EXAMPLES, TENSOR
-from ciguard.functions.writing.listed import place_in_examples, place_of_choice
+from ciguard.functions.writing.definitions import FIRST_HELPER, LISTED_HELPER
+from ciguard.functions.writing.listed import path_to_choice, path_to_example
 from ciguard.writing import UNIT_FUNCTION, WIDTH, ScriptSource, dotted, is_name, scalar, writer_of
 
 if TYPE_CHECKING:
@@ -28,45 +29,26 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.calls import Arguments, Call
     from ciguard.functions.specs.functions import FunctionSpec, ModuleSpec
 
-LISTED_HELPER = '''
-def listed(function, argument):
-    """Return the values that an annotation names."""
-    return next(values for name, values, _ in function.__ciguard__["args"] if name == argument)
-'''.strip()
-"""Needed by text that names objects by their place in an annotation."""
-
-FIRST_HELPER = '''
-async def first(items, most):
-    """Return the first items of an asynchronous generator."""
-    found = []
-    async for item in items:
-        found.append(item)
-        if len(found) == most:
-            break
-    return found
-'''.strip()
-"""Needed by text that takes what comes one by one and is awaited."""
-
 
 @dataclass(slots=True)
 class CallSource(ScriptSource):
-    """Source text of calls, and what it takes to run it; filled while text is written."""
+    """Source text of calls; records the imports and definitions that the text needs."""
 
     module: ModuleSpec = field(kw_only=True)
     program_names: set[str] = field(default_factory=set)
-    """Of the program, to be imported from it."""
+    """Names to import from the program."""
     other_imports: set[str] = field(default_factory=set)
-    """Lines."""
+    """Further import lines."""
     needs_listed: bool = False
     needs_first: bool = False
 
     @classmethod
     def of(cls, module: ModuleSpec, library: str) -> CallSource:
-        """Return an empty one.
+        """Return an empty source.
 
         Args:
-            module: the program's.
-            library: whose tensors the program takes.
+            module: module of the program.
+            library: library of the tensors that the program takes; empty for none.
         """
         return cls(writer_of(library) if library else writer_of("numpy"), module=module)
 
@@ -82,7 +64,7 @@ class CallSource(ScriptSource):
             case CallValue(function, (LiteralValue(library), ArrayValue() as array)) if (
                 function == TENSOR
             ):
-                return self._tensor_of(str(library), array)
+                return self._tensor_from_array(str(library), array)
             case CallValue(function, (LiteralValue(library), LiteralValue(name))) if (
                 function == DTYPE
             ):
@@ -95,7 +77,7 @@ class CallSource(ScriptSource):
                 return ScriptSource.expression(self, value)
 
     def name_of(self, path: str) -> str:
-        """Return an expression for a dotted name, and remember what it takes to import it."""
+        """Return an expression for a dotted name, and record its import."""
         root, _, rest = path.partition(".")
         if root == "numpy" and rest:
             self.needs_numpy = True
@@ -111,22 +93,25 @@ class CallSource(ScriptSource):
         if module:
             self.other_imports.add(f"import {module}")
             spec = self.module.by_name.get(name)
-            return called(f"{module}.{function}", self._passed(spec, keywords))
-        return called(self.own(function), self._passed(self.module.by_name.get(function), keywords))
+            return call_text(f"{module}.{function}", self._argument_list(spec, keywords))
+        return call_text(
+            self.program_name(function),
+            self._argument_list(self.module.by_name.get(function), keywords),
+        )
 
     def _choice(self, function: str, argument: str, number: str, name: str) -> str:
         if name:
-            return self.own(name)
+            return self.program_name(name)
         spec = self.module.function(function)
-        self.own(function)
+        self.program_name(function)
         if argument == EXAMPLES:
-            return f'{function}.__ciguard__["examples"]{place_in_examples(spec, int(number))}'
+            return f'{function}.__ciguard__["examples"]{path_to_example(spec, int(number))}'
         self.needs_listed = True
         return (
-            f"listed({function}, {quoted(argument)}){place_of_choice(spec, argument, int(number))}"
+            f"listed({function}, {quoted(argument)}){path_to_choice(spec, argument, int(number))}"
         )
 
-    def _tensor_of(self, library: str, array: ArrayValue) -> str:
+    def _tensor_from_array(self, library: str, array: ArrayValue) -> str:
         writer = writer_of(library)
         self.other_imports |= set(writer.imports)
         text = self._array(array)
@@ -135,51 +120,51 @@ class CallSource(ScriptSource):
             array=text, dtype=dtype, name=array.dtype, stored=array.dtype
         )
 
-    def own(self, path: str) -> str:
-        """Return an expression for what the program defines, and remember to import it."""
+    def program_name(self, path: str) -> str:
+        """Return an expression for a name of the program, and record its import."""
         self.program_names.add(path.partition(".")[0])
         return path.removesuffix(".__init__")
 
     # --- calls ------------------------------------------------------------------------------
 
     def call(self, call: Call) -> str:  # type: ignore[override]
-        """Return the call as one expression."""
+        """Return a call as one expression."""
         function = self.module.function(call.function)
-        return self.called_with(function, call, self._passed(function, call.arguments))
+        return self.call_with(function, call, self._argument_list(function, call.arguments))
 
     def shown(self, call: Call) -> str:
-        """Return the call for a person; of a nested function with what defines it."""
+        """Return a call for reports; of a nested function together with the outer call."""
         if call.outer is None:
             return self.call(call)
         function = self.module.function(call.function)
-        text = called(call.function, self._passed(function, call.arguments))
+        text = call_text(call.function, self._argument_list(function, call.arguments))
         return f"{text}, defined by {self.shown(call.outer)}"
 
-    def called_with(
+    def call_with(
         self, function: FunctionSpec, call: Call, passed: list[str], instance: str = ""
     ) -> str:
         """Return the call of a function with arguments that are written already.
 
         Args:
-            function: that is called.
-            call: of it.
-            passed: the arguments.
-            instance: what a method is called on; by default what makes it.
+            function: the called function.
+            call: the call.
+            passed: texts of the arguments.
+            instance: expression of a method's instance; by default its constructor call.
         """
         if call.outer is not None:
-            return called(f"defined[{quoted(function.name)}]", passed)
+            return call_text(f"defined[{quoted(function.name)}]", passed)
         if not function.constructor:
-            return called(self.own(function.name), passed)
+            return call_text(self.program_name(function.name), passed)
         instance = instance or self.instance(function, call)
         name = function.name.rpartition(".")[2]
         if function.kind == "property":
             return f"{instance}.{name}"
         if function.calls_instance:
-            return called(instance, passed)
-        return called(f"{instance}.{name}", passed)
+            return call_text(instance, passed)
+        return call_text(f"{instance}.{name}", passed)
 
-    def taken(self, text: str, function: FunctionSpec) -> str:
-        """Return a call whose result is awaited, or of which the first items are taken."""
+    def awaited_or_listed(self, text: str, function: FunctionSpec) -> str:
+        """Return an expression that awaits a call, or takes the first items of its lazy result."""
         if function.is_async:
             self.standard.add("asyncio")
             self.needs_first |= function.is_lazy
@@ -191,23 +176,32 @@ class CallSource(ScriptSource):
         return text
 
     def instance(self, function: FunctionSpec, call: Call) -> str:
-        """Return what makes the object that a method is called on."""
+        """Return the constructor call of a method's instance."""
         constructor = self.module.by_name.get(function.constructor)
-        return called(self.own(function.owner), self._passed(constructor, call.constructor or ()))
+        return call_text(
+            self.program_name(function.owner),
+            self._argument_list(constructor, call.constructor or ()),
+        )
 
-    def _passed(self, function: FunctionSpec | None, arguments: Arguments) -> list[str]:
-        kinds = {p.name: p.kind for p in function.parameters} if function is not None else {}
-        positional = any(
+    def _argument_list(self, function: FunctionSpec | None, arguments: Arguments) -> list[str]:
+        kinds = (
+            {parameter.name: parameter.kind for parameter in function.parameters}
+            if function is not None
+            else {}
+        )
+        passes_varargs = any(
             kinds.get(name) == "var_positional" and value != TupleValue(())
             for name, value in arguments
         )
         return [
             text
             for name, value in arguments
-            for text in self._argument_of(name, value, kinds.get(name, ""), positional=positional)
+            for text in self._argument_texts(
+                name, value, kinds.get(name, ""), positional=passes_varargs
+            )
         ]
 
-    def _argument_of(
+    def _argument_texts(
         self, name: str, value: Value, kind: str, *, positional: bool
     ) -> Iterable[str]:
         match kind, value:
@@ -220,34 +214,36 @@ class CallSource(ScriptSource):
             case _:
                 pass
         text = self.expression(value)
-        by_place = kind == "positional_only" or (positional and kind == "positional_or_keyword")
-        return [text if by_place else f"{name}={text}"]
+        is_positional = kind == "positional_only" or (
+            positional and kind == "positional_or_keyword"
+        )
+        return [text if is_positional else f"{name}={text}"]
 
     # --- what the text needs ----------------------------------------------------------------
 
     def import_lines(self) -> list[str]:
-        """Return the imports of libraries."""
+        """Return the import lines, except those of the program."""
         lines = [f"import {module}" for module in sorted(self.standard)]
-        used = {*self.other_imports}
+        others = {*self.other_imports}
         if self.needs_numpy:
-            used.add("import numpy as np")
-        roots = {line.split()[1] for line in used}
-        used |= {f"import {module}" for module in self.modules - roots}
-        return [*lines, *sorted(used)]
+            others.add("import numpy as np")
+        roots = {line.split()[1] for line in others}
+        others |= {f"import {module}" for module in self.modules - roots}
+        return [*lines, *sorted(others)]
 
     def definitions(self) -> list[str]:
-        """Return the functions that the text calls."""
-        found = [UNIT_FUNCTION] if self.needs_unit else []
-        found += [LISTED_HELPER] if self.needs_listed else []
-        return [*found, FIRST_HELPER] if self.needs_first else found
+        """Return the definitions of the helper functions that the text calls."""
+        definitions = [UNIT_FUNCTION] if self.needs_unit else []
+        definitions += [LISTED_HELPER] if self.needs_listed else []
+        return [*definitions, FIRST_HELPER] if self.needs_first else definitions
 
 
 def _text(value: Value) -> str:
     return str(value.value) if isinstance(value, LiteralValue) else ""
 
 
-def called(name: str, arguments: Sequence[str]) -> str:
-    """Return a call, one argument a line where it is long."""
+def call_text(name: str, arguments: Sequence[str]) -> str:
+    """Return a call, with one argument per line if it is long."""
     line = f"{name}({', '.join(arguments)})"
     if len(line) <= WIDTH and "\n" not in line:
         return line
@@ -256,5 +252,5 @@ def called(name: str, arguments: Sequence[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text in double quotes, as people write it."""
-    return scalar(text) if any(c in text for c in "\"'\\") else f'"{text}"'
+    """Return a string literal, in double quotes if it needs no escapes."""
+    return scalar(text) if any(character in text for character in "\"'\\") else f'"{text}"'

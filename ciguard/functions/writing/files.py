@@ -1,4 +1,4 @@
-"""`ciguard function export`: programs in, whole files of plain Hypothesis tests out."""
+"""Implements `ciguard function export`: writes files of plain Hypothesis tests for programs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ciguard.functions.hosting.host import ProgramSettings
 from ciguard.functions.solving.parsing import parsed
 from ciguard.functions.specs.programs import ProgramFile, sidecar_of
 from ciguard.functions.writing.call_source import CallSource, quoted
+from ciguard.functions.writing.definitions import ARRAYS_HELPER
 from ciguard.functions.writing.scripts import import_of_program
-from ciguard.functions.writing.strategies import ARRAYS_HELPER, Strategies
+from ciguard.functions.writing.strategies import Strategies
 from ciguard.functions.writing.tests import TestWriter
 
 if TYPE_CHECKING:
@@ -30,38 +31,38 @@ _MAX_BYTES = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class WrittenTests:
-    """One file of tests."""
+    """A file of tests that was written."""
 
     path: Path
     functions: int
     missing: tuple[str, ...]
-    """What could not be written, and why."""
+    """Functions without a test, each with the reason."""
 
 
 def export_tests(files: Sequence[Path], folder: Path) -> Iterator[WrittenTests]:
-    """Write the tests of programs.
+    """Write the tests of programs and yield the files.
 
     Args:
-        files: of the programs.
-        folder: for the tests; made if it is not there.
+        files: files of the programs.
+        folder: folder for the tests, created if missing.
 
     Raises:
-        ConfigurationError: if a program cannot be imported, or has nothing to test.
-        OutputError: if a file would be lost that a person has written.
+        ConfigurationError: if a program cannot be imported or has nothing to test.
+        OutputError: if a file exists that ciguard has not written.
     """
     hosts = Hosts(ProgramSettings(path=[path for path in sys.path if path]))
     try:
         for file in files:
-            yield _written(hosts, file.resolve(), folder)
+            yield _export_program(hosts, file.resolve(), folder)
     finally:
         hosts.close()
 
 
-def _written(hosts: Hosts, file: Path, folder: Path) -> WrittenTests:
+def _export_program(hosts: Hosts, file: Path, folder: Path) -> WrittenTests:
     program = ProgramFile.at(file)
     program = program.with_sidecar(sidecar_of(program))
-    found = collect(hosts.of(program), program)
-    match found:
+    collected = collect(hosts.of(program), program)
+    match collected:
         case SkippedProgram(reason):
             msg = f"{file}: {reason}"
             raise ConfigurationError(msg)
@@ -69,63 +70,81 @@ def _written(hosts: Hosts, file: Path, folder: Path) -> WrittenTests:
             msg = f"{file} cannot be imported:\n{text}"
             raise ConfigurationError(msg)
         case Collected():
-            return _file(found, program, folder)
+            return _write_file(collected, program, folder)
 
 
-def _file(found: Collected, program: ProgramFile, folder: Path) -> WrittenTests:
-    functions = found.module.tested()
+def _write_file(collected: Collected, program: ProgramFile, folder: Path) -> WrittenTests:
+    functions = collected.module.tested()
     if not functions:
-        msg = f"{program.file} has no annotated functions; see ciguard.annotations"
+        msg = f"{program.file} has no annotated functions: annotate some with ciguard.annotations"
         raise ConfigurationError(msg)
     path = folder / f"test_{program.file.stem}_functions.py"
     if path.exists() and HEADER not in read_text(path, most=_MAX_BYTES).partition("\n")[0]:
-        msg = f"{path} was not written by `ciguard function export`; choose another --output"
+        msg = f"{path} was not written by `ciguard function export`: choose another --output"
         raise OutputError(msg)
     folder.mkdir(parents=True, exist_ok=True)
-    text, missing = exported(found, program, folder.resolve())
+    text, missing = exported_file(collected, program, folder.resolve())
     path.write_text(text, encoding="utf-8")
-    count = len([f for f in functions if not _left_out(f, found.module)])
+    count = len(
+        [function for function in functions if not _reason_without_test(function, collected.module)]
+    )
     return WrittenTests(path, count, tuple(missing))
 
 
-def exported(collected: Collected, program: ProgramFile, folder: Path) -> tuple[str, list[str]]:
-    """Return the tests of a program's functions as a file of its own, and what is not in it.
+def exported_file(
+    collected: Collected, program: ProgramFile, folder: Path
+) -> tuple[str, list[str]]:
+    """Return the text of a test file for a program, and what is missing in it.
 
     Args:
-        collected: what the program says of its functions.
-        program: that is tested.
-        folder: that the file will lie in.
+        collected: functions of the program.
+        program: the tested program.
+        folder: folder of the test file.
     """
     module = collected.module
     source = CallSource.of(module, collected.library)
     strategies = Strategies(source, collected.library)
     writer = TestWriter(module, strategies)
-    functions = [f for f in module.tested() if not _left_out(f, module)]
+    functions = [
+        function for function in module.tested() if not _reason_without_test(function, module)
+    ]
     tests = [writer.test(function) for function in functions]
-    made = _generators(writer, strategies)
-    reasons = {f.name: _left_out(f, module) for f in module.tested()}
+    generators = _generator_strategies(writer, strategies)
+    reasons = {
+        function.name: _reason_without_test(function, module) for function in module.tested()
+    }
     missing = [f"{name}: {reason}" for name, reason in reasons.items() if reason]
-    missing += [f"{p.file}:{p.line}: {p.message}" for p in module.problems]
+    missing += [f"{problem.file}:{problem.line}: {problem.message}" for problem in module.problems]
     text = "\n\n\n".join(
-        [_head(source, strategies, program, folder, [*made, *tests]), *made, *tests]
+        [
+            _file_head(source, strategies, program, folder, [*generators, *tests]),
+            *generators,
+            *tests,
+        ]
     )
     return text + "\n", missing
 
 
-def _left_out(function: FunctionSpec, module: ModuleSpec) -> str:
-    """Return why there is no test of a function; empty if there is one."""
+def _reason_without_test(function: FunctionSpec, module: ModuleSpec) -> str:
+    """Return why a function has no test; empty if it has one."""
     if function.outer:
         return "it is defined inside a function"
     if function.is_abstract:
         return "its class is abstract"
     constructor = module.by_name.get(function.constructor, function)
     conditions = (*function.requires, *function.ensures, *constructor.requires)
-    unwritten = next((c for c in conditions if parsed(c.text) is None), None)
-    return f"the condition in line {unwritten.line} has no text of its own" if unwritten else ""
+    unwritten = next(
+        (condition for condition in conditions if parsed(condition.text) is None), None
+    )
+    return (
+        f"the source of the condition in line {unwritten.line} is not available"
+        if unwritten
+        else ""
+    )
 
 
-def _generators(writer: TestWriter, strategies: Strategies) -> list[str]:
-    """Return the strategies of functions that make values, each after those it needs."""
+def _generator_strategies(writer: TestWriter, strategies: Strategies) -> list[str]:
+    """Return the strategies of generators, each after those that it needs."""
     written: dict[str, str] = {}
     while len(written) < len(strategies.generators):
         name = next(name for name in strategies.generators if name not in written)
@@ -134,7 +153,7 @@ def _generators(writer: TestWriter, strategies: Strategies) -> list[str]:
     return list(reversed(written.values()))
 
 
-def _head(
+def _file_head(
     source: CallSource,
     strategies: Strategies,
     program: ProgramFile,
@@ -142,23 +161,25 @@ def _head(
     written: list[str],
 ) -> str:
     body = "\n".join(written)
-    words = ["HealthCheck", *(w for w in ("assume", "given", "reject") if f"{w}(" in body)]
-    third = [
+    words = ["HealthCheck", *(word for word in ("assume", "given", "reject") if f"{word}(" in body)]
+    third_party = [
         f"from hypothesis import {', '.join([*words, 'settings'])}",
         "from hypothesis import strategies as st",
     ]
     if strategies.needs_arrays:
-        third.append("from hypothesis.extra import numpy as npst")
+        third_party.append("from hypothesis.extra import numpy as npst")
     libraries = source.import_lines()
     standard = sorted({"import sys", *(line for line in libraries if _is_standard(line, source))})
     rest = [line for line in libraries if not _is_standard(line, source)]
-    where = os.path.relpath(program.root, folder)
-    found = "Path(__file__).resolve().parent" + (f" / {quoted(where)}" if where != "." else "")
+    relative_root = os.path.relpath(program.root, folder)
+    root = "Path(__file__).resolve().parent" + (
+        f" / {quoted(relative_root)}" if relative_root != "." else ""
+    )
     parts = [
         f'"""Property-based tests of {program.file.name}, {HEADER}."""',
         "\n".join([*standard, "from pathlib import Path"]),
-        "\n".join(sorted([*third, *rest], key=lambda line: line.split()[1])),
-        "\n".join([f"sys.path.insert(0, str({found}))", *import_of_program(source, program)]),
+        "\n".join(sorted([*third_party, *rest], key=lambda line: line.split()[1])),
+        "\n".join([f"sys.path.insert(0, str({root}))", *import_of_program(source, program)]),
     ]
     definitions = [*source.definitions(), *([ARRAYS_HELPER] if strategies.needs_arrays else [])]
     relaxed = "relaxed = settings(deadline=None, suppress_health_check=list(HealthCheck))"

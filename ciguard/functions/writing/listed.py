@@ -1,4 +1,4 @@
-"""Where in an annotation an object stands that has no form as data."""
+"""Location, inside an annotation, of an object that has no form as data."""
 
 from __future__ import annotations
 
@@ -16,63 +16,63 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import FunctionSpec
 
 
-def place_of_choice(function: FunctionSpec, argument: str, number: int) -> str:
-    """Return what follows the values of an annotation to get at one of them.
+def path_to_choice(function: FunctionSpec, argument: str, number: int) -> str:
+    """Return the subscripts that lead from an annotation's values to a listed object.
 
     Args:
-        function: that it is an argument of.
-        argument: whose annotation lists the object.
-        number: of the object among those without a data form.
+        function: the annotated function.
+        argument: argument whose annotation lists the object.
+        number: index of the object among those without a data form.
 
     Raises:
         KeyError: if there is no such object.
     """
     spec = function.parameter(argument).spec
-    for place, found in _places(spec, "") if spec is not None else ():
-        if found == number:
-            return place
+    for path, index in _choices(spec, "") if spec is not None else ():
+        if index == number:
+            return path
     raise KeyError(number)
 
 
-def place_in_examples(function: FunctionSpec, number: int) -> str:
-    """Return what follows the examples of a constructor to get at one object in them.
+def path_to_example(function: FunctionSpec, number: int) -> str:
+    """Return the subscripts that lead from a constructor's examples to an object in them.
 
     Raises:
         KeyError: if there is no such object.
     """
     for row, example in enumerate(function.examples):
         for column, (_, value) in enumerate(example):
-            if is_choice(value) and _number(value) == number:
+            if is_choice(value) and _choice_index(value) == number:
                 return f"[{row}][{column}]"
     raise KeyError(number)
 
 
 def is_choice(value: Value) -> TypeGuard[CallValue]:
-    """Return whether a value stands for an object that has no form as data."""
+    """Return whether a value stands for an object without a data form."""
     return isinstance(value, CallValue) and value.function == CHOICE
 
 
-def _places(spec: Spec, before: str) -> Iterator[tuple[str, int]]:
+def _choices(spec: Spec, path: str) -> Iterator[tuple[str, int]]:
     match spec:
         case OneOf(values):
-            for place, value in enumerate(values):
+            for index, value in enumerate(values):
                 if is_choice(value):
-                    yield f'{before}.options["values"][{place}]', _number(value)
+                    yield f'{path}.options["values"][{index}]', _choice_index(value)
         case Anys(options):
-            for place, option in enumerate(options):
-                yield from _places(option, f'{before}.options["options"][{place}]')
+            for index, option in enumerate(options):
+                yield from _choices(option, f'{path}.options["options"][{index}]')
         case Tuples(items):
-            for place, item in enumerate(items):
-                yield from _places(item, f'{before}.options["items"][{place}]')
+            for index, item in enumerate(items):
+                yield from _choices(item, f'{path}.options["items"][{index}]')
         case Lists(item=item, is_tuple=is_tuple):
-            yield from _places(item, f'{before}.options["{"item" if is_tuple else "items"}"]')
+            yield from _choices(item, f'{path}.options["{"item" if is_tuple else "items"}"]')
         case Dicts(keys=keys, values=values):
-            yield from _places(keys, f'{before}.options["keys"]')
-            yield from _places(values, f'{before}.options["values"]')
+            yield from _choices(keys, f'{path}.options["keys"]')
+            yield from _choices(values, f'{path}.options["values"]')
         case _:
             return
 
 
-def _number(value: CallValue) -> int:
+def _choice_index(value: CallValue) -> int:
     number = value.arguments[2]
     return int(str(number.value)) if isinstance(number, LiteralValue) else -1

@@ -1,4 +1,4 @@
-"""A call of an annotated function as a script of its own, which shows what failed."""
+"""Writes a call of an annotated function as a standalone script that shows its failure."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 
 def script_of(call: Call, failure: CallFailure, source: CallSource, program: ProgramFile) -> str:
-    """Return a script that makes the call, and shows what failed where that is no exception."""
+    """Return a script that makes a call, and prints the failure if it is not an exception."""
     function = source.module.function(call.function)
     statements = outer_statements(call, source) + _statements(call, function, failure, source)
     parts = [
-        "\n".join(["import sys", *_without("import sys", source.import_lines())]),
+        "\n".join(
+            ["import sys", *(line for line in source.import_lines() if line != "import sys")]
+        ),
         "\n".join(
             [
                 f"sys.path.insert(0, {quoted(str(program.root))})",
@@ -36,27 +38,23 @@ def script_of(call: Call, failure: CallFailure, source: CallSource, program: Pro
     return "\n\n".join(parts)
 
 
-def _without(line: str, lines: list[str]) -> list[str]:
-    return [one for one in lines if one != line]
-
-
 def import_of_program(source: CallSource, program: ProgramFile) -> list[str]:
-    """Return the lines that import what is used of a program; its folder is on the path."""
+    """Return the lines that import the used names of a program, whose root is on the path."""
     names = ", ".join(sorted(source.program_names))
     if all(map(is_name, program.name.split("."))):
         return [f"from {program.name} import {names}"] if names else [f"import {program.name}"]
-    bound = [f"{name} = program.{name}" for name in sorted(source.program_names)]
+    assignments = [f"{name} = program.{name}" for name in sorted(source.program_names)]
     return [
         "import importlib.util",
         f'spec = importlib.util.spec_from_file_location("program", {quoted(str(program.file))})',
         "program = importlib.util.module_from_spec(spec)",
         "spec.loader.exec_module(program)",
-        *bound,
+        *assignments,
     ]
 
 
 def outer_statements(call: Call, source: CallSource) -> list[str]:
-    """Return the statements that call what defines a nested function, and keep it."""
+    """Return the statements that call the outer function and keep the nested one."""
     if call.outer is None:
         return []
     return [
@@ -74,43 +72,43 @@ def _statements(
 ) -> list[str]:
     if failure.kind is FailureKind.ENSURE:
         return postconditions(call, function, source)
-    text = source.taken(source.call(call), function)
+    text = source.awaited_or_listed(source.call(call), function)
     if failure.kind in (FailureKind.NAN, FailureKind.MUTATION):
         return [f"print({text})  # {failure.message.splitlines()[0]}"]
     return [f"{text}  # {failure.message}"] if failure.kind is FailureKind.TIMEOUT else [text]
 
 
 def postconditions(call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
-    """Return the call with its arguments by name, since postconditions name them."""
-    named = {name for c in function.ensures for name in names_in(c.text)}
-    given = {name: source.expression(value) for name, value in call.arguments}
+    """Return the call and its postconditions, with a variable for each argument."""
+    named = {name for condition in function.ensures for name in names_in(condition.text)}
+    values = {name: source.expression(value) for name, value in call.arguments}
     for parameter in function.parameters:
-        if parameter.name in named - given.keys() and parameter.value is not None:
-            given[parameter.name] = source.expression(parameter.value)
+        if parameter.name in named - values.keys() and parameter.value is not None:
+            values[parameter.name] = source.expression(parameter.value)
     if function.constructor and "self" in named:
-        given["self"] = source.instance(function, call)
+        values["self"] = source.instance(function, call)
     elif function.kind == "classmethod" and "cls" in named:
-        given["cls"] = source.own(function.owner)
-    lines = [f"{name} = {text}" for name, text in given.items()]
-    kinds = {p.name: p.kind for p in function.parameters}
+        values["cls"] = source.program_name(function.owner)
+    lines = [f"{name} = {text}" for name, text in values.items()]
+    kinds = {parameter.name: parameter.kind for parameter in function.parameters}
     passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
-    made = source.called_with(function, call, passed, "self" if "self" in given else "")
-    lines.append(f"result = {source.taken(made, function)}")
-    source.program_names |= named - given.keys() - {"result"} - set(vars(builtins))
+    text = source.call_with(function, call, passed, "self" if "self" in values else "")
+    lines.append(f"result = {source.awaited_or_listed(text, function)}")
+    source.program_names |= named - values.keys() - {"result"} - set(vars(builtins))
     for condition in function.ensures:
-        is_code = parsed(condition.text) is not None
-        written = f"assert {condition.text}, {quoted(condition.text)}"
-        lines.append(written if is_code else f"print(result)  # {condition.text}")
+        has_source = parsed(condition.text) is not None
+        assertion = f"assert {condition.text}, {quoted(condition.text)}"
+        lines.append(assertion if has_source else f"print(result)  # {condition.text}")
     return lines
 
 
 def passed_by_name(name: str, kind: str) -> str:
     """Return how a variable is passed as the argument of its name."""
-    shown = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
-    return shown.get(kind, f"{name}={name}")
+    texts = {"var_positional": f"*{name}", "var_keyword": f"**{name}", "positional_only": name}
+    return texts.get(kind, f"{name}={name}")
 
 
 def command_line(program: ProgramFile, arguments: Sequence[str]) -> str:
     """Return the command that runs a program as a script."""
-    words = [a if a.isalnum() else scalar(a) for a in arguments]
+    words = [argument if argument.isalnum() else scalar(argument) for argument in arguments]
     return " ".join(["python", str(program.file), *words])

@@ -1,4 +1,4 @@
-"""The values of an argument as the text of a Hypothesis strategy."""
+"""Writes the values of an argument as the text of a Hypothesis strategy."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from ciguard.domain import dtypes as element_types
 from ciguard.functions.solving.box import Box
 from ciguard.functions.solving.constraints import (
-    MORE_ITEMS,
-    OPEN_INT,
-    SIDES,
+    DEFAULT_INT_REACH,
+    DEFAULT_SIZES,
     float_range,
     int_range,
     shape_ranges,
@@ -29,68 +28,51 @@ from ciguard.functions.specs.kinds import (
     Objs,
     Reference,
     Shapes,
-    SizeOfCall,
-    SizesOfCall,
     Spec,
     Strings,
+    SymbolicSize,
+    SymbolicSizes,
     Tuples,
 )
 from ciguard.functions.writing.bounds import ArgumentBounds
 from ciguard.functions.writing.call_source import quoted
+from ciguard.functions.writing.expression_text import (
+    call_expression,
+    extreme,
+    list_text,
+    multiples,
+    shifted,
+    size_options,
+)
 from ciguard.values import Bool, OneOf
 from ciguard.writing import scalar, writer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ciguard.functions.writing.call_source import CallSource
 
-ARRAYS_HELPER = '''
-@st.composite
-def arrays(draw, dtypes, shape, low=None, high=None, nan=False):
-    """Arrays of one of several dtypes; a shape is a tuple of sizes, or a strategy of such."""
-    dtype = np.dtype(draw(st.sampled_from(dtypes)))
-    sizes = draw(shape) if isinstance(shape, st.SearchStrategy) else shape
-    sizes = tuple(draw(n) if isinstance(n, st.SearchStrategy) else n for n in sizes)
-    if dtype.kind == "f":
-        top = min(1e6, float(np.finfo(dtype).max))
-        least, most = -top if low is None else low, top if high is None else high
-        width = min(64, 8 * dtype.itemsize)
-        least, most = float(dtype.type(least)), float(dtype.type(most))
-        elements = st.floats(least, most, width=width)
-        if nan:
-            elements |= st.sampled_from([np.nan, np.inf, -np.inf])
-    elif dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        least = max(int(limits.min), -100) if low is None else int(low)
-        most = max(least, min(int(limits.max), 100)) if high is None else int(high)
-        elements = st.integers(least, most)
-    else:
-        elements = npst.from_dtype(dtype, allow_nan=nan)
-    return draw(npst.arrays(dtype, sizes, elements=elements))
-'''.strip()
-_NO_NUMPY = {"bfloat16": "float32"}
+_NUMPY_SUBSTITUTES = {"bfloat16": "float32"}
+"""Dtypes that numpy lacks, with those that arrays are drawn in before a cast."""
 
 
 @dataclass(slots=True)
 class Strategies:
-    """Writes strategies, and notes what a file needs for them."""
+    """Writes strategies, and records what the file needs for them."""
 
     source: CallSource
     library: str
-    """Whose tensors and dtypes they are that name no library."""
+    """Default library of tensors and dtypes."""
     generators: list[str] = field(default_factory=list)
-    """Annotated functions that make values."""
+    """Annotated functions that generate values."""
     needs_arrays: bool = False
     box: Box = field(default_factory=lambda: Box({}, {}))
-    """What is known of the arguments of the function that is written."""
+    """Ranges of the arguments of the function that is being written."""
     guards: list[str] = field(default_factory=list)
-    """Conditions without which a range is empty."""
+    """Conditions that exclude empty ranges."""
     symbols: dict[str, str] = field(default_factory=dict)
-    """Statements that draw the sizes which an argument's shape shares with others."""
+    """Statements that draw the sizes which several shapes share, by variable."""
 
-    def of(self, spec: Spec, bounds: ArgumentBounds) -> str:  # noqa: C901, PLR0911, PLR0912 - the kinds
-        """Return a strategy of what an annotation and preconditions allow."""
+    def strategy_of(self, spec: Spec, bounds: ArgumentBounds) -> str:  # noqa: C901, PLR0911, PLR0912 - one case per kind
+        """Return the strategy of the values that an annotation and preconditions allow."""
         match spec:
             case OneOf(values):
                 texts = [self.source.expression(value) for value in values]
@@ -100,18 +82,22 @@ class Strategies:
             case Bool():
                 return "st.booleans()"
             case IntsIn():
-                return self._ints(spec, bounds)
+                return self._integers(spec, bounds)
             case FloatsIn():
                 return self._floats(spec, bounds)
             case Strings():
                 return self._strings(spec, bounds)
             case Lists(item=item, is_tuple=is_tuple):
-                lists = _call(
-                    "st.lists", self.of(item, ArgumentBounds()), **self._lengths(spec, bounds)
+                lists = call_expression(
+                    "st.lists",
+                    self.strategy_of(item, ArgumentBounds()),
+                    **self._lengths(spec, bounds),
                 )
                 return f"{lists}.map(tuple)" if is_tuple else lists
             case Tuples(items):
-                return _call("st.tuples", *(self.of(item, ArgumentBounds()) for item in items))
+                return call_expression(
+                    "st.tuples", *(self.strategy_of(item, ArgumentBounds()) for item in items)
+                )
             case Shapes():
                 return self._shapes(spec)
             case Arrays():
@@ -123,7 +109,9 @@ class Strategies:
             case Dicts():
                 return self._dicts(spec)
             case Anys(options):
-                return _call("st.one_of", *(self.of(option, bounds) for option in options))
+                return call_expression(
+                    "st.one_of", *(self.strategy_of(option, bounds) for option in options)
+                )
             case Objs(generator):
                 if generator not in self.generators:
                     self.generators.append(generator)
@@ -131,33 +119,33 @@ class Strategies:
 
     # --- numbers ----------------------------------------------------------------------------
 
-    def _ints(self, spec: IntsIn, bounds: ArgumentBounds) -> str:
-        low, high = self._ends(spec.min, spec.max, bounds, "value")
+    def _integers(self, spec: IntsIn, bounds: ArgumentBounds) -> str:
+        low, high = self._bound_texts(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
         if not low and not high:
             low, high = map(str, int_range(IntsIn()))
-        low = low or _shifted(high, -OPEN_INT)
-        high = high or _shifted(low, OPEN_INT)
+        low = low or shifted(high, -DEFAULT_INT_REACH)
+        high = high or shifted(low, DEFAULT_INT_REACH)
         self._guard(low, high)
         if bounds.multiple_of:
-            return _multiples(low, high, bounds)
+            return multiples(low, high, bounds)
         return f"st.integers({low}, {high})"
 
     def _floats(self, spec: FloatsIn, bounds: ArgumentBounds) -> str:
-        low, high = self._ends(spec.min, spec.max, bounds, "value")
+        low, high = self._bound_texts(spec.min, spec.max, bounds, "value")
         if "value" in bounds.equals:
             return self._exactly(bounds.equals["value"], low, high)
         if not low or not high:
-            least, most = float_range(FloatsIn(width=spec.width))
-            low, high = low or scalar(least), high or scalar(most)
+            lowest, highest = float_range(FloatsIn(width=spec.width))
+            low, high = low or scalar(lowest), high or scalar(highest)
         self._guard(low, high)
         options = {
             "exclude_min": "True" if spec.exclude_min else "",
             "exclude_max": "True" if spec.exclude_max else "",
-            "width": str(spec.width) if spec.width != 64 else "",  # noqa: PLR2004 - Python's own
+            "width": str(spec.width) if spec.width != 64 else "",  # noqa: PLR2004 - Python's float
         }
-        floats = _call("st.floats", low, high, **options)
+        floats = call_expression("st.floats", low, high, **options)
         special = [f'float("{text}")' for text in ("nan",) * spec.nan + ("inf", "-inf") * spec.inf]
         return f"{floats} | st.sampled_from([{', '.join(special)}])" if special else floats
 
@@ -167,7 +155,7 @@ class Strategies:
         return f"st.just({text})"
 
     def _guard(self, low: str, high: str) -> None:
-        """Have it assumed that a range is not empty, unless that is certain."""
+        """Add a guard against an empty range, unless the range is certainly not empty."""
         if not low or not high:
             return
         first, second = parsed(low), parsed(high)
@@ -176,16 +164,16 @@ class Strategies:
         if self.box.forward(first).high > self.box.forward(second).low:
             self.guards.append(f"{low} <= {high}")
 
-    def _ends(
-        self, least: object, most: object, bounds: ArgumentBounds, quantity: str
+    def _bound_texts(
+        self, minimum: object, maximum: object, bounds: ArgumentBounds, quantity: str
     ) -> tuple[str, str]:
-        lows = [*filter(None, [self.bound(least)]), *bounds.lows.get(quantity, ())]
-        highs = [*filter(None, [self.bound(most)]), *bounds.highs.get(quantity, ())]
+        lows = [*filter(None, [self.bound(minimum)]), *bounds.lows.get(quantity, ())]
+        highs = [*filter(None, [self.bound(maximum)]), *bounds.highs.get(quantity, ())]
         self._import_names(*lows, *highs)
-        return _extreme("max", lows), _extreme("min", highs)
+        return extreme("max", lows), extreme("min", highs)
 
     def bound(self, bound: object) -> str:
-        """Return the text of a number or a reference; empty for none."""
+        """Return the text of a bound, a number or a reference; empty for none."""
         if isinstance(bound, Reference):
             self._import_names(bound.expression)
             return ast.unparse(ast.parse(bound.expression.strip(), mode="eval"))
@@ -198,39 +186,47 @@ class Strategies:
     # --- containers -------------------------------------------------------------------------
 
     def _lengths(self, spec: Lists | Strings, bounds: ArgumentBounds) -> dict[str, str]:
-        low, high = self._ends(spec.min_len, spec.max_len, bounds, "length")
+        low, high = self._bound_texts(spec.min_len, spec.max_len, bounds, "length")
         equal = bounds.equals.get("length", "")
         if equal:
             self._guard(low or "0", equal)
             self._guard(equal, high)
             return {"min_size": equal, "max_size": equal}
         self._guard(low or "0", high)
-        return _sizes(low, high)
+        return size_options(low, high)
 
     def _strings(self, spec: Strings, bounds: ArgumentBounds) -> str:
         if spec.pattern:
             return f"st.from_regex({spec.pattern!r}, fullmatch=True)"
         letters = scalar(spec.alphabet) if spec.alphabet else ""
-        return _call("st.text", alphabet=letters, **self._lengths(spec, bounds))
+        return call_expression("st.text", alphabet=letters, **self._lengths(spec, bounds))
 
     def _dicts(self, spec: Dicts) -> str:
-        keys, values = self.of(spec.keys, ArgumentBounds()), self.of(spec.values, ArgumentBounds())
-        sizes = _sizes(self.bound(spec.min_size), self.bound(spec.max_size))
+        keys, values = (
+            self.strategy_of(spec.keys, ArgumentBounds()),
+            self.strategy_of(spec.values, ArgumentBounds()),
+        )
+        sizes = size_options(self.bound(spec.min_size), self.bound(spec.max_size))
         if spec.max_size is None and isinstance(spec.keys, Bool | OneOf):
             sizes.pop("max_size")
-        return _call("st.dictionaries", keys, values, **sizes)
+        return call_expression("st.dictionaries", keys, values, **sizes)
 
     # --- arrays -----------------------------------------------------------------------------
 
     def _shapes(self, spec: Shapes) -> str:
         if isinstance(spec.min_dims, Reference) or isinstance(spec.max_dims, Reference):
             low, high = self.bound(spec.min_dims) or "1", self.bound(spec.max_dims)
-            ranks = _sizes(low, high or _shifted(low, SIDES[0] + 2))
+            ranks = size_options(low, high or shifted(low, DEFAULT_SIZES[0] + 2))
             _, (small, large) = shape_ranges(Shapes(None, None, spec.min_side, spec.max_side))
-            return _call("st.lists", f"st.integers({small}, {large})", **ranks) + ".map(tuple)"
-        (least, most), (small, large) = shape_ranges(spec)
-        sizes = {"min_size": str(least), "max_size": str(most)}
-        return _call("st.lists", f"st.integers({small}, {large})", **sizes) + ".map(tuple)"
+            return (
+                call_expression("st.lists", f"st.integers({small}, {large})", **ranks)
+                + ".map(tuple)"
+            )
+        (min_rank, max_rank), (small, large) = shape_ranges(spec)
+        sizes = {"min_size": str(min_rank), "max_size": str(max_rank)}
+        return (
+            call_expression("st.lists", f"st.integers({small}, {large})", **sizes) + ".map(tuple)"
+        )
 
     def _arrays(self, spec: Arrays, bounds: ArgumentBounds) -> str:
         self.needs_arrays = True
@@ -243,32 +239,36 @@ class Strategies:
         }
         library = (spec.library or self.library) if spec.is_tensor else ""
         if isinstance(spec.dtype, Reference):
-            return self._wrapped(
-                _call("arrays", f"[{self.bound(spec.dtype)}]", shape, **options), "", library
+            return self._as_tensors(
+                call_expression("arrays", f"[{self.bound(spec.dtype)}]", shape, **options),
+                "",
+                library,
             )
         names = spec.dtype or element_types.COMMON
-        plain = [name for name in names if name not in _NO_NUMPY]
+        direct = [name for name in names if name not in _NUMPY_SUBSTITUTES]
         parts = []
-        if plain:
-            text = _call("arrays", _texts(plain), shape, **options)
-            parts.append(self._wrapped(text, "", library))
-        for name in (name for name in names if name in _NO_NUMPY):
-            text = _call("arrays", _texts([_NO_NUMPY[name]]), shape, **options)
-            parts.append(self._wrapped(text, name, library))
-        return parts[0] if len(parts) == 1 else _call("st.one_of", *parts)
+        if direct:
+            text = call_expression("arrays", list_text(direct), shape, **options)
+            parts.append(self._as_tensors(text, "", library))
+        for name in (name for name in names if name in _NUMPY_SUBSTITUTES):
+            text = call_expression(
+                "arrays", list_text([_NUMPY_SUBSTITUTES[name]]), shape, **options
+            )
+            parts.append(self._as_tensors(text, name, library))
+        return parts[0] if len(parts) == 1 else call_expression("st.one_of", *parts)
 
-    def _wrapped(self, arrays: str, cast: str, library: str) -> str:
-        """Return a strategy of a library's tensors, made from arrays."""
+    def _as_tensors(self, arrays: str, cast: str, library: str) -> str:
+        """Return a strategy of a library's tensors, converted from arrays."""
         if not library or library == "numpy":
             return arrays
         writer = writer_of(library)
         self.source.other_imports |= set(writer.imports)
-        made = writer.from_array.format(array="array", stored="{array.dtype}")
-        made = made.replace('"{array.dtype}"', "str(array.dtype)")
+        tensor = writer.from_array.format(array="array", stored="{array.dtype}")
+        tensor = tensor.replace('"{array.dtype}"', "str(array.dtype)")
         if cast:
             dtype = writer.dtype.format(name=cast)
-            made = writer.cast.format(tensor=made, dtype=dtype, name=cast)
-        return f"{arrays}.map(lambda array: {made})"
+            tensor = writer.cast.format(tensor=tensor, dtype=dtype, name=cast)
+        return f"{arrays}.map(lambda array: {tensor})"
 
     def _dtype(self, name: str, library: str) -> str:
         if not library or library == "numpy":
@@ -288,7 +288,7 @@ class Strategies:
                 sizes = [self._size(dim) for dim in dims]
                 return f"({', '.join(sizes)}{',' * (len(sizes) == 1)})"
             case _:
-                return self.of(shape, ArgumentBounds())
+                return self.strategy_of(shape, ArgumentBounds())
 
     def _size(self, dim: object) -> str:
         match dim:
@@ -296,92 +296,32 @@ class Strategies:
                 return str(dim)
             case Reference():
                 return self.bound(dim)
-            case SizeOfCall(expression):
-                return self._symbolic(expression)
-            case SizesOfCall(symbol):
+            case SymbolicSize(expression):
+                return self._symbolic_size(expression)
+            case SymbolicSizes(symbol):
                 name = f"sizes_{symbol or 'any'}"
                 drawn = "draw(st.lists(st.integers(1, 4), max_size=2))"
                 self.symbols.setdefault(name, f"{name} = {drawn}")
                 return f"*{name}"
             case IntsIn():
-                least, most = int_range(dim)
-                return f"st.integers({max(least, 0)}, {most})"
+                minimum, maximum = int_range(dim)
+                return f"st.integers({max(minimum, 0)}, {maximum})"
             case _:
-                return f"st.integers({SIDES[0]}, {SIDES[1]})"
+                return f"st.integers({DEFAULT_SIZES[0]}, {DEFAULT_SIZES[1]})"
 
-    def _symbolic(self, expression: str) -> str:
+    def _symbolic_size(self, expression: str) -> str:
         tree = ast.parse(expression, mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
                 node.id = f"size_{node.id}"
         for symbol in sorted(names_in(expression)):
-            drawn = f"size_{symbol} = draw(st.integers({SIDES[0]}, {SIDES[1]}))"
+            drawn = f"size_{symbol} = draw(st.integers({DEFAULT_SIZES[0]}, {DEFAULT_SIZES[1]}))"
             self.symbols.setdefault(f"size_{symbol}", drawn)
         return ast.unparse(tree)
 
 
-def _multiples(low: str, high: str, bounds: ArgumentBounds) -> str:
-    """Return a strategy of the multiples, plus an offset, that lie in a range."""
-    step, offset = _grouped(bounds.multiple_of), bounds.offset
-    if offset:
-        low, high = _minus(low, offset), _minus(high, offset)
-    shown = f"i * {step}"
-    if offset:
-        shown += f" - {offset[1:]}" if offset.startswith("-") else f" + {offset}"
-    least = f"-(-{_grouped(low)} // {step})"
-    if low.isdecimal() and step.isdecimal():
-        least = str(-(-int(low) // int(step)))
-    most = f"{_grouped(high)} // {step}"
-    if high.isdecimal() and step.isdecimal():
-        most = str(int(high) // int(step))
-    return f"st.integers({least}, {most}).map(lambda i: {shown})"
-
-
-def _minus(text: str, offset: str) -> str:
-    if text.lstrip("-").isdecimal() and offset.lstrip("-").isdecimal():
-        return str(int(text) - int(offset))
-    return f"{text} + {offset[1:]}" if offset.startswith("-") else f"{text} - {_grouped(offset)}"
-
-
-def _grouped(text: str) -> str:
-    """Return an expression that can stand beside an operator."""
-    return text if text.isidentifier() or text.isdecimal() else f"({text})"
-
-
 def strategy_name(function: str) -> str:
-    """Return the name of the strategy of what a function makes."""
-    return "values_of_" + "".join(c if c.isalnum() else "_" for c in function.strip(":"))
-
-
-def _texts(names: Sequence[str]) -> str:
-    return f"[{', '.join(map(quoted, names))}]"
-
-
-def _extreme(function: str, texts: list[str]) -> str:
-    """Return `max(a, b)`; of numbers alone the number."""
-    unique = list(dict.fromkeys(texts))
-    if len(unique) > 1:
-        numbers = [text for text in unique if text.lstrip("-").isdecimal()]
-        if len(numbers) > 1:
-            choose = max if function == "max" else min
-            kept = str(choose(map(int, numbers)))
-            unique = [kept, *(text for text in unique if text not in numbers)]
-    return f"{function}({', '.join(unique)})" if len(unique) > 1 else "".join(unique)
-
-
-def _shifted(text: str, by: int) -> str:
-    if text.lstrip("-").isdecimal():
-        return str(int(text) + by)
-    return f"{text} {'+' if by >= 0 else '-'} {abs(by)}"
-
-
-def _sizes(low: str, high: str) -> dict[str, str]:
-    return {
-        "min_size": "" if low in ("", "0") else low,
-        "max_size": high or _shifted(low or "0", MORE_ITEMS),
-    }
-
-
-def _call(function: str, *arguments: str, **keywords: str) -> str:
-    named = [f"{name}={text}" for name, text in keywords.items() if text]
-    return f"{function}({', '.join([*arguments, *named])})"
+    """Return the name of the strategy of a generator's values."""
+    return "values_of_" + "".join(
+        character if character.isalnum() else "_" for character in function.strip(":")
+    )

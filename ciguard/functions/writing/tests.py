@@ -1,4 +1,4 @@
-"""The test of one function as text."""
+"""Writes the test of one function."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from ciguard.functions.specs.functions import Example, FunctionSpec, ModuleSpec
 
 SELF = "self"
-"""Name of the instance in tests of methods, as conditions have it."""
-_TAKEN = frozenset(
+"""Name of the instance in tests of methods, as in conditions."""
+_RESERVED_NAMES = frozenset(
     ("st", "np", "npst", "draw", "given", "assume", "settings", "arrays", "arguments")
 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
+class _DrawnArgument:
     """How one argument is drawn."""
 
     name: str
     strategy: str
     guards: tuple[str, ...]
-    """Without which there is no value."""
+    """Conditions without which the strategy has no value."""
     assumed: tuple[str, ...]
     is_bound: bool
-    """Whether its strategy depends on other arguments."""
+    """True if the strategy depends on other arguments."""
 
 
 @dataclass(slots=True)
@@ -45,142 +45,155 @@ class TestWriter:
     module: ModuleSpec
     strategies: Strategies
     written: set[str] = field(default_factory=set)
-    """Strategies of arguments that are in the file already."""
+    """Names of the strategies that the file already has."""
 
     __test__ = False
 
     def test(self, function: FunctionSpec) -> str:
-        """Return the test of a function, with the strategies that only it needs."""
+        """Return the test of a function, with the strategies that it needs."""
         parts = []
-        drawn = self._drawn(function)
-        plain = self._is_plain(function, drawn)
+        drawn = self._drawn_arguments(function)
+        plain = self._is_drawn_independently(function, drawn)
         if not plain and drawn:
-            parts += self._composite(function, drawn)
+            parts += self._arguments_strategy(function, drawn)
         constructor = self.module.by_name.get(function.constructor)
-        made_with = self._made_with(constructor, parts) if constructor is not None else ""
-        parts.append(self._test(function, drawn, made_with, plain=plain))
+        constructor_arguments = (
+            self._constructor_strategy(constructor, parts) if constructor is not None else ""
+        )
+        parts.append(self._test(function, drawn, constructor_arguments, plain=plain))
         return "\n\n\n".join(parts)
 
     def generator(self, function: FunctionSpec) -> str:
-        """Return the strategy of what a function makes."""
-        lines = self._body(function, self._drawn(function))
-        made = _called(self._own(function), function, "")
+        """Return the strategy of the values that a function generates."""
+        lines = self._drawing_lines(function, self._drawn_arguments(function))
+        call = _call_text(self._own(function), function, "")
         name = strategy_name(function.name)
-        return "\n".join(["@st.composite", f"def {name}(draw):", *lines, f"    return {made}"])
+        return "\n".join(["@st.composite", f"def {name}(draw):", *lines, f"    return {call}"])
 
     def _own(self, function: FunctionSpec) -> str:
         if ":" in function.name:
             module, _, name = function.name.partition(":")
             self.strategies.source.other_imports.add(f"import {module}")
             return f"{module}.{name}"
-        return self.strategies.source.own(function.name)
+        return self.strategies.source.program_name(function.name)
 
     # --- drawing ----------------------------------------------------------------------------
 
-    def _drawn(self, function: FunctionSpec) -> list[_Drawn]:
+    def _drawn_arguments(self, function: FunctionSpec) -> list[_DrawnArgument]:
         plan, needs = plan_of(function), needs_of(function)
-        found: list[_Drawn] = []
+        drawn: list[_DrawnArgument] = []
         self.strategies.box = Box(plan.defaults, plan.specs)
         for name in plan.order:
             spec = plan.specs[name]
-            earlier = [one.name for one in found]
-            conditions = [t for t in plan.decided_with(name) if SELF not in names_in(t)]
+            earlier = [argument.name for argument in drawn]
+            conditions = [text for text in plan.decided_with(name) if SELF not in names_in(text)]
             bounds = bounds_of(name, spec, tuple(conditions), earlier)
             self.strategies.symbols.clear()
             self.strategies.guards.clear()
-            strategy = self.strategies.of(spec, bounds)
+            strategy = self.strategies.strategy_of(spec, bounds)
             guards = tuple(dict.fromkeys(self.strategies.guards))
-            bounds.left = [text for text in bounds.left if not self._is_certain(text)]
-            self._note_names(function, bounds.left)
+            bounds.assumed = [text for text in bounds.assumed if not self._is_certain(text)]
+            self._import_names(function, bounds.assumed)
             is_bound = bool(needs[name] or guards or self.strategies.symbols or not bounds.is_plain)
-            found.append(_Drawn(name, strategy, guards, tuple(bounds.left), is_bound))
-        return found
+            drawn.append(_DrawnArgument(name, strategy, guards, tuple(bounds.assumed), is_bound))
+        return drawn
 
     def _is_certain(self, text: str) -> bool:
-        """Return whether a condition holds of all that the annotations allow."""
+        """Return whether a condition holds for all values that the annotations allow."""
         tree = parsed(text)
         return tree is not None and self.strategies.box.verdict(tree) is True
 
-    def _note_names(self, function: FunctionSpec, conditions: list[str]) -> None:
-        """Import from the program what its conditions name beside arguments."""
-        known = {p.name for p in function.parameters}
+    def _import_names(self, function: FunctionSpec, conditions: list[str]) -> None:
+        """Import the names of conditions that are not arguments from the program."""
+        arguments = {parameter.name for parameter in function.parameters}
         source = self.strategies.source
         for text in conditions:
             if parsed(text) is None:
                 continue
-            for name in names_in(text) - known - _BUILTIN:
+            for name in names_in(text) - arguments - _BUILTIN:
                 if name == "np":
                     source.needs_numpy = True
                 else:
                     source.program_names.add(name)
 
-    def _is_plain(self, function: FunctionSpec, drawn: list[_Drawn]) -> bool:
-        """Return whether each argument is drawn by itself."""
+    def _is_drawn_independently(self, function: FunctionSpec, drawn: list[_DrawnArgument]) -> bool:
+        """Return whether each argument can be drawn on its own."""
         root = (function.owner or function.name).partition(".")[0]
-        names = {one.name for one in drawn}
-        return not any(one.is_bound for one in drawn) and not names & (_TAKEN | {root})
+        names = {argument.name for argument in drawn}
+        return not any(argument.is_bound for argument in drawn) and not names & (
+            _RESERVED_NAMES | {root}
+        )
 
-    def _body(self, function: FunctionSpec, drawn: list[_Drawn]) -> list[str]:
+    def _drawing_lines(self, function: FunctionSpec, drawn: list[_DrawnArgument]) -> list[str]:
         symbols: dict[str, str] = {}
         for parameter in function.parameters:
             if parameter.spec is not None:
                 self.strategies.symbols.clear()
-                self.strategies.of(parameter.spec, ArgumentBounds())
+                self.strategies.strategy_of(parameter.spec, ArgumentBounds())
                 symbols.update(self.strategies.symbols)
         lines = [f"    {line}" for line in symbols.values()]
-        for one in drawn:
-            lines += [f"    assume({guard})" for guard in one.guards]
-            lines.append(f"    {one.name} = draw({one.strategy})")
-            lines += [f"    assume({condition})" for condition in one.assumed]
+        for argument in drawn:
+            lines += [f"    assume({guard})" for guard in argument.guards]
+            lines.append(f"    {argument.name} = draw({argument.strategy})")
+            lines += [f"    assume({condition})" for condition in argument.assumed]
         return lines
 
-    def _composite(self, function: FunctionSpec, drawn: list[_Drawn]) -> list[str]:
-        """Return the strategy of a function's arguments, once."""
-        name = _arguments_of(function)
+    def _arguments_strategy(self, function: FunctionSpec, drawn: list[_DrawnArgument]) -> list[str]:
+        """Return the strategy of a function's arguments; nothing if the file has it already."""
+        name = _arguments_strategy_name(function)
         if name in self.written:
             return []
         self.written.add(name)
-        pairs = ", ".join(f"{quoted(one.name)}: {one.name}" for one in drawn)
-        lines = ["@st.composite", f"def {name}(draw):", *self._body(function, drawn)]
+        pairs = ", ".join(f"{quoted(argument.name)}: {argument.name}" for argument in drawn)
+        lines = ["@st.composite", f"def {name}(draw):", *self._drawing_lines(function, drawn)]
         return ["\n".join([*lines, f"    return {{{pairs}}}"])]
 
-    def _made_with(self, constructor: FunctionSpec, parts: list[str]) -> str:
-        """Return the strategy of the arguments that instances are made with."""
+    def _constructor_strategy(self, constructor: FunctionSpec, parts: list[str]) -> str:
+        """Return the strategy of the constructor's arguments."""
         if constructor.examples:
             return f"st.sampled_from([{', '.join(map(self._example, constructor.examples))}])"
-        drawn = self._drawn(constructor)
-        if self._is_plain(constructor, drawn) and not any(one.assumed for one in drawn):
-            pairs = ", ".join(f"{quoted(one.name)}: {one.strategy}" for one in drawn)
+        drawn = self._drawn_arguments(constructor)
+        if self._is_drawn_independently(constructor, drawn) and not any(
+            argument.assumed for argument in drawn
+        ):
+            pairs = ", ".join(f"{quoted(argument.name)}: {argument.strategy}" for argument in drawn)
             return f"st.fixed_dictionaries({{{pairs}}})"
-        parts += self._composite(constructor, drawn)
-        return f"{_arguments_of(constructor)}()"
+        parts += self._arguments_strategy(constructor, drawn)
+        return f"{_arguments_strategy_name(constructor)}()"
 
     # --- the test ---------------------------------------------------------------------------
 
     def _test(
-        self, function: FunctionSpec, drawn: list[_Drawn], made_with: str, *, plain: bool
+        self,
+        function: FunctionSpec,
+        drawn: list[_DrawnArgument],
+        constructor_arguments: str,
+        *,
+        plain: bool,
     ) -> str:
         given: dict[str, str] = {}
         if plain:
-            given = {one.name: one.strategy for one in drawn}
+            given = {argument.name: argument.strategy for argument in drawn}
         elif drawn:
-            given = {"arguments": f"{_arguments_of(function)}()"}
-        if made_with:
-            given["made_with"] = made_with
-        lines = [f"    assume({text})" for one in drawn for text in one.assumed if plain]
+            given = {"arguments": f"{_arguments_strategy_name(function)}()"}
+        if constructor_arguments:
+            given["constructor_arguments"] = constructor_arguments
+        lines = [f"    assume({text})" for argument in drawn for text in argument.assumed if plain]
         callee = self._callee(function, lines)
         call = self._call(callee, function, "" if plain else "arguments")
-        of_self = [c.text for c in function.requires if SELF in names_in(c.text)]
-        texts = [c.text for c in function.ensures]
-        self._note_names(function, of_self)
-        lines += self._named(function, [*of_self, *texts], plain=plain)
-        lines += [f"    assume({text})" for text in of_self]
-        lines += self._checked(function, call)
+        instance_conditions = [
+            condition.text for condition in function.requires if SELF in names_in(condition.text)
+        ]
+        texts = [condition.text for condition in function.ensures]
+        self._import_names(function, instance_conditions)
+        lines += self._assignments(function, [*instance_conditions, *texts], plain=plain)
+        lines += [f"    assume({text})" for text in instance_conditions]
+        lines += self._checked_call(function, call)
         head = [self._settings(function)]
         if given:
             texts = [f"{name}={text}" for name, text in given.items()]
-            head.append(_given(texts))
-        name = f"test_{_word(function.name.removesuffix('.__init__'))}"
+            head.append(_given_decorator(texts))
+        name = f"test_{_identifier(function.name.removesuffix('.__init__'))}"
         return "\n".join([*filter(None, head), f"def {name}({', '.join(given)}):", *lines])
 
     def _settings(self, function: FunctionSpec) -> str:
@@ -189,17 +202,17 @@ class TestWriter:
         return f"@settings(relaxed, deadline={1000 * function.timeout:g})"
 
     def _callee(self, function: FunctionSpec, lines: list[str]) -> str:
-        """Return what is called; of a method add how its instance is made."""
+        """Return the expression to call; for a method add the lines that make its instance."""
         if not function.constructor:
             return self._own(function)
         name = function.name.rpartition(".")[2]
         constructor = self.module.function(function.constructor)
-        owner = self.strategies.source.own(function.owner)
+        owner = self.strategies.source.program_name(function.owner)
         lines += [
             "    try:",
-            f"        {SELF} = {_called(owner, constructor, 'made_with')}",
+            f"        {SELF} = {_call_text(owner, constructor, 'constructor_arguments')}",
             "    except Exception:",
-            "        reject()  # its own test tells of that",
+            "        reject()  # the constructor has its own test",
         ]
         return SELF if function.calls_instance else f"{SELF}.{name}"
 
@@ -210,33 +223,39 @@ class TestWriter:
     def _call(self, callee: str, function: FunctionSpec, held: str) -> str:
         if function.kind == "property":
             return callee
-        return self.strategies.source.taken(_called(callee, function, held), function)
+        return self.strategies.source.awaited_or_listed(
+            _call_text(callee, function, held), function
+        )
 
-    def _named(self, function: FunctionSpec, texts: list[str], *, plain: bool) -> list[str]:
-        """Return what gives conditions the names that they use, beside those of what is drawn."""
-        used = frozenset[str]().union(*map(names_in, texts))
+    def _assignments(self, function: FunctionSpec, texts: list[str], *, plain: bool) -> list[str]:
+        """Return assignments of the variables that conditions use."""
+        names = frozenset[str]().union(*map(names_in, texts))
         lines = []
         for parameter in function.parameters:
             name = parameter.name
-            if name not in used:
+            if name not in names:
                 continue
             if parameter.spec is not None and not plain:
                 lines.append(f"    {name} = arguments[{quoted(name)}]")
             elif parameter.spec is None and parameter.value is not None:
                 lines.append(f"    {name} = {self.strategies.source.expression(parameter.value)}")
-        if function.kind == "classmethod" and "cls" in used:
-            lines.append(f"    cls = {self.strategies.source.own(function.owner)}")
+        if function.kind == "classmethod" and "cls" in names:
+            lines.append(f"    cls = {self.strategies.source.program_name(function.owner)}")
         return lines
 
-    def _checked(self, function: FunctionSpec, call: str) -> list[str]:
+    def _checked_call(self, function: FunctionSpec, call: str) -> list[str]:
         if not function.ensures and not function.raises:
             return [f"    {call}"]
-        bound = f"result = {call}" if function.ensures else call
-        lines = [f"    {bound}"]
+        statement = f"result = {call}" if function.ensures else call
+        lines = [f"    {statement}"]
         if function.raises:
-            lines = ["    try:", f"        {bound}", *_expected(function.raises)]
-        texts = [c.text for c in function.ensures]
-        self._note_names(function, [*texts])
+            lines = [
+                "    try:",
+                f"        {statement}",
+                *_expected_exception_handlers(function.raises),
+            ]
+        texts = [condition.text for condition in function.ensures]
+        self._import_names(function, [*texts])
         self.strategies.source.program_names.discard("result")
         return [*lines, *(f"    assert {text}" for text in texts)]
 
@@ -244,52 +263,54 @@ class TestWriter:
 _BUILTIN = frozenset((*dir(builtins), "result", SELF, "cls"))
 
 
-def _expected(names: Sequence[str]) -> list[str]:
-    """Return the handlers of exceptions that a function declares or documents."""
-    known = [name for name in names if name in _BUILTIN]
-    other = [name for name in names if name not in _BUILTIN]
+def _expected_exception_handlers(names: Sequence[str]) -> list[str]:
+    """Return the handlers of the exceptions that a function declares or documents."""
+    builtin_names = [name for name in names if name in _BUILTIN]
+    other_names = [name for name in names if name not in _BUILTIN]
     lines = []
-    if known:
-        listed = known[0] if len(known) == 1 else f"({', '.join(known)})"
-        lines += [f"    except {listed}:", "        return"]
-    if other:
-        listed = ", ".join(map(quoted, other))
+    if builtin_names:
+        classes = builtin_names[0] if len(builtin_names) == 1 else f"({', '.join(builtin_names)})"
+        lines += [f"    except {classes}:", "        return"]
+    if other_names:
+        classes = ", ".join(map(quoted, other_names))
         lines += [
             "    except Exception as error:",
-            f"        if {{kind.__name__ for kind in type(error).__mro__}} & {{{listed}}}:",
+            f"        if {{kind.__name__ for kind in type(error).__mro__}} & {{{classes}}}:",
             "            return",
             "        raise",
         ]
     return lines
 
 
-def _word(name: str) -> str:
-    return "".join(c if c.isalnum() else "_" for c in name)
+def _identifier(name: str) -> str:
+    return "".join(character if character.isalnum() else "_" for character in name)
 
 
-def _given(texts: list[str]) -> str:
+def _given_decorator(texts: list[str]) -> str:
     line = f"@given({', '.join(texts)})"
     if len(line) <= 96:  # noqa: PLR2004 - columns
         return line
     return "\n".join(["@given(", *(f"    {text}," for text in texts), ")"])
 
 
-def _arguments_of(function: FunctionSpec) -> str:
-    return f"arguments_of_{_word(function.name.removesuffix('.__init__'))}"
+def _arguments_strategy_name(function: FunctionSpec) -> str:
+    return f"arguments_of_{_identifier(function.name.removesuffix('.__init__'))}"
 
 
-def _called(callee: str, function: FunctionSpec, held: str) -> str:
-    """Return a call that passes each drawn argument in the way that it must be passed.
+def _call_text(callee: str, function: FunctionSpec, held: str) -> str:
+    """Return a call that passes each drawn argument as its parameter requires.
 
     Args:
-        callee: expression of what is called.
-        function: whose arguments they are.
-        held: dictionary that the arguments are in; empty where they have names of their own.
+        callee: expression of the callee.
+        function: function with the parameters.
+        held: dictionary that holds the arguments; empty if each has its own variable.
     """
-    drawn = [p for p in function.parameters if p.spec is not None]
-    if held and all(p.kind in ("positional_or_keyword", "keyword_only") for p in drawn):
+    drawn = [parameter for parameter in function.parameters if parameter.spec is not None]
+    if held and all(
+        parameter.kind in ("positional_or_keyword", "keyword_only") for parameter in drawn
+    ):
         return f"{callee}(**{held})" if drawn else f"{callee}()"
-    takes_rest = any(p.kind == "var_positional" for p in drawn)
+    takes_varargs = any(parameter.kind == "var_positional" for parameter in drawn)
     parts = []
     for parameter in drawn:
         text = f"{held}[{quoted(parameter.name)}]" if held else parameter.name
@@ -298,7 +319,7 @@ def _called(callee: str, function: FunctionSpec, held: str) -> str:
         elif parameter.kind == "var_keyword":
             parts.append(f"**{text}")
         elif parameter.kind == "positional_only" or (
-            takes_rest and parameter.kind == "positional_or_keyword"
+            takes_varargs and parameter.kind == "positional_or_keyword"
         ):
             parts.append(text)
         else:

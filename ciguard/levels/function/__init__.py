@@ -9,9 +9,9 @@ __all__ = ["needs_of"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for: the settings of the level are read where nothing else is."""
+    """Import a public name on first use, since reading the level's settings must be fast."""
     if name not in __all__:
         raise AttributeError(name)
-    from ciguard.levels.function import files  # noqa: PLC0415 - heavy
+    from ciguard.levels.function import files  # noqa: PLC0415 - slow import
 
     return getattr(files, name)

@@ -1,6 +1,6 @@
-"""A finding of a user's function as a script that imports the program and makes the call.
+"""Writes a finding of a user's function as a script that imports the program and makes the call.
 
-It runs in the folder that the program was tested in, as the campaign did.
+The script runs in the folder in which the program was tested, like the campaign.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from ciguard.functions.specs import FunctionSpec
 
 BROKEN = "BROKEN"
-_CHANGED = f"""
+"""Beginning of the line that a script ends with if the call fails without an exception."""
+_MUTATION_CHECK = f"""
 if changed(before, given):
     raise SystemExit("{BROKEN}: changed %s" % changed(before, given))
 """.strip()
-_TOOK = f"""
+_TIMEOUT_CHECK = f"""
 spent = time.perf_counter() - began
 if spent > {{limit}}:
     raise SystemExit("{BROKEN}: took %.1f s, and {{limit}} s are allowed" % spent)
@@ -47,28 +48,28 @@ _CHECKS = {
     "mutation": (
         "from ciguard.functions.in_target.calling.judging import changed, snapshot",
         "before = snapshot(given)",
-        _CHANGED,
+        _MUTATION_CHECK,
     ),
-    "timeout": ("import time", "began = time.perf_counter()", _TOOK),
+    "timeout": ("import time", "began = time.perf_counter()", _TIMEOUT_CHECK),
 }
-"""By kind: an import, what comes before the call, and what comes after it."""
+"""Import, statement before and statement after the call, by kind of finding."""
 
 
 def function_statements(
     finding: Finding, case: FunctionCase, library: str
 ) -> tuple[list[str], list[str]]:
-    """Return the imports, and the statements that make the call and show what came of it.
+    """Return the imports, and the statements that make the call and show the failure.
 
-    Where the call is wrong without an exception, the script ends with a line that begins with
-    `BROKEN`, or with `DIFFERENT`.
+    If the call fails without an exception, the script ends with a line that begins with `BROKEN` or
+    `DIFFERENT`.
 
     Args:
-        finding: of a case of level `function`.
-        case: its case.
-        library: under test, whose random generators are seeded.
+        finding: finding of a case of level `function`.
+        case: the case.
+        library: library under test, whose random generators are seeded.
 
     Raises:
-        ValueError: if the case does not say enough of the function, or has names that are none.
+        ValueError: if the case lacks the function's description, or has invalid names.
     """
     about = about_from_json(case.about, case.file)
     source = CallSource.of(about.module, about.library or library)
@@ -79,7 +80,7 @@ def function_statements(
         return ["import sys"], [*path, *imported, 'print("imported")']
     call = Call.from_json(case.call)
     if call.function not in about.module.by_name:
-        msg = f"{call.function!r} is not described"
+        msg = f"the case has no description of {call.function!r}"
         raise ValueError(msg)
     body = _body(finding, case, call, source)
     imports = ["import random", "import sys", *source.import_lines()]
@@ -100,16 +101,16 @@ def _seeds(source: CallSource, seed: int) -> list[str]:
 
 def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) -> list[str]:
     function = source.module.function(call.function)
-    made = [*outer_statements(call, source)]
+    outer = [*outer_statements(call, source)]
     if finding.oracle == FUNCTION and finding.kind == "ensure":
-        return [*made, *postconditions(call, function, source)]
+        return [*outer, *postconditions(call, function, source)]
     if finding.oracle == FUNCTION and finding.kind in _CHECKS:
-        return [*made, *_checked(finding, call, function, source)]
-    result = f"result = {source.taken(source.call(call), function)}"
+        return [*outer, *_checked_call(finding, call, function, source)]
+    result = f"result = {source.awaited_or_listed(source.call(call), function)}"
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if finding.oracle == FUNCTION or finding.pair is PairKind.NONE or reference is None:
-        shown = ['print("returned:", result)', 'print("The defect did not show.")']
-        return [*made, result, *shown]
+        report = ['print("returned:", result)', 'print("The defect did not show.")']
+        return [*outer, result, *report]
     before, after_error, after = comparison(
         reference,
         name=without_local_paths(finding.targets[0]),
@@ -118,22 +119,24 @@ def _body(finding: Finding, case: FunctionCase, call: Call, source: CallSource) 
     )
     source.other_imports |= set(source.writer.imports)
     call_lines = ["try:", _indented(result), "except Exception as error:", _indented(after_error)]
-    return [before, *made, *(call_lines if after_error else [result]), after]
+    return [before, *outer, *(call_lines if after_error else [result]), after]
 
 
-def _checked(finding: Finding, call: Call, function: FunctionSpec, source: CallSource) -> list[str]:
-    """Return a call whose arguments have names, between what is done before and after it."""
-    needed, before, after = _CHECKS[finding.kind]
-    source.other_imports.add(needed)
+def _checked_call(
+    finding: Finding, call: Call, function: FunctionSpec, source: CallSource
+) -> list[str]:
+    """Return a call with a variable per argument, and the statements before and after it."""
+    import_line, before, after = _CHECKS[finding.kind]
+    source.other_imports.add(import_line)
     lines = [f"{name} = {source.expression(value)}" for name, value in call.arguments]
-    given = ", ".join(f"{name!a}: {name}" for name, _ in call.arguments)
-    lines += [f"given = {{{given}}}"] if finding.kind == "mutation" else []
-    kinds = {p.name: p.kind for p in function.parameters}
+    pairs = ", ".join(f"{name!a}: {name}" for name, _ in call.arguments)
+    lines += [f"given = {{{pairs}}}"] if finding.kind == "mutation" else []
+    kinds = {parameter.name: parameter.kind for parameter in function.parameters}
     passed = [passed_by_name(name, kinds.get(name, "")) for name, _ in call.arguments]
-    made = source.called_with(function, call, passed)
+    text = source.awaited_or_listed(source.call_with(function, call, passed), function)
     after = after.format(limit=f"{function.timeout or 0:g}") if finding.kind == "timeout" else after
     return [
-        *lines, *filter(None, [before]), f"result = {source.taken(made, function)}", after,
+        *lines, *filter(None, [before]), f"result = {text}", after,
         'print("returned:", result)',
     ]  # fmt: skip
 

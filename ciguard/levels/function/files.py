@@ -1,4 +1,4 @@
-"""Level `function` of a campaign: whose functions, and how workers find their programs."""
+"""Programs of level `function`: configuration checks, and what workers need to import them."""
 
 from __future__ import annotations
 
@@ -20,31 +20,34 @@ if TYPE_CHECKING:
 
 LEVEL = "function"
 RUNNER = "ciguard.functions.in_target.worker"
-_MAX_PARTS = 1_000
-"""Files and folders beside the programs that workers see: folders and sources come first."""
+"""Module that runs the cases in a worker."""
+_MAX_ENTRIES = 1_000
+"""Entries of the programs' folder that workers see; folders and sources come first."""
 _MAX_PROGRAMS = 500
 
 
 def check_functions(config: Config) -> None:
-    """Refuse to test functions where there are none, before anything is built.
+    """Check the configured files, before anything is built.
 
     Raises:
-        ConfigurationError: if no files are given, or one of them is missing or without annotations.
+        ConfigurationError: if no files are given, or one is missing or has no annotations.
     """
     if not config[FUNCTIONS]:
         msg = (
-            f"levels: {LEVEL!r} needs to know whose functions to call: give files with annotated "
-            "functions, such as --functions src/model.py or --functions 'src/**/*.py'."
+            f"levels: {LEVEL!r} needs files with annotated functions: name them, "
+            "such as --functions src/model.py or --functions 'src/**/*.py'."
         )
         raise ConfigurationError(msg)
-    found = programs_in(config)
-    if len(found) > _MAX_PROGRAMS:
-        msg = f"functions: {len(found)} programs are more than {_MAX_PROGRAMS}. Name fewer."
+    programs = programs_in(config)
+    if len(programs) > _MAX_PROGRAMS:
+        msg = (
+            f"functions: {len(programs)} programs exceed the limit of {_MAX_PROGRAMS}. Name fewer."
+        )
         raise ConfigurationError(msg)
 
 
 def programs_in(config: Config) -> dict[str, ProgramFile]:
-    """Return the programs whose functions are tested, by path.
+    """Return the configured programs by path.
 
     Raises:
         ConfigurationError: see `find_programs`.
@@ -53,7 +56,7 @@ def programs_in(config: Config) -> dict[str, ProgramFile]:
 
 
 def needs_of(programs: Mapping[str, ProgramFile]) -> WorkerNeeds:
-    """Return what workers need to import programs, and whatever these import."""
+    """Return what workers need to import programs and their dependencies."""
     folder = Path.cwd()
     children = [path for path in folder.iterdir() if not path.name.startswith(".")]
     children.sort(key=lambda path: (not path.is_dir(), path.suffix != ".py", path.name))
@@ -62,14 +65,14 @@ def needs_of(programs: Mapping[str, ProgramFile]) -> WorkerNeeds:
         functions={
             "runner": RUNNER,
             "folder": str(folder),
-            "parts": [path.name for path in children[:_MAX_PARTS]],
-            "files": {path: placed(program) for path, program in programs.items()},
+            "parts": [path.name for path in children[:_MAX_ENTRIES]],
+            "files": {path: relative_program(program) for path, program in programs.items()},
         },
     )
 
 
-def placed(program: ProgramFile) -> Json:
-    """Return root, name and sidecar of a program, the paths relative to the current folder."""
+def relative_program(program: ProgramFile) -> Json:
+    """Return root, name and sidecar of a program, with paths relative to the current folder."""
     folder = Path.cwd()
     sidecar = program.sidecar
     return {

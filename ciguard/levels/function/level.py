@@ -1,4 +1,4 @@
-"""From annotated functions, seed and index to a batch of calls."""
+"""Makes batches of calls from annotated functions, a seed and an index."""
 
 from __future__ import annotations
 
@@ -17,42 +17,41 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.functions.specs import FunctionSpec, ModuleSpec
 
-_CALLS = 4
-"""Of one batch: functions take turns often, since some take seconds."""
-_TRIES = 8
-"""Calls that are drawn for each that is made: not every one is valid."""
+_CALLS_PER_BATCH = 4
+"""Number of calls in a batch; small, since calls of some functions take seconds."""
+_DRAWS_PER_CALL = 8
+"""Number of draws per call, since not every draw is valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionTarget:
-    """One function that is tested."""
+    """A function to test."""
 
     file: str
-    """Its program, as in `FunctionCase.file`."""
+    """File of its program, as in `FunctionCase.file`."""
     module: ModuleSpec
     function: FunctionSpec
     about: Json = None
-    """See `FunctionCase.about`."""
+    """Description for its cases, as in `FunctionCase.about`."""
 
     @property
     def api(self) -> str:
-        """The name by which reports call it."""
+        """Name of the function in reports."""
         return function_api(self.file, self.function.name)
 
 
 class FunctionLevel:
-    """Calls annotated functions in turn, with arguments as their annotations ask for.
+    """Calls annotated functions in turn, with arguments drawn by their annotations.
 
-    In the first round each program is imported before its functions are called: what it raises
-    then is a case of its own.
+    In the first round each program is imported before its functions are called, as a separate case.
     """
 
     def __init__(self, functions: Sequence[FunctionTarget], seed: int) -> None:
-        """Make the level.
+        """Prepare the functions' samplers.
 
         Args:
-            functions: that are tested, in the order of their turns; at least one.
-            seed: of the run.
+            functions: functions to test, in order; at least one.
+            seed: seed of the run.
 
         Raises:
             ValueError: if there is no function.
@@ -61,45 +60,45 @@ class FunctionLevel:
             msg = "no function to test"
             raise ValueError(msg)
         self._functions = tuple(functions)
-        self._samplers = [call_sampler(one.function, one.module) for one in functions]
+        self._samplers = [call_sampler(target.function, target.module) for target in functions]
         self._seed = seed
 
     def cases(self, index: int) -> Batch:
-        """See `Level`."""
-        tested = self._of(index)
-        made = [*self._imports(index), *self._calls(index)]
-        return Batch(api=tested.api, kind=CallKind.FUNCTION, cases=tuple(made))
+        """Return the batch of an index; see `Level`."""
+        target = self._target(index)
+        cases = [*self._imports(index), *self._calls(index)]
+        return Batch(api=target.api, kind=CallKind.FUNCTION, cases=tuple(cases))
 
     def api_of(self, index: int) -> str:
-        """See `IndexedLevel`."""
-        return self._of(index).api
+        """Return the function of an index; see `IndexedLevel`."""
+        return self._target(index).api
 
-    def _of(self, index: int) -> FunctionTarget:
+    def _target(self, index: int) -> FunctionTarget:
         return self._functions[index % len(self._functions)]
 
     def _imports(self, index: int) -> Iterator[FunctionCase]:
-        tested = self._of(index)
-        earlier = {one.file for one in self._functions[:index]}
-        if index < len(self._functions) and tested.file not in earlier:
-            about = {**tested.about, "functions": []} if tested.about else None
-            yield FunctionCase(api=function_api(tested.file), file=tested.file, about=about)
+        target = self._target(index)
+        earlier_files = {other.file for other in self._functions[:index]}
+        if index < len(self._functions) and target.file not in earlier_files:
+            about = {**target.about, "functions": []} if target.about else None
+            yield FunctionCase(api=function_api(target.file), file=target.file, about=about)
 
     def _calls(self, index: int) -> Iterator[FunctionCase]:
-        tested = self._of(index)
+        target = self._target(index)
         sample = self._samplers[index % len(self._functions)]
-        # Its own place among the others must not matter: another function may be annotated.
-        rng = random.Random(f"{self._seed} {tested.api} {index // len(self._functions)}")  # noqa: S311
-        made = 0
-        for _ in range(_CALLS * _TRIES):
+        # The seed must not depend on the function's position, since users annotate more functions.
+        rng = random.Random(f"{self._seed} {target.api} {index // len(self._functions)}")  # noqa: S311
+        count = 0
+        for _ in range(_CALLS_PER_BATCH * _DRAWS_PER_CALL):
             call = sample(rng)
             if call is not None:
-                made += 1
+                count += 1
                 yield FunctionCase(
-                    api=tested.api,
-                    file=tested.file,
+                    api=target.api,
+                    file=target.file,
                     call=call.to_json(),
                     seed=rng.getrandbits(31),
-                    about=tested.about,
+                    about=target.about,
                 )
-            if made == _CALLS:
+            if count == _CALLS_PER_BATCH:
                 return

@@ -1,8 +1,8 @@
-"""Function: an annotated function of the user's does not keep its word.
+"""Oracle `function`: an annotated function violates its specification.
 
-A call that keeps to the annotations returns, or raises what is documented; it keeps its
-postconditions, makes no NaN of small numbers, and leaves its arguments alone. What fails on all
-targets is the program's own; what fails on some alone is the difference between them.
+A call that conforms to the annotations must return or raise a documented exception. Its
+postconditions must hold, moderate numbers must not give NaN, and arguments must stay unchanged.
+A failure on all targets is a defect of the program. A failure on some targets is a difference.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FUNCTION = "function"
 MUTATION = "mutation"
 _KINDS = {"@ensure": "ensure", "NaN": "nan", "@timeout": "timeout"}
-"""What a worker says in the place of an exception's class (`functions/in_target/worker.py`)."""
+"""Kinds by the name that a worker reports as exception (`functions/in_target/worker.py`)."""
 SEVERITIES = {
     "exception": Severity.HIGH,
     "import": Severity.HIGH,
@@ -54,7 +54,7 @@ _EXPECTED = {
 
 
 class FunctionOracle:
-    """Looks at calls of annotated functions, and at the import of their programs."""
+    """Judges calls of annotated functions, and imports of their programs."""
 
     traits: ClassVar[Traits] = Traits(
         is_of_user=True,
@@ -72,74 +72,76 @@ class FunctionOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return a finding per way to fail, or per target where others do not fail."""
+        """Return a finding per kind of failure; per target if others do not fail."""
         if not isinstance(case, FunctionCase):
             return []
-        failed = {name: out for name, out in outcomes.items() if isinstance(out, Errored)}
+        failed = {
+            name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Errored)
+        }
         if not failed:
             return list(_mutations(case, outcomes, subject))
-        ran = [name for name in subject.targets if _ran(outcomes.get(name))]
-        if ran:
-            return [_difference(case, outcomes, subject, (ran[0], name)) for name in failed]
+        succeeded = [name for name in subject.targets if _is_success(outcomes.get(name))]
+        if succeeded:
+            return [_difference(case, outcomes, subject, (succeeded[0], name)) for name in failed]
         return list(_failures(case, outcomes, subject))
 
 
 def kind_of(case: FunctionCase, outcome: Errored) -> str:
-    """Return in which way a call failed."""
+    """Return the kind of a call's failure."""
     return _KINDS.get(outcome.exception, "exception" if case.call else "import")
 
 
-def _ran(outcome: Outcome | None) -> bool:
-    is_refusal = isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
-    return isinstance(outcome, Passed) or is_refusal
+def _is_success(outcome: Outcome | None) -> bool:
+    is_rejection = isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
+    return isinstance(outcome, Passed) or is_rejection
 
 
 def _failures(
     case: FunctionCase, outcomes: Mapping[str, Outcome], subject: Subject
 ) -> Iterator[Finding]:
-    """Yield what fails wherever it can be run, one finding per class of exception."""
+    """Yield the failures that all targets share, one finding per class of exception."""
     by_class: dict[str, dict[str, Errored]] = {}
     for name, outcome in outcomes.items():
         if isinstance(outcome, Errored):
             by_class.setdefault(outcome.exception, {})[name] = outcome
-    for alike in by_class.values():
-        first = next(iter(alike.values()))
-        kind, said = kind_of(case, first), _said(first)
+    for group in by_class.values():
+        first = next(iter(group.values()))
+        kind, text = kind_of(case, first), _failure_line(first)
         yield _finding(case, subject, kind)(
             outcomes=outcomes,
-            targets=tuple(alike),
+            targets=tuple(group),
             detail=_frame(first),
-            message=f"{subject.api} fails: {said}",
-            evidence=Evidence(expected=_EXPECTED[kind], observed=said, law=_LAWS[kind]),
+            message=f"{subject.api} fails: {text}",
+            evidence=Evidence(expected=_EXPECTED[kind], observed=text, law=_LAWS[kind]),
         )
 
 
 def _difference(
     case: FunctionCase, outcomes: Mapping[str, Outcome], subject: Subject, names: tuple[str, str]
 ) -> Finding:
-    """Return the finding that a target fails where another does not."""
+    """Return the finding that one target fails where another does not."""
     reference, deviating = names
     outcome = outcomes[deviating]
     if not isinstance(outcome, Errored):
         raise TypeError(outcome)
-    kind, said = kind_of(case, outcome), _said(outcome)
+    kind, text = kind_of(case, outcome), _failure_line(outcome)
     pair = pair_kind(subject.targets[reference], subject.targets[deviating])
     return _finding(case, subject, kind)(
         outcomes={reference: outcomes[reference], deviating: outcome},
         targets=names,
         pair=pair,
         detail=_frame(outcome),
-        message=f"{subject.api} fails on {deviating}, not on {reference}: {said}",
+        message=f"{subject.api} fails on {deviating}, not on {reference}: {text}",
         evidence=Evidence(
             expected=f"{reference}: {outcome_shown(outcomes[reference])}",
-            observed=f"{deviating}: {said}",
+            observed=f"{deviating}: {text}",
             law=_LAWS[kind],
         ),
     )
 
 
 def _finding(case: FunctionCase, subject: Subject, kind: str) -> partial[Finding]:
-    """Return a finding of that kind, less what was seen."""
+    """Return a finding of a kind, to be completed with the observation."""
     return partial(
         Finding,
         oracle=FUNCTION,
@@ -151,16 +153,16 @@ def _finding(case: FunctionCase, subject: Subject, kind: str) -> partial[Finding
     )
 
 
-def _said(outcome: Errored) -> str:
-    """Return how a call failed, and where, in a line."""
-    said = seated(outcome.message)
+def _failure_line(outcome: Errored) -> str:
+    """Return a call's failure and its location, in one line."""
+    located = seated(outcome.message)
     name = "" if outcome.exception in _KINDS else f"{outcome.exception}: "
-    where = f" ({said.file}, line {said.line})" if said.file else ""
-    return f"{name}{headline(said.message)}{where}"
+    location = f" ({located.file}, line {located.line})" if located.file else ""
+    return f"{name}{headline(located.message)}{location}"
 
 
 def _frame(outcome: Errored) -> str:
-    """Return the innermost frame of the user's code: file and function, never the line."""
+    """Return the innermost frame of the user's code as file and function, without the line."""
     return f"{outcome.stack[0].file}:{outcome.stack[0].function}" if outcome.stack else ""
 
 
@@ -168,15 +170,17 @@ def _mutations(
     case: FunctionCase, outcomes: Mapping[str, Outcome], subject: Subject
 ) -> Iterator[Finding]:
     changed = {
-        name: places
-        for name, out in outcomes.items()
-        if isinstance(out, Passed) and (places := decode_effects(out.encoded).changed)
+        name: indices
+        for name, outcome in outcomes.items()
+        if isinstance(outcome, Passed) and (indices := decode_effects(outcome.encoded).changed)
     }
-    if not changed or set(changed) != {n for n, o in outcomes.items() if isinstance(o, Passed)}:
-        return  # what one target changes and another does not is a difference
-    given = [str(name) for name, _ in case.call["arguments"]] if case.call else []
-    places = next(iter(changed.values()))
-    names = ", ".join(given[place] for place in places if place < len(given))
+    if not changed or set(changed) != {
+        name for name, outcome in outcomes.items() if isinstance(outcome, Passed)
+    }:
+        return  # targets that disagree are a difference, which another oracle reports
+    arguments = [str(name) for name, _ in case.call["arguments"]] if case.call else []
+    indices = next(iter(changed.values()))
+    names = ", ".join(arguments[index] for index in indices if index < len(arguments))
     yield _finding(case, subject, MUTATION)(
         outcomes=outcomes,
         targets=tuple(changed),

@@ -1,4 +1,4 @@
-"""Which programs hold the functions that are tested: from files and globs to programs."""
+"""Finds the programs whose functions are tested, from files and globs."""
 
 from __future__ import annotations
 
@@ -14,73 +14,77 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _WILDCARD = frozenset("*?[")
-_SIDECAR = ".annotations.py"
-_MOST = 5_000
+_SIDECAR_SUFFIX = ".annotations.py"
+_MAX_FILES = 5_000
 
 
 def find_programs(texts: Sequence[str], *, base: Path) -> dict[str, ProgramFile]:
     """Return the programs with annotated functions, by path relative to a folder.
 
-    Nothing of them is run.
+    Programs are read but not run.
 
     Args:
-        texts: files, or globs over files, of which those without annotations are left out.
-        base: folder that they are relative to, and that they must lie in.
+        texts: files, or globs; files without annotations that a glob matches are left out.
+        base: folder that paths are relative to; all programs must lie in it.
 
     Raises:
-        ConfigurationError: if there is no such file, or none with annotations.
+        ConfigurationError: if a file is missing, or a text matches no annotated program.
     """
-    found: dict[str, ProgramFile] = {}
+    programs: dict[str, ProgramFile] = {}
     for text in texts:
         is_glob = not _WILDCARD.isdisjoint(text)
-        named = dict(_named(text, base))
-        if not named:
-            what = "matches no file with annotated functions" if is_glob else "has no annotations"
-            remedy = f"Decorate functions (ciguard.annotations) or put a NAME{_SIDECAR} beside it."
-            raise _refusal(text, f"{what}. {remedy}")
-        found = named | found
-    return found
+        matching = dict(_matching_programs(text, base))
+        if not matching:
+            problem = (
+                "matches no file with annotated functions" if is_glob else "has no annotations"
+            )
+            remedy = f"Decorate functions (ciguard.annotations) or add a NAME{_SIDECAR_SUFFIX}."
+            raise _configuration_error(text, f"{problem}. {remedy}")
+        programs = matching | programs
+    return programs
 
 
-def _named(text: str, base: Path) -> Iterator[tuple[str, ProgramFile]]:
+def _matching_programs(text: str, base: Path) -> Iterator[tuple[str, ProgramFile]]:
     if Path(text).is_absolute() and _WILDCARD.isdisjoint(text):
-        text = _below(Path(text), text, base)
+        text = _relative_path(Path(text), text, base)
     if _WILDCARD.isdisjoint(text):
         paths = [base / text]
         if not paths[0].is_file():
-            raise _refusal(text, f"there is no file {paths[0]}.")
+            raise _configuration_error(text, f"there is no file {paths[0]}.")
     else:
         try:
-            paths = sorted(path for path in base.glob(text) if path.suffix == ".py")[:_MOST]
-        except (NotImplementedError, ValueError) as error:  # an absolute one, or `a**`
-            raise _refusal(text, f"{error}.") from error
+            paths = sorted(path for path in base.glob(text) if path.suffix == ".py")[:_MAX_FILES]
+        except (NotImplementedError, ValueError) as error:  # an absolute glob, or `a**`
+            raise _configuration_error(text, f"{error}.") from error
     for path in paths:
-        if path.name.endswith(_SIDECAR):
+        if path.name.endswith(_SIDECAR_SUFFIX):
             continue
         program = ProgramFile.at(path.absolute())
         sidecar = sidecar_of(program)
         if sidecar is not None or is_annotated(path):
             _check_root(program, text, base)
-            yield _below(path, text, base), program.with_sidecar(sidecar)
+            yield _relative_path(path, text, base), program.with_sidecar(sidecar)
 
 
 def _check_root(program: ProgramFile, text: str, base: Path) -> None:
     if not program.root.is_relative_to(base.absolute()):
         name = program.file.name
-        why = f"{name} belongs to a package that lies in {program.root}. Run ciguard there."
-        raise _refusal(text, why)
+        reason = f"the package of {name} lies in {program.root}. Run ciguard there."
+        raise _configuration_error(text, reason)
 
 
-def _below(path: Path, text: str, base: Path) -> str:
-    """Return a path relative to the folder, with forward slashes."""
+def _relative_path(path: Path, text: str, base: Path) -> str:
+    """Return a path relative to the base folder, with forward slashes."""
     try:
         relative = path.absolute().relative_to(base.absolute()).as_posix()
     except ValueError:
-        raise _refusal(text, f"lies outside of {base}. Run ciguard above it.") from None
+        raise _configuration_error(
+            text, f"lies outside of {base}. Run ciguard in a folder above it."
+        ) from None
     if not is_program(relative):
-        raise _refusal(text, "is no path of a Python file below the current folder.")
+        raise _configuration_error(text, "is not a Python file below the current folder.")
     return relative
 
 
-def _refusal(text: str, why: str) -> ConfigurationError:
-    return ConfigurationError(f"functions: {visible(text)!r}: {why}")
+def _configuration_error(text: str, reason: str) -> ConfigurationError:
+    return ConfigurationError(f"functions: {visible(text)!r}: {reason}")

@@ -1,4 +1,4 @@
-"""A finding of an annotated function as a script."""
+"""Writes a finding of an annotated function as a script."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ def function_script(finding: Finding, hint: EnvironmentHint) -> str:
     """Return a script that imports the program and makes the call."""
     case = as_kind(finding.case, FunctionCase)
     imports, statements = function_statements(finding, case, finding.library)
-    chosen = [
-        f"os.environ[{scalar(k)}] = {scalar(v)}  # read when imported" for k, v in hint.variables
+    assignments = [
+        f"os.environ[{scalar(name)}] = {scalar(value)}  # read when imported"
+        for name, value in hint.variables
     ]
-    standard = ["import os", "", *chosen, ""] if chosen else []
+    standard = ["import os", "", *assignments, ""] if assignments else []
     beginning = "\n".join([*standard, *imports])
-    where = comment("Run it in the folder that holds the program's path, with ciguard installed.")
-    return f"{header(finding, hint)}\n#\n{where}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
+    note = comment("Run it in the folder that holds the program's path, with ciguard installed.")
+    return f"{header(finding, hint)}\n#\n{note}\n\n{beginning}\n\n" + "\n".join(statements) + "\n"
 
 
 def mark_of(finding: Finding) -> str:
-    """Return what a script says when the defect shows; empty where targets differ."""
+    """Return the text in the script's output that shows the defect; empty if targets differ."""
     if finding.oracle != FUNCTION:
         return ""
-    seen = finding.outcomes[finding.targets[-1]]
-    if finding.kind in {"exception", "import"} and isinstance(seen, Errored):
-        return seen.exception
+    outcome = finding.outcomes[finding.targets[-1]]
+    if finding.kind in {"exception", "import"} and isinstance(outcome, Errored):
+        return outcome.exception
     return "AssertionError" if finding.kind == "ensure" else BROKEN

@@ -1,4 +1,4 @@
-"""From programs to functions that are tested: targets describe them, problems are told."""
+"""Has targets describe the functions of programs, and reports problems in their annotations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
 from ciguard.functions.checking import about_call, module_from_json, with_functions
 from ciguard.functions.drawing import call_sampler
-from ciguard.levels.function.files import placed, programs_in
+from ciguard.levels.function.files import programs_in, relative_program
 from ciguard.levels.function.level import FunctionTarget
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ciguard.functions.specs import FunctionSpec, ModuleSpec, Problem
 
 _CALLS_FOR_NESTED = 3
-"""Of a function that defines others: which ones may depend on its arguments."""
-_MAX_TOLD = 20
-"""Problems of annotations that one message holds."""
+"""Calls of a function that defines others, which may depend on its arguments."""
+_MAX_LISTED_PROBLEMS = 20
+"""Number of problems that one message lists."""
 
 
 def tested_functions(
@@ -36,59 +36,68 @@ def tested_functions(
 ) -> Generator[Event, None, list[FunctionTarget]]:
     """Have the targets of a group describe the functions of the user's programs.
 
+    Yields:
+        A warning for each program that needs a missing package.
+
     Returns:
-        Those that can be tested; a warning tells of programs that need what is not there.
+        The functions that can be tested.
 
     Raises:
-        ConfigurationError: if annotations are wrong, or a program can be imported nowhere.
+        ConfigurationError: if annotations are wrong, or no target can import a program.
         WorkerStartError: if the server of a target is gone.
     """
     tested: list[FunctionTarget] = []
     problems: list[Problem] = []
     for file, program in programs_in(config).items():
-        found, why = _described(file, group, dispatcher)
-        if found is None:
-            yield Warned(message=f"functions: {visible(file)}: left out: {visible(why)}")
+        record, reason = _description(file, group, dispatcher)
+        if record is None:
+            yield Warned(message=f"functions: {visible(file)} is not tested: {visible(reason)}")
             continue
-        described = {**found["description"], **placed(program), "library": found["library"]}
-        whole = _with_nested(file, module_from_json(described), group, dispatcher)
-        described["functions"] += whole.described
-        problems += whole.module.problems
+        described = {
+            **record["description"],
+            **relative_program(program),
+            "library": record["library"],
+        }
+        complete = _with_nested(file, module_from_json(described), group, dispatcher)
+        described["functions"] += complete.nested
+        problems += complete.module.problems
         tested += [
-            FunctionTarget(file, whole.module, function, about_call(described, function.name))
-            for function in whole.module.tested()
+            FunctionTarget(file, complete.module, function, about_call(described, function.name))
+            for function in complete.module.tested()
         ]
-    _refuse(problems)
+    _raise_problems(problems)
     return tested
 
 
-def _described(file: str, group: Group, dispatcher: Dispatcher) -> tuple[Json, str]:
-    """Return what the first target that can import a program says of it; else why none can."""
+def _description(file: str, group: Group, dispatcher: Dispatcher) -> tuple[Json, str]:
+    """Return the description from the first target that can import the program; else the reason."""
     reasons: list[tuple[bool, str]] = []
     for target in group.running_eagerly:
         (record,) = dispatcher.errands(target).functions([{"file": file, "calls": []}])
         if "error" not in record:
             return record, ""
         reasons.append((bool(record.get("skip")), f"{target}: {record['error']}"))
-    failed = [why for is_skip, why in reasons if not is_skip]
+    failed = [reason for is_skip, reason in reasons if not is_skip]
     if failed:
         msg = f"functions: {visible(file)} cannot be imported. {visible(failed[0], limit=2_000)}"
         raise ConfigurationError(msg)
-    return None, "; ".join(why for _, why in reasons)
+    return None, "; ".join(reason for _, reason in reasons)
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
-    """A module with the functions that others define when they are called."""
+class _CompleteModule:
+    """A module, including the nested functions that calls revealed."""
 
     module: ModuleSpec
-    described: tuple[Json, ...] = ()
-    """Those functions."""
+    nested: tuple[Json, ...] = ()
+    """Descriptions of the nested functions."""
 
 
-def _with_nested(file: str, module: ModuleSpec, group: Group, dispatcher: Dispatcher) -> _Whole:
-    outer = [function for function in module.functions if function.has_nested]
-    calls = [call for function in outer for call in _drawn(function, module)]
+def _with_nested(
+    file: str, module: ModuleSpec, group: Group, dispatcher: Dispatcher
+) -> _CompleteModule:
+    defining = [function for function in module.functions if function.has_nested]
+    calls = [call for function in defining for call in _sampled_calls(function, module)]
     for target in group.running_eagerly if calls else ():
         (record,) = dispatcher.errands(target).functions([{"file": file, "calls": calls}])
         if "error" in record:
@@ -96,33 +105,36 @@ def _with_nested(file: str, module: ModuleSpec, group: Group, dispatcher: Dispat
         functions: dict[str, Json] = {}
         for nested in record["nested"]:
             module = with_functions(module, nested)
-            functions |= {one["name"]: one for one in nested["functions"]}
-        return _Whole(module, tuple(functions.values()))
-    return _Whole(module)
+            functions |= {description["name"]: description for description in nested["functions"]}
+        return _CompleteModule(module, tuple(functions.values()))
+    return _CompleteModule(module)
 
 
-def _drawn(function: FunctionSpec, module: ModuleSpec) -> Iterator[Json]:
-    sample, rng = call_sampler(function, module), random.Random(0)  # noqa: S311 - no secret
+def _sampled_calls(function: FunctionSpec, module: ModuleSpec) -> Iterator[Json]:
+    sample, rng = call_sampler(function, module), random.Random(0)  # noqa: S311 - not used for secrets
     for _ in range(_CALLS_FOR_NESTED):
         call = sample(rng)
         if call is not None:
             yield call.to_json()
 
 
-def _refuse(problems: Sequence[Problem]) -> None:
+def _raise_problems(problems: Sequence[Problem]) -> None:
     if not problems:
         return
-    told = [f"{visible(p.file)}:{p.line}: {visible(p.message)}" for p in problems[:_MAX_TOLD]]
-    more = len(problems) - len(told)
-    listed = "\n".join([*told, *([f"and {more} more"] if more else [])])
+    lines = [
+        f"{visible(problem.file)}:{problem.line}: {visible(problem.message)}"
+        for problem in problems[:_MAX_LISTED_PROBLEMS]
+    ]
+    unlisted = len(problems) - len(lines)
+    listed = "\n".join([*lines, *([f"and {unlisted} more"] if unlisted else [])])
     count = "an annotation is" if len(problems) == 1 else f"{len(problems)} annotations are"
     msg = f"functions: {count} wrong:\n{listed}"
     raise ConfigurationError(msg)
 
 
 def digest_of(tested: Iterable[FunctionTarget]) -> str:
-    """Return what names the functions and their annotations, wherever these stand in a file."""
-    about = [[one.api, _without_lines(one.about)] for one in tested]
+    """Return a digest of the functions and their annotations, independent of line numbers."""
+    about = [[target.api, _without_lines(target.about)] for target in tested]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 

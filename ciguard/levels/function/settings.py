@@ -1,4 +1,4 @@
-"""The settings of level `function`."""
+"""Settings of level `function`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ FUNCTIONS: Setting[tuple[str, ...]] = level_setting(
     "functions",
     texts("FILE"),
     (),
-    "Python file of yours whose annotated functions level function calls, or a glob over "
-    "files such as 'src/**/*.py'. Annotations may stand in a NAME.annotations.py beside "
-    "it. Paths begin at the current folder.",
+    "Python file of yours with annotated functions for level function, or a glob such as "
+    "'src/**/*.py'. Annotations may stand in a NAME.annotations.py beside it. "
+    "Paths are relative to the current folder.",
     is_input=True,
 )
 

@@ -1,4 +1,4 @@
-"""Calls of an annotated function that differ from one in their arguments: simpler, or moved."""
+"""Variants of a call with other arguments: simpler ones, or with slightly moved numbers."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 def simpler_calls(case: FunctionCase) -> Iterator[FunctionCase]:
-    """Yield calls with plainer arguments that keep to the annotations."""
+    """Yield variants with simpler arguments that conform to the annotations."""
     try:
         call, about = Call.from_json(case.call), about_from_json(case.about, case.file)
     except (KeyError, TypeError, ValueError):
-        return  # nothing is called, or a case of somebody else's baseline
+        return  # the case calls nothing, or comes from a baseline that was edited
     if case.seed:
         yield replace(case, seed=0)
-    for simpler in _plainer(call):
+    for simpler in _simplified(call):
         if is_valid(simpler, about.module):
             yield replace(case, call=simpler.to_json())
 
 
 def moved_call(case: FunctionCase, move: Move) -> FunctionCase:
-    """Return a call with the numbers in its own arguments moved a little."""
+    """Return a call whose arguments' numbers are moved slightly."""
     if not case.call:
         return case
     call = Call.from_json(case.call)
@@ -41,11 +41,11 @@ def moved_call(case: FunctionCase, move: Move) -> FunctionCase:
     )
 
 
-def _plainer(call: Call) -> Iterator[Call]:
+def _simplified(call: Call) -> Iterator[Call]:
     for arguments in simpler_pairs(call.arguments):
         yield replace(call, arguments=arguments)
     for change in simpler_together(arrays_in(value for _, value in call.arguments)):
-        changed = tuple((name, with_arrays(value, change)) for name, value in call.arguments)
-        yield replace(call, arguments=changed)
+        simplified = tuple((name, with_arrays(value, change)) for name, value in call.arguments)
+        yield replace(call, arguments=simplified)
     for constructor in simpler_pairs(call.constructor or ()):
         yield replace(call, constructor=constructor)

@@ -1,4 +1,4 @@
-"""Level `function` as campaigns know it."""
+"""Specification of level `function` for campaigns."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 
 
 class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
-    """Calls of the user's annotated functions (aNNoTest)."""
+    """Level that calls the user's annotated functions (aNNoTest)."""
 
     name: ClassVar[str] = NAME
 
     def check(self, config: Config) -> None:
-        """Refuse files that are missing or hold no annotated functions."""
+        """Check that the configured files exist and hold annotated functions."""
         check_functions(config)
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
-        """Return where the programs are."""
+        """Return what workers need to import the programs."""
         del library
         programs = programs_in(config)
         return needs_of(programs) if programs else WorkerNeeds()
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
-        """Return a stream for each library. A shard calls functions of its own.
+        """Return a stream per library; shards call disjoint functions.
 
         Raises:
             ConfigurationError: if annotations are wrong, or no function can be tested.
@@ -61,22 +61,24 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         for group in factory.groups.values():
             if not group.running_eagerly:
                 continue
-            tested = yield from tested_functions(group, config, factory.dispatcher)
-            own = config.shard.part(tested)
-            if not own:
+            functions = yield from tested_functions(group, config, factory.dispatcher)
+            own_functions = config.shard.part(functions)
+            if not own_functions:
                 continue
             seed = config.shard.seed(config.seed)
-            level, turns = focused(FunctionLevel, own, seed, focus=config.focus)
-            stream = factory.stream(level, group, kind=f"{self.name}: {digest_of(own)}", apis=turns)
+            level, turns = focused(FunctionLevel, own_functions, seed, focus=config.focus)
+            stream = factory.stream(
+                level, group, kind=f"{self.name}: {digest_of(own_functions)}", apis=turns
+            )
             stream.is_whole = True
             streams.append(stream)
         if not streams and factory.is_any_running:
-            msg = "functions: none can be tested on these targets; see the warnings above."
+            msg = "functions: these targets can test none of them; see the warnings above."
             raise ConfigurationError(msg)
         return streams
 
     def settings_for(self, finding: Finding, config: Config) -> Config:
-        """Return settings with which the finding's own program is at hand."""
+        """Return settings that include the finding's program."""
         case = finding.case
         config = replace(config, levels=(self.name,))
         return config.having(FUNCTIONS, (case.file,)) if isinstance(case, FunctionCase) else config
@@ -86,29 +88,29 @@ class FunctionLevelSpec(LevelDefaults, PresentationDefaults[FunctionCase]):
         return function_script(finding, hint)
 
     def mark(self, finding: Finding) -> str:
-        """Return the exception's name, or what a broken promise is reported with."""
+        """Return the exception's name, or the mark of a violation without an exception."""
         return mark_of(finding)
 
     def claim(self, finding: Finding) -> tuple[str, str] | None:
-        """Return how the function fails; None where it does not, but differs or does not return."""
-        shown = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
-        if not shown or not isinstance(shown[-1], Errored):
+        """Return how the function fails; None if it differs between targets or hangs."""
+        outcomes = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
+        if not outcomes or not isinstance(outcomes[-1], Errored):
             return None
         is_called = as_kind(finding.case, FunctionCase).call
-        how = "fails on what its annotations allow" if is_called else "is not imported"
-        return how, finding.evidence.observed
+        claim = "fails on what its annotations allow" if is_called else "is not imported"
+        return claim, finding.evidence.observed
 
     def variants(self, case: FunctionCase) -> Iterator[FunctionCase]:
-        """Yield calls with plainer arguments that keep to the annotations."""
+        """Yield variants with simpler arguments that conform to the annotations."""
         return simpler_calls(case)
 
     def nudged(self, case: FunctionCase, seed: int, move: Move) -> FunctionCase:
-        """Return the call with the numbers in its arguments moved."""
+        """Return the call with the numbers in its arguments moved slightly."""
         del seed
         return moved_call(case, move)
 
     def without_place(self, message: str) -> str:
-        """Return a message without the file and the line that raised."""
+        """Return a message without the file and line that raised it."""
         return seated(message).message
 
 

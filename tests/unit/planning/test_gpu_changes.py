@@ -49,7 +49,7 @@ def _pins(text: str) -> tuple[PackagePin, ...]:
         "ops/rocm/launch.py",
     ],
 )
-def test_native_code_and_names_of_gpus_matter_by_their_path(path: str) -> None:
+def test_a_path_of_native_code_or_with_a_gpu_name_matters(path: str) -> None:
     (reason,) = _reasons((path,))
 
     assert reason.endswith("may be device code, or build some")
@@ -67,7 +67,7 @@ def test_native_code_and_names_of_gpus_matter_by_their_path(path: str) -> None:
         "x.ipynb",
     ],
 )
-def test_other_files_do_not_matter_by_their_path(path: str) -> None:
+def test_other_paths_do_not_matter(path: str) -> None:
     assert _reasons((path,)) == []
 
 
@@ -85,7 +85,7 @@ def test_other_files_do_not_matter_by_their_path(path: str) -> None:
         ("cupy-cuda12x", "cupy-cuda12x>=13", "cupy-cuda12x"),
     ],
 )
-def test_another_library_or_another_package_with_code_for_gpus_matters(
+def test_a_changed_requirement_of_a_library_or_gpu_package_matters(
     base: str, head: str, named: str
 ) -> None:
     reasons = _reasons(revisions=(_revision(base, head),))
@@ -101,11 +101,11 @@ def test_another_library_or_another_package_with_code_for_gpus_matters(
         ("", "cuddle==1.0"),
     ],
 )
-def test_other_packages_do_not_matter(base: str, head: str) -> None:
+def test_a_changed_requirement_of_another_package_does_not_matter(base: str, head: str) -> None:
     assert _reasons(revisions=(_revision(base, head),)) == []
 
 
-def test_kernels_and_annotated_functions_that_a_change_reaches_matter() -> None:
+def test_reached_kernels_and_annotated_functions_matter() -> None:
     usage = Usage(kernels=("ops/add.py",), annotated=("app/model.py",))
 
     assert _reasons(usage=usage) == [
@@ -114,7 +114,7 @@ def test_kernels_and_annotated_functions_that_a_change_reaches_matter() -> None:
     ]
 
 
-def test_a_changed_line_that_names_a_gpu_matters_outside_of_documentation() -> None:
+def test_a_changed_line_that_names_a_gpu_matters_except_in_documentation() -> None:
     naming = ("train.py", "docs/install.md")
 
     assert _reasons(("train.py", "a.py"), naming) == ["changed lines of train.py name a GPU"]
@@ -135,7 +135,7 @@ def test_a_changed_line_that_names_a_gpu_matters_outside_of_documentation() -> N
         "import triton.language as tl",
     ],
 )
-def test_lines_that_name_a_gpu_are_known(line: str) -> None:
+def test_lines_that_name_a_gpu_match(line: str) -> None:
     assert re.search(NAMING_GPUS, line, re.IGNORECASE)
 
 
@@ -150,5 +150,5 @@ def test_lines_that_name_a_gpu_are_known(line: str) -> None:
         '"integrity": "sha512-xGpuHipCudaNvcc0Cu128=="',
     ],
 )
-def test_lines_that_name_none_are_passed_over(line: str) -> None:
+def test_lines_that_name_no_gpu_do_not_match(line: str) -> None:
     assert not re.search(NAMING_GPUS, line, re.IGNORECASE)

@@ -30,21 +30,21 @@ def _touched(path: str, text: str, *lines: int, module: str = "") -> list[str]:
         ("a.py", '@keras_export(["keras.ops.add", "x"])\n', "keras.ops.add"),
     ],
 )
-def test_a_registration_that_changed_names_its_apis(path: str, text: str, glob: str) -> None:
+def test_a_changed_registration_touches_its_apis(path: str, text: str, glob: str) -> None:
     last = text.count("\n")
 
     assert glob in _touched(path, text, *range(1, last + 1))
     assert _touched(path, text, last + 50) == []
 
 
-def test_a_registration_reaches_to_the_next_one() -> None:
+def test_a_registration_extends_to_the_next_one() -> None:
     text = 'REGISTER_OP("One")\n    .Input("x")\n    .Output("y");\nREGISTER_OP("Two")\n;\n'
 
     assert _touched("a.cc", text, 3) == ["tensorflow.raw_ops.One"]
     assert _touched("a.cc", text, 4) == ["tensorflow.raw_ops.Two"]
 
 
-def test_a_changed_function_of_a_library_is_an_api_by_its_name() -> None:
+def test_a_changed_public_function_or_class_touches_apis_of_its_name() -> None:
     text = (
         "def relu(x):\n    return x\n\n\ndef _private():\n    pass\n\n\nclass Linear:\n    pass\n"
     )
@@ -58,6 +58,6 @@ def test_a_changed_function_of_a_library_is_an_api_by_its_name() -> None:
     st.text(alphabet='REGISTER_OP("abc)\n- func: mdef,::TORCH_LIBRARY', max_size=200),
     st.integers(1, 9),
 )
-def test_any_text_is_searched(text: str, line: int) -> None:
+def test_any_text_gives_printable_globs(text: str, line: int) -> None:
     for glob in _touched("a.cc", text, line, module="torch"):
         assert glob.isprintable()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ciguard.domain.plan import Plan, PlanMode, PlannedJob, SkippedJob
 from ciguard.planning import commands, explanation
 
-OWN_WORDS = ("plan: ", "  - ", "job: ", "not run: ", "first: ", "run it: ")
+LINE_PREFIXES = ("plan: ", "  - ", "job: ", "skipped: ", "focus: ", "run it: ")
 
 
 def _plan(text: str) -> Plan:
@@ -24,18 +24,18 @@ def _plan(text: str) -> Plan:
 
 
 @given(st.text() | st.sampled_from(["\n::error::x", "\x1b[2J", "x" * 100_000, "\u202e", "\0"]))
-def test_whatever_a_plan_holds_its_explanation_is_plain_lines_that_begin_with_our_words(
+def test_the_explanation_of_any_plan_has_printable_lines_with_fixed_prefixes(
     text: str,
 ) -> None:
     plan = _plan(text)
 
     for line in (*explanation(plan), *commands(plan, Path(text))):
         assert line.isprintable()
-        assert line.startswith(OWN_WORDS)
+        assert line.startswith(LINE_PREFIXES)
         assert len(line) < 2_000
 
 
-def test_shards_of_one_row_are_told_in_one_line() -> None:
+def test_shards_of_a_row_are_explained_in_one_line() -> None:
     jobs = tuple(
         PlannedJob(name=f"{n}", targets=("torch==2.13.0",), runs_on=("a", "b"), shard=f"{n}/3")
         for n in (1, 2, 3)
@@ -44,12 +44,12 @@ def test_shards_of_one_row_are_told_in_one_line() -> None:
     lines = list(explanation(Plan(mode=PlanMode.BATCH, jobs=jobs)))
 
     assert lines == [
-        "plan: batch, jobs: 3, rows not run: 0",
+        "plan: batch, jobs: 3, skipped rows: 0",
         "job: torch==2.13.0 (cpu, a b, 3 shards)",
     ]
 
 
-def test_each_row_is_run_by_one_command_that_names_its_targets() -> None:
+def test_each_row_has_one_command_with_its_targets() -> None:
     row = PlannedJob(name="a", targets=("current[keras] A=1 2",), base=("keras==3.0",))
     halves = (replace(row, shard="1/2"), replace(row, name="b", shard="2/2"))
     plan = Plan(mode=PlanMode.PULL_REQUEST, jobs=halves)

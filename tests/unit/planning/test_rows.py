@@ -20,7 +20,7 @@ TORCH = TargetGroup(targets=("torch==2.13.0",), base=("torch==2.12.0",))
 GPU = Runners(devices=("cpu", "cuda"), gpu=("self-hosted", "gpu"))
 
 
-def test_targets_of_one_library_run_side_by_side() -> None:
+def test_targets_of_one_library_form_a_group() -> None:
     groups = group_by_library(
         ("torch==2.13.0", "tensorflow-cpu==2.12.0", "tensorflow==2.21.0"), ("tensorflow==2.11.0",)
     )
@@ -52,7 +52,7 @@ def _fields(runners: Runners) -> dict[str, object]:
     return {name: getattr(runners, name) for name in ("devices", "cpu", "gpu", "shards")}
 
 
-def test_without_a_base_a_gpu_is_held_against_the_cpu_of_the_same_machine() -> None:
+def test_without_a_base_a_gpu_is_compared_with_the_cpu_of_its_machine() -> None:
     jobs, _, _ = rows([TargetGroup(targets=("torch==2.13.0",))], GPU)
 
     assert jobs[1].targets == ("torch==2.13.0", "torch==2.13.0@cuda")
@@ -69,7 +69,7 @@ def test_without_a_base_a_gpu_is_held_against_the_cpu_of_the_same_machine() -> N
         (("cuda:1",), ("torch==2.13.0", "torch==2.13.0@cuda:1")),
     ],
 )
-def test_gpus_of_one_machine_share_a_row_and_the_cpu_is_their_reference_where_it_is_named(
+def test_gpus_of_one_machine_share_a_row_with_a_requested_cpu_as_reference(
     devices: tuple[str, ...], targets: tuple[str, ...]
 ) -> None:
     runners = Runners(devices=devices, gpu=("two-gpus",))
@@ -80,14 +80,14 @@ def test_gpus_of_one_machine_share_a_row_and_the_cpu_is_their_reference_where_it
     assert jobs[-1].targets == targets
 
 
-def test_a_base_is_run_on_each_gpu_too() -> None:
+def test_a_base_runs_on_each_gpu() -> None:
     (job,), _, _ = rows([TORCH], Runners(devices=("cuda:0", "cuda:1"), gpu=("two-gpus",)))
 
     assert job.targets == ("torch==2.13.0@cuda", "torch==2.13.0@cuda:1")
     assert job.base == ("torch==2.12.0@cuda", "torch==2.12.0@cuda:1")
 
 
-def test_a_target_that_names_its_gpu_stays_there_when_several_are_asked_for() -> None:
+def test_a_target_with_a_gpu_keeps_it_if_several_are_requested() -> None:
     group = TargetGroup(targets=("torch==2.13.0", "torch==2.12.0@cuda:1"))
 
     (job,), _, _ = rows([group], Runners(devices=("cuda:0", "cuda:1"), gpu=("two-gpus",)))
@@ -99,7 +99,7 @@ def test_a_target_that_names_its_gpu_stays_there_when_several_are_asked_for() ->
     )
 
 
-def test_without_a_gpu_runner_its_rows_are_not_run_and_say_why() -> None:
+def test_gpu_rows_without_a_gpu_runner_are_skipped_with_a_reason() -> None:
     jobs, skipped, _ = rows([TORCH], Runners(devices=("cpu", "cuda")))
 
     assert len(jobs) == 1
@@ -107,14 +107,14 @@ def test_without_a_gpu_runner_its_rows_are_not_run_and_say_why() -> None:
     assert "--gpu-runner" in skipped[0].reason
 
 
-def test_a_target_that_names_its_gpu_asks_for_a_row_of_its_own() -> None:
+def test_a_target_with_a_gpu_gets_a_gpu_row() -> None:
     jobs, skipped, _ = rows([TargetGroup(targets=("torch==2.13.0@cuda:1",))], Runners())
 
     assert jobs == []
     assert [row.targets for row in skipped] == [("torch==2.13.0@cuda:1",)]
 
 
-def test_a_package_for_cpus_only_is_not_run_on_a_gpu() -> None:
+def test_a_cpu_only_package_is_skipped_on_a_gpu() -> None:
     jobs, skipped, _ = rows([TargetGroup(targets=("tensorflow-cpu==2.12.0",))], GPU)
 
     assert len(jobs) == 1
@@ -129,14 +129,14 @@ def test_a_package_for_cpus_only_is_not_run_on_a_gpu() -> None:
         TargetGroup(targets=("keras==3.15.1 + tf-nightly-cpu",)),
     ],
 )
-def test_any_package_for_cpus_only_keeps_a_row_from_a_gpu(group: TargetGroup) -> None:
+def test_a_group_with_any_cpu_only_package_is_skipped_on_a_gpu(group: TargetGroup) -> None:
     jobs, skipped, _ = rows([group], GPU)
 
     assert [job.device for job in jobs] == ["cpu"]
     assert [row.device for row in skipped] == ["cuda"]
 
 
-def test_there_are_fewer_shards_where_a_matrix_would_be_too_large() -> None:
+def test_the_number_of_shards_is_reduced_to_the_limit_of_a_matrix() -> None:
     groups = [TargetGroup(targets=(f"torch==2.{minor}.0",)) for minor in range(100)]
 
     jobs, _, sentence = rows(groups, Runners(shards=4))
@@ -145,25 +145,25 @@ def test_there_are_fewer_shards_where_a_matrix_would_be_too_large() -> None:
     assert sentence.startswith("2 shards instead of 4")
 
 
-def test_more_rows_than_a_matrix_may_have_are_refused_with_the_setting_to_change() -> None:
+def test_too_many_rows_are_an_error_that_names_the_settings() -> None:
     groups = [TargetGroup(targets=(f"torch==2.{minor}.0",)) for minor in range(MAX_JOBS + 1)]
 
     with pytest.raises(PlanError, match=r"257 jobs.*setting targets, --target.*--device"):
         rows(groups, Runners())
 
 
-def test_rows_of_the_same_targets_have_names_of_their_own() -> None:
+def test_rows_of_the_same_targets_have_distinct_names() -> None:
     jobs, _, _ = rows([TORCH, TORCH], Runners())
 
     assert len({job.name for job in jobs}) == 2
 
 
-def test_the_matrix_is_what_github_takes() -> None:
+def test_the_matrix_has_the_format_of_github() -> None:
     jobs, _, _ = rows([TargetGroup(targets=("torch==2.13.0", "torch==2.12.0"))], Runners())
 
-    found = matrix(Plan(mode=PlanMode.BATCH, jobs=tuple(jobs)))
+    matrix_json = matrix(Plan(mode=PlanMode.BATCH, jobs=tuple(jobs)))
 
-    assert found == {
+    assert matrix_json == {
         "include": [
             {
                 "name": "torch-2.13.0-vs-torch-2.12.0-cpu",
@@ -177,7 +177,7 @@ def test_the_matrix_is_what_github_takes() -> None:
     }
 
 
-def test_a_matrix_that_github_would_refuse_is_refused_here() -> None:
+def test_a_matrix_beyond_the_limit_of_github_is_an_error() -> None:
     targets = tuple(f"torch==2.13.0 X{number}=1" for number in range(200))
     jobs, _, _ = rows([TargetGroup(targets=targets)], Runners(shards=256))
 
@@ -186,7 +186,7 @@ def test_a_matrix_that_github_would_refuse_is_refused_here() -> None:
         matrix(Plan(mode=PlanMode.BATCH, jobs=tuple(jobs)))
 
 
-def test_what_brings_cuda_is_installed_where_there_is_a_gpu_only() -> None:
+def test_cuda_extras_are_installed_only_on_gpu_rows() -> None:
     group = TargetGroup(
         targets=("keras==3.15.1 + jax[cuda12]==0.10.2",), base=("keras==3.14.0 + jax[cuda12]",)
     )

@@ -1,4 +1,4 @@
-"""What is proposed for small programs, row by row of the paper's Table 1."""
+"""Proposals for small programs, by the rows of the paper's Table 1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ known = cache(shipped_knowledge)
 def suggested(
     source: str, pattern: str = "*", folder: Path = Path()
 ) -> dict[str, FunctionProposals]:
-    """Return what is proposed for a program, by function; the folder holds its project."""
+    """Return the proposals for a program by function; the folder holds its project."""
     path = (folder / "program.py").resolve()
     others = others_of(path) if folder != Path() else []
     module = module_of(dedent(source), path, path.name)
@@ -27,15 +27,15 @@ def suggested(
 
 
 def values(source: str, folder: Path = Path()) -> dict[str, str]:
-    """Return what is proposed for the only function of a program, by argument."""
-    (found,) = suggested(source, "f", folder).values()
-    return {item.parameter: item.values for item in found.proposals if item.parameter}
+    """Return the proposed values of a program's only function, by argument."""
+    (proposed,) = suggested(source, "f", folder).values()
+    return {item.parameter: item.values for item in proposed.proposals if item.parameter}
 
 
 def required(source: str) -> list[str]:
-    """Return the preconditions that are proposed for the only function of a program."""
-    (found,) = suggested(source, "f").values()
-    return [item.values for item in found.proposals if not item.parameter]
+    """Return the proposed preconditions of a program's only function."""
+    (proposed,) = suggested(source, "f").values()
+    return [item.values for item in proposed.proposals if not item.parameter]
 
 
 # --- checks of the function itself ----------------------------------------------------------------
@@ -51,11 +51,11 @@ def required(source: str) -> list[str]:
         ("if 2.0 == v: pass", "floats(min=0.05, max=1)"),
     ],
 )
-def test_checks_bound_a_number_with_open_and_closed_ends(check: str, expected: str) -> None:
+def test_checks_give_open_and_closed_bounds(check: str, expected: str) -> None:
     assert values(f"def f(v=0.5):\n    {check}\n") == {"v": expected}
 
 
-def test_an_integer_has_closed_ends_wherever_the_range_is_open() -> None:
+def test_bounds_of_integers_are_always_closed() -> None:
     assert values("def f(v=3):\n    assert 0 < v < 10\n") == {"v": "ints(min=1, max=9)"}
 
 
@@ -73,24 +73,24 @@ def test_an_integer_has_closed_ends_wherever_the_range_is_open() -> None:
         raise ValueError(v)""",
     ],
 )
-def test_a_checked_choice_is_all_that_there_is(check: str) -> None:
+def test_a_checked_choice_gives_all_allowed_values(check: str) -> None:
     assert values(f"def f(v='sgd'):\n    {check}\n") == {"v": 'froms(["sgd", "adam"])'}
 
 
-def test_a_check_for_none_takes_it_out_and_no_check_leaves_what_is_asked_for() -> None:
+def test_none_is_proposed_only_if_the_function_handles_it() -> None:
     checked = "def f(n=None):\n    if n is None:\n        raise ValueError\n    return range(n)\n"
     handled = "def f(n=None):\n    if n is None:\n        n = 3\n    return range(n)\n"
     assert values(checked) == {"n": "ints(min=1, max=8)"}
     assert values(handled) == {"n": "anys(None, ints(min=1, max=8))"}
 
 
-def test_a_default_of_none_alone_says_nothing() -> None:
-    (found,) = suggested("def f(thing=None):\n    return thing.run()\n").values()
-    assert found.proposals == ()
-    assert [(item.parameter, item.has_default) for item in found.unknown] == [("thing", True)]
+def test_a_default_of_none_alone_gives_no_proposal() -> None:
+    (proposed,) = suggested("def f(thing=None):\n    return thing.run()\n").values()
+    assert proposed.proposals == ()
+    assert [(item.parameter, item.has_default) for item in proposed.unknown] == [("thing", True)]
 
 
-def test_types_and_lengths_that_are_checked() -> None:
+def test_checks_of_types_and_lengths_are_read() -> None:
     source = """
         def f(sizes, value):
             assert isinstance(sizes, list) and len(sizes) <= 3
@@ -102,7 +102,7 @@ def test_types_and_lengths_that_are_checked() -> None:
     assert values(source)["value"] == "ints(min=1, max=8)"
 
 
-def test_relations_of_arguments_become_preconditions_under_their_branches() -> None:
+def test_relations_of_arguments_become_preconditions_with_their_branch() -> None:
     source = """
         def f(width, heads, sizes=-1, mode="a"):
             if width % heads != 0:
@@ -119,7 +119,7 @@ def test_relations_of_arguments_become_preconditions_under_their_branches() -> N
     ]
 
 
-def test_what_is_bound_anew_or_local_is_no_condition_of_the_caller() -> None:
+def test_checks_of_rebound_or_local_names_give_no_precondition() -> None:
     source = """
         def f(x, n=2):
             x = load(x)
@@ -137,7 +137,7 @@ def test_what_is_bound_anew_or_local_is_no_condition_of_the_caller() -> None:
 # --- libraries ------------------------------------------------------------------------------------
 
 
-def test_parameters_of_libraries_say_what_is_passed_to_them() -> None:
+def test_arguments_of_library_calls_get_the_constraints_of_the_parameters() -> None:
     source = """
         from tensorflow.keras import layers
         import numpy as np
@@ -159,7 +159,7 @@ def test_parameters_of_libraries_say_what_is_passed_to_them() -> None:
     }
 
 
-def test_an_argument_that_was_replaced_is_no_longer_what_is_passed() -> None:
+def test_a_rebound_argument_gets_no_constraint_from_later_calls() -> None:
     source = """
         from keras import layers
 
@@ -170,7 +170,7 @@ def test_an_argument_that_was_replaced_is_no_longer_what_is_passed() -> None:
     assert values(source) == {"x": "strings(max_len=20)"}
 
 
-def test_loops_tell_of_items() -> None:
+def test_items_in_loops_get_constraints() -> None:
     source = """
         from torch import nn
 
@@ -185,7 +185,7 @@ def test_loops_tell_of_items() -> None:
     }
 
 
-def test_texts_that_are_compared_with_and_values_that_mean_something_else() -> None:
+def test_compared_texts_and_special_values_are_proposed() -> None:
     source = """
         def f(mode="a", layers=-1):
             if mode == "b" or mode in ("c", "d"):
@@ -201,7 +201,7 @@ def test_texts_that_are_compared_with_and_values_that_mean_something_else() -> N
     }
 
 
-def test_shapes_of_arrays_follow_from_what_is_taken_out_of_them() -> None:
+def test_array_ranks_are_read_from_unpacked_shapes() -> None:
     source = """
         import numpy as np
 
@@ -218,7 +218,7 @@ def test_shapes_of_arrays_follow_from_what_is_taken_out_of_them() -> None:
 # --- calls in the project -------------------------------------------------------------------------
 
 
-def test_calls_in_the_program_give_examples_that_are_widened() -> None:
+def test_arguments_of_calls_in_the_program_are_widened_to_ranges() -> None:
     source = """
         SIZE = 6
 
@@ -237,7 +237,7 @@ def test_calls_in_the_program_give_examples_that_are_widened() -> None:
     }
 
 
-def test_options_of_the_command_line_are_examples() -> None:
+def test_command_line_options_are_read_as_examples() -> None:
     source = """
         import argparse
 
@@ -258,7 +258,7 @@ def test_options_of_the_command_line_are_examples() -> None:
     }
 
 
-def test_other_modules_notebooks_and_the_readme_are_read_too(tmp_path: Path) -> None:
+def test_calls_in_other_modules_notebooks_and_the_readme_are_read(tmp_path: Path) -> None:
     (tmp_path / "setup.py").write_text("")
     (tmp_path / "main.py").write_text("from program import f\nf(4)\n")
     (tmp_path / "other.py").write_text("from elsewhere import f\nf('no')\n")
@@ -267,17 +267,17 @@ def test_other_modules_notebooks_and_the_readme_are_read_too(tmp_path: Path) -> 
     (tmp_path / "notes.ipynb").write_text(
         '{"cells": [{"cell_type": "code", "source": ["import program\\n", "program.f(2)"]}]}'
     )
-    (found,) = suggested("def f(thing):\n    pass\n", folder=tmp_path).values()
-    (proposal,) = found.proposals
+    (proposed,) = suggested("def f(thing):\n    pass\n", folder=tmp_path).values()
+    (proposal,) = proposed.proposals
     assert proposal.values == "ints(min=1, max=80)"
     assert sorted(proposal.reasons) == [
-        "README.md:4 gives it 40",
-        "main.py:2 gives it 4",
-        "notes.ipynb:1 gives it 2",
+        "README.md:4 passes 40",
+        "main.py:2 passes 4",
+        "notes.ipynb:1 passes 2",
     ]
 
 
-def test_methods_and_constructors_are_called_through_their_class() -> None:
+def test_calls_of_methods_and_constructors_are_found_through_their_class() -> None:
     source = """
         class Net:
             def __init__(self, width):
@@ -292,15 +292,15 @@ def test_methods_and_constructors_are_called_through_their_class() -> None:
         net = Net(12)
         net.grow(3)
     """
-    found = suggested(source)
-    assert {name: item.proposals[0].values for name, item in found.items()} == {
+    proposed = suggested(source)
+    assert {name: item.proposals[0].values for name, item in proposed.items()} == {
         "Net.__init__": "ints(min=1, max=24)",
         "Net.grow": "ints(min=1, max=8)",
         "Net.shrink": "floats(min=0.25, max=5)",
     }
 
 
-def test_what_a_function_of_the_project_makes_is_named_as_its_generator() -> None:
+def test_a_function_that_makes_an_argument_is_suggested_as_generator() -> None:
     source = """
         def build():
             return object()
@@ -310,15 +310,15 @@ def test_what_a_function_of_the_project_makes_is_named_as_its_generator() -> Non
 
         f(build())
     """
-    (found,) = suggested(source, "f").values()
-    assert found.proposals == ()
-    assert 'objs("build")' in found.unknown[0].reasons[-1]
+    (proposed,) = suggested(source, "f").values()
+    assert proposed.proposals == ()
+    assert 'objs("build")' in proposed.unknown[0].reasons[-1]
 
 
 # --- other functions of the project ---------------------------------------------------------------
 
 
-def test_what_callees_ask_is_asked_of_callers_too() -> None:
+def test_constraints_of_callees_are_propagated_to_callers() -> None:
     source = """
         from ciguard.annotations import arg, floats
 
@@ -345,7 +345,7 @@ def test_what_callees_ask_is_asked_of_callers_too() -> None:
     }
 
 
-# --- heads ----------------------------------------------------------------------------------------
+# --- signatures -----------------------------------------------------------------------------------
 
 
 def test_type_hints_are_read() -> None:
@@ -365,7 +365,7 @@ def test_type_hints_are_read() -> None:
     }
 
 
-def test_names_are_the_last_resort() -> None:
+def test_parameter_names_are_used_if_nothing_else_is_known() -> None:
     source = "def f(epochs, use_bias, learning_rate, model, epoch, batch_size=3.5):\n    pass\n"
     assert values(source) == {
         "epochs": "ints(min=1, max=8)",
@@ -379,7 +379,7 @@ def test_names_are_the_last_resort() -> None:
 # --- which functions ------------------------------------------------------------------------------
 
 
-def test_annotated_arguments_and_functions_apart_are_left_as_they_are() -> None:
+def test_annotated_arguments_and_excluded_functions_get_no_proposal() -> None:
     source = """
         from ciguard.annotations import arg, exclude, ints, require
 
@@ -395,37 +395,37 @@ def test_annotated_arguments_and_functions_apart_are_left_as_they_are() -> None:
         def _h(epochs):
             pass
     """
-    found = suggested(source)
-    assert list(found) == ["f"]
-    assert [item.decorator for item in found["f"].proposals] == ['arg("k", ints(min=1, max=8))']
+    proposed = suggested(source)
+    assert list(proposed) == ["f"]
+    assert [item.decorator for item in proposed["f"].proposals] == ['arg("k", ints(min=1, max=8))']
     assert list(suggested(source, "_*")) == ["_h"]
 
 
-def test_reasons_say_where_and_unknown_arguments_are_listed() -> None:
+def test_explanations_list_reasons_with_lines_and_unknown_arguments() -> None:
     source = "def f(epochs, x):\n    assert epochs > 2\n    return x\n"
     assert list(explained(suggested(source).values())) == [
         "# f (line 1)",
         '#   @arg("epochs", ints(min=3, max=10))',
         "#       line 2: assert epochs > 2",
         "#       its name, epochs",
-        "#   x: not known, please annotate",
+        "#   x: unknown, please annotate",
     ]
 
 
-def test_no_python_is_refused() -> None:
+def test_a_file_with_a_syntax_error_is_rejected() -> None:
     with pytest.raises(ValueError, match="SyntaxError"):
         module_of("def (", Path("x.py"), "x.py")
 
 
-def test_the_papers_example_gets_most_of_its_annotations_back() -> None:
+def test_most_annotations_of_the_papers_example_are_proposed() -> None:
     tree = ast.parse((PROGRAMS / "densenet.py").read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = []
-    found = suggested(ast.unparse(tree), "DenseNet")["DenseNet"]
-    proposed = {item.parameter: item.values for item in found.proposals}
-    assert proposed["compression"] == "floats(min=0, max=1, exclude_min=True)"
-    assert proposed["bottleneck"] == "bools()"
-    assert proposed["dense_layers"].startswith("anys(-1, ints(min=1, max=8), int_lists(")
-    assert proposed[""] == "type(dense_layers) is not list or len(dense_layers) == dense_blocks"
-    assert not found.unknown
+    proposed = suggested(ast.unparse(tree), "DenseNet")["DenseNet"]
+    by_parameter = {item.parameter: item.values for item in proposed.proposals}
+    assert by_parameter["compression"] == "floats(min=0, max=1, exclude_min=True)"
+    assert by_parameter["bottleneck"] == "bools()"
+    assert by_parameter["dense_layers"].startswith("anys(-1, ints(min=1, max=8), int_lists(")
+    assert by_parameter[""] == "type(dense_layers) is not list or len(dense_layers) == dense_blocks"
+    assert not proposed.unknown

@@ -1,4 +1,4 @@
-"""Proposals as a diff that applies, and as a sidecar file."""
+"""Proposals as a diff that can be applied, and as a sidecar file."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_diff_inserts_decorators_and_the_import(tmp_path: Path, command: lis
         lambda text: text.replace('"""A program."""', "# Größe\n'''Two\nlines.'''"),
     ],
 )
-def test_it_applies_whatever_the_file_is_like(
+def test_the_diff_applies_to_files_with_any_line_ends_and_headers(
     tmp_path: Path, command: list[str], change: object
 ) -> None:
     assert callable(change)
@@ -104,7 +104,7 @@ def test_it_applies_whatever_the_file_is_like(
     assert [node.module for node in head][-1] == "ciguard.annotations"
 
 
-def test_an_import_that_is_there_is_extended(tmp_path: Path) -> None:
+def test_an_existing_import_is_extended(tmp_path: Path) -> None:
     source = dedent(
         """\
         from ciguard.annotations import (
@@ -123,7 +123,7 @@ def test_an_import_that_is_there_is_extended(tmp_path: Path) -> None:
     assert '@arg("name", strings())\n@arg("epochs", ints(min=1, max=8))\ndef f' in changed
 
 
-def test_names_that_the_program_has_itself_are_not_hidden(tmp_path: Path) -> None:
+def test_names_of_the_program_are_not_shadowed(tmp_path: Path) -> None:
     source = "def ints(n, use_it):\n    return n\n"
     changed = applied(source, tmp_path, "git", "apply")
     assert changed.splitlines()[:3] == [
@@ -133,11 +133,11 @@ def test_names_that_the_program_has_itself_are_not_hidden(tmp_path: Path) -> Non
     ]
 
 
-def test_nothing_to_propose_is_an_empty_diff() -> None:
+def test_the_diff_without_proposals_is_empty() -> None:
     assert as_diff("def f(x):\n    pass\n", "f.py", proposed("def f(x):\n    pass\n")) == ""
 
 
-def test_a_sidecar_has_the_same_names_and_signatures() -> None:
+def test_a_sidecar_repeats_names_and_signatures() -> None:
     text = as_sidecar("program.py", proposed(PROGRAM))
     assert text == dedent(
         '''\
@@ -159,7 +159,7 @@ def test_a_sidecar_has_the_same_names_and_signatures() -> None:
     )
 
 
-def test_a_sidecar_opens_each_class_once() -> None:
+def test_a_sidecar_writes_each_class_once() -> None:
     source = dedent(
         """\
         class A:
@@ -186,5 +186,5 @@ def test_a_sidecar_opens_each_class_once() -> None:
     )
 
 
-def test_a_sidecar_of_nothing_is_empty() -> None:
+def test_a_sidecar_without_proposals_is_empty() -> None:
     assert as_sidecar("program.py", []) == ""

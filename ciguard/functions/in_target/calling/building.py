@@ -1,4 +1,4 @@
-"""From the JSON form of a value to a live object, in the process that imported the user's module.
+"""Builds live objects from the JSON form of values, in the process of the user's module.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later; numpy and the libraries
 are imported when a value needs them.
@@ -20,16 +20,16 @@ NUMPY = "numpy"
 
 
 class CannotBuildError(Exception):
-    """An argument that this environment cannot make; that is no fault of the function."""
+    """This environment cannot build an argument; the function is not at fault."""
 
 
 class CallBuilder:
     """Builds the arguments of calls.
 
     Args:
-        library: of tensors and dtypes that name none.
-        choice: returns the object at a place: of a function, of an argument, of a number.
-        generate: calls an annotated function by its name, with named arguments.
+        library: default library of tensors and dtypes.
+        choice: returns the object for a function's name, an argument's name and an index.
+        generate: calls the annotated function of a name with named arguments.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class CallBuilder:
         self._library = library
         self._choice = choice
         self._generate = generate
-        self._makers: dict[str, Callable[[Json], Any]] = {
+        self._builders: dict[str, Callable[[Json], Any]] = {
             "l": lambda e: [self.value(item) for item in e[1]],
             "p": lambda e: tuple([self.value(item) for item in e[1]]),
             "d": lambda e: self.named(e[1]),
@@ -59,13 +59,13 @@ class CallBuilder:
         """Build one value.
 
         Raises:
-            CannotBuildError: if the environment lacks what it is made of.
+            CannotBuildError: if the environment lacks a part of it.
             Exception: whatever a generator raises.
         """
-        return self._makers[encoded[0]](encoded) if isinstance(encoded, list) else encoded
+        return self._builders[encoded[0]](encoded) if isinstance(encoded, list) else encoded
 
     def named(self, encoded: Json) -> dict[str, Any]:
-        """Build named values."""
+        """Build the values of (name, value) pairs."""
         return {name: self.value(item) for name, item in encoded}
 
     def _call(self, encoded: Json) -> Any:
@@ -78,22 +78,24 @@ class CallBuilder:
             return dtype_of(arguments[0], arguments[1])
         if ":" in function:
             return self._generate(function, self.named(keywords))
-        made = [self.value(argument) for argument in arguments]
-        return member(function)(*made, **self.named(keywords))
+        positional = [self.value(argument) for argument in arguments]
+        return member(function)(*positional, **self.named(keywords))
 
 
-def own_copy(choice: Any, module: Any) -> Any:
-    """Return a copy of an object, so that no call sees what another has done to it.
+def private_copy(choice: Any, module: Any) -> Any:
+    """Return a copy of an object, so that no call sees another call's changes.
 
-    What has a name, in the module or in that of its class, may be asked for by identity and stays
-    itself, as do bare objects, which are good for nothing else.
+    An object that has a name, in the module or in the module of its class, may be compared by
+    identity and is not copied. Nor are bare objects, which serve as sentinels only.
     """
-    named = [vars(module), vars(sys.modules.get(type(choice).__module__, module))]
-    if type(choice) is object or any(choice is v for names in named for v in list(names.values())):
+    scopes = [vars(module), vars(sys.modules.get(type(choice).__module__, module))]
+    if type(choice) is object or any(
+        choice is item for scope in scopes for item in list(scope.values())
+    ):
         return choice
     try:
         return copy.deepcopy(choice)
-    except Exception:  # noqa: BLE001 - a class decides what copying raises; then it is shared
+    except Exception:  # noqa: BLE001 - a class may raise anything when copied; then the object is shared
         return choice
 
 
@@ -101,18 +103,18 @@ def member(path: str) -> Any:
     """Return the object with a dotted name.
 
     Raises:
-        CannotBuildError: if there is none.
+        CannotBuildError: if there is no such object.
     """
     parts = path.split(".")
     for depth in range(len(parts) - 1, 0, -1):
         try:
-            found: Any = importlib.import_module(".".join(parts[:depth]))
+            item: Any = importlib.import_module(".".join(parts[:depth]))
         except ImportError:
             continue
         for part in parts[depth:]:
-            found = getattr(found, part, _MISSING)
-        if found is not _MISSING:
-            return found
+            item = getattr(item, part, _MISSING)
+        if item is not _MISSING:
+            return item
     msg = f"there is no {path}"
     raise CannotBuildError(msg)
 
@@ -121,7 +123,7 @@ _MISSING = object()
 
 
 def array_of(encoded: Json) -> Any:
-    """Return a numpy array."""
+    """Return the numpy array of an encoded value `["a", dtype, shape, fill]`."""
     try:
         from ciguard.execution.worker.fills import elements
     except ImportError as error:
@@ -132,21 +134,21 @@ def array_of(encoded: Json) -> Any:
 
 
 def tensor_of(library: str, encoded: Json) -> Any:
-    """Return a tensor of a library."""
+    """Return the tensor of a library for an encoded value."""
     known = every_library().get(library)
     if library != NUMPY and (known is None or not known.makes_arrays):
-        msg = "tensors() of which library? The module imports none; write tensors(library=…)"
+        msg = "tensors() names no library and the module imports none: write tensors(library=…)"
         raise CannotBuildError(msg)
     array, dtype = array_of(encoded), encoded[1]
     try:
         return array if known is None else known.array(array, dtype)
     except Exception as error:
-        msg = f"{library} makes no tensor of {dtype}: {error}"
+        msg = f"{library} cannot make a tensor of {dtype}: {error}"
         raise CannotBuildError(msg) from error
 
 
 def dtype_of(library: str, name: str) -> Any:
-    """Return a dtype object of a library, of numpy where the library is none."""
+    """Return a dtype object of a library; numpy's if no library is given."""
     if not library or library == NUMPY:
         return member("numpy.dtype")(name)
     known = every_library().get(library)
@@ -157,21 +159,26 @@ def dtype_of(library: str, name: str) -> Any:
 
 
 def library_of(module: Any) -> str:
-    """Return the tensor library that a module uses: the first of its own names that leads to one.
+    """Return the tensor library that a module uses; empty if there is none.
 
-    A module that imports none of them by itself uses what its imports have loaded, if that is one.
+    It is the first library that a name of the module leads to. Otherwise it is the only library
+    that the module's imports have loaded.
     """
     known = every_library().values()
-    by_root = {root: one for one in known for root in one.roots}
+    by_root = {root: candidate for candidate in known for root in candidate.roots}
     for item in list(vars(module).values()):
         root = (getattr(item, "__name__", "") if _is_module(item) else "") or getattr(
             item, "__module__", ""
         )
-        found = by_root.get(str(root).partition(".")[0])
-        if found:
-            return found.backend()
-    there = [one.library for one in known if one.makes_arrays and one.library in sys.modules]
-    return there[0] if len(there) == 1 else ""
+        library = by_root.get(str(root).partition(".")[0])
+        if library:
+            return library.backend()
+    loaded = [
+        candidate.library
+        for candidate in known
+        if candidate.makes_arrays and candidate.library in sys.modules
+    ]
+    return loaded[0] if len(loaded) == 1 else ""
 
 
 def _is_module(item: Any) -> bool:

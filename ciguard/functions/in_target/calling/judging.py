@@ -1,7 +1,7 @@
-"""What a call has done: where it failed, whether it made NaN, which arguments it changed.
+"""Facts about a call: where it failed, whether it returned NaN, which arguments it changed.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later. Arrays and tensors are
-recognised by what they can do, so that no library is imported for them.
+recognised by their attributes, so that no library is imported for them.
 """
 
 from __future__ import annotations
@@ -12,43 +12,46 @@ import sys
 import sysconfig
 from typing import Any, Iterator
 
-SMALL = 1e6
-"""Above this, NaN in a result may be due to the size of the numbers alone."""
-TINY = 1e-18
-"""Likewise below this, where it is not zero: not even single precision holds less squared."""
+MAX_MODERATE = 1e6
+"""Largest magnitude of an input whose results must not be NaN.
+
+Larger inputs may give NaN by overflow alone.
+"""
+MIN_MODERATE = 1e-18
+"""Smallest magnitude of such an input, other than zero: its square fits single precision."""
 _MAX_ITEMS = 1000
 _MAX_DEPTH = 6
-_STANDARD = tuple(
+_INSTALLED_FOLDERS = tuple(
     os.path.realpath(path)
     for key, path in sysconfig.get_paths().items()
     if key in ("stdlib", "platstdlib", "purelib", "platlib")
 )
-_OWN = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+_CIGUARD_FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 """Folder of ciguard."""
 
 
 def frames_of(error: BaseException) -> list[tuple[str, int, str]]:
     """Return the frames of an exception as (file, line, function), outermost first.
 
-    Those of ciguard itself are left out.
+    Frames of ciguard itself are left out.
     """
-    found = []
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if not os.path.realpath(code.co_filename).startswith(_OWN + os.sep):
-            found.append((code.co_filename, trace.tb_lineno, code.co_name))
-        trace = trace.tb_next
-    return found
+    frames = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not os.path.realpath(code.co_filename).startswith(_CIGUARD_FOLDER + os.sep):
+            frames.append((code.co_filename, traceback.tb_lineno, code.co_name))
+        traceback = traceback.tb_next
+    return frames
 
 
 def key_of(error: BaseException, frames: list[tuple[str, int, str]], file: str) -> str:
-    """Return what failures of one cause share: class, and the innermost frame of the user's code.
+    """Return the key that failures of one cause share: class and innermost frame of the user.
 
     Args:
-        error: that was raised.
-        frames: see `frames_of`.
-        file: of the module under test, which is the user's wherever it is installed.
+        error: the raised exception.
+        frames: frames of the exception, as `frames_of` returns them.
+        file: file of the module under test, which is user code even if it is installed.
     """
     own = [frame for frame in frames if is_users(frame[0], file)]
     name = type(error).__name__
@@ -59,30 +62,29 @@ def key_of(error: BaseException, frames: list[tuple[str, int, str]], file: str) 
 
 
 def is_users(path: str, file: str) -> bool:
-    """Return whether a file is the user's code, neither installed nor part of Python."""
+    """Return whether a file is user code, neither installed nor part of Python."""
     real = os.path.realpath(path)
     own_folder = os.path.dirname(os.path.realpath(file))
     if real.startswith(own_folder + os.sep):
         return True
-    return os.path.isfile(real) and not real.startswith(_STANDARD)
+    return os.path.isfile(real) and not real.startswith(_INSTALLED_FOLDERS)
 
 
 # --- numbers ------------------------------------------------------------------------------------
 
 
 def has_nan(value: Any) -> bool:
-    """Return whether there is NaN in a result: a number, an array, or a collection of these."""
+    """Return whether a result contains NaN: a number, an array, or a collection of these."""
     return any(_array_has_nan(leaf) for leaf in _leaves(value, 0))
 
 
-def are_small(values: Any) -> bool:
-    """Return whether all inputs are numbers or arrays of moderate size, or no numbers.
+def are_moderate(values: Any) -> bool:
+    """Return whether all numbers and arrays among the inputs have moderate magnitudes.
 
-    That is finite, up to `SMALL`, and zero or no less than `TINY`.
-
-    False for objects whose numbers cannot be seen.
+    That is finite, at most `MAX_MODERATE`, and zero or at least `MIN_MODERATE`. False for objects
+    whose numbers cannot be read.
     """
-    return all(_is_small(leaf) for leaf in _leaves(values, 0))
+    return all(_is_moderate(leaf) for leaf in _leaves(values, 0))
 
 
 def _leaves(value: Any, depth: int) -> Iterator[Any]:
@@ -106,23 +108,23 @@ def _array_has_nan(leaf: Any) -> bool:
     return bool((array != array).any())  # noqa: PLR0124 - as above
 
 
-def _is_small(leaf: Any) -> bool:
+def _is_moderate(leaf: Any) -> bool:
     if leaf is None or isinstance(leaf, (bool, str, bytes, type)):
         return True
     if isinstance(leaf, (int, float, complex)):
-        return math.isfinite(abs(leaf)) and (leaf == 0 or TINY <= abs(leaf) <= SMALL)
+        return math.isfinite(abs(leaf)) and (leaf == 0 or MIN_MODERATE <= abs(leaf) <= MAX_MODERATE)
     array = as_array(leaf)
     if array is None:
         return callable(leaf) or type(leaf).__name__.lower().endswith("dtype")
     if array.dtype.kind not in "fciu" or array.size == 0:
         return True
     sizes = abs(array)
-    tiny = (sizes > 0) & (sizes < TINY)
-    return float(sizes.max()) <= SMALL and not tiny.any()  # False for NaN too
+    tiny = (sizes > 0) & (sizes < MIN_MODERATE)
+    return float(sizes.max()) <= MAX_MODERATE and not tiny.any()  # False for NaN too
 
 
 def as_array(leaf: Any) -> Any:
-    """Return the elements of an array or tensor as a numpy array; None of anything else."""
+    """Return the elements of an array or tensor as a numpy array; None for anything else."""
     numpy = sys.modules.get("numpy")
     if numpy is None or not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
         return None
@@ -131,7 +133,7 @@ def as_array(leaf: Any) -> Any:
             leaf = leaf.detach().cpu()
             leaf = leaf.float() if str(leaf.dtype) == "torch.bfloat16" else leaf
         return numpy.asarray(leaf)
-    except Exception:  # noqa: BLE001 - symbolic, sparse and meta tensors have no elements to see
+    except Exception:  # noqa: BLE001 - symbolic, sparse and meta tensors have no readable elements
         return None
 
 
@@ -139,15 +141,15 @@ def as_array(leaf: Any) -> Any:
 
 
 def snapshot(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a picture of the arguments that are data, to compare with after the call."""
-    return {name: _picture(value, 0) for name, value in arguments.items()}
+    """Return a comparable state of each argument, for `changed`."""
+    return {name: _state(value, 0) for name, value in arguments.items()}
 
 
-def _picture(value: Any, depth: int) -> Any:
+def _state(value: Any, depth: int) -> Any:
     if isinstance(value, dict) and depth < _MAX_DEPTH:
-        return [(repr(key), _picture(item, depth + 1)) for key, item in value.items()]
+        return [(repr(key), _state(item, depth + 1)) for key, item in value.items()]
     if isinstance(value, (list, tuple)) and depth < _MAX_DEPTH:
-        return [_picture(item, depth + 1) for item in value]
+        return [_state(item, depth + 1) for item in value]
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return repr(value)
     array = as_array(value)
@@ -157,6 +159,6 @@ def _picture(value: Any, depth: int) -> Any:
 
 
 def changed(before: dict[str, Any], arguments: dict[str, Any]) -> list[str]:
-    """Return the names of the arguments that differ from their picture."""
+    """Return the names of the arguments whose state differs from the snapshot."""
     after = snapshot(arguments)
-    return [name for name, picture in before.items() if after[name] != picture]
+    return [name for name, state in before.items() if after[name] != state]

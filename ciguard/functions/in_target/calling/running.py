@@ -1,4 +1,4 @@
-"""How functions are called, and how far what they return is followed.
+"""Calling functions, and consuming lazy results up to a limit.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -15,57 +15,57 @@ from typing import Any, Callable
 from ciguard.libraries.in_target.arrays import every_library
 
 MAX_ITEMS = 100
-"""How many items are taken from a lazy result."""
+"""Number of items taken from a lazy result."""
 
 
 class DiscardedError(Exception):
     """A precondition does not hold."""
 
 
-def called(function: Callable[..., Any], arguments: dict[str, Any], *first: Any) -> Any:
-    """Call a function with named arguments, each in the way that its signature allows.
+def call_function(function: Callable[..., Any], arguments: dict[str, Any], *first: Any) -> Any:
+    """Call a function with named arguments, passing each as the signature requires.
 
     Args:
-        function: to call.
-        arguments: by name; that of `*args` is a sequence, that of `**options` a dictionary.
-        first: what comes before them, such as the instance.
+        function: the function to call.
+        arguments: arguments by name; a sequence for `*args`, a dictionary for `**options`.
+        first: leading positional arguments, such as the instance.
     """
     parameters = list(inspect.signature(function).parameters.values())[len(first) :]
-    positional, keywords = _spread(parameters, arguments)
+    positional, keywords = _positional_and_keyword(parameters, arguments)
     return function(*first, *positional, **keywords)
 
 
-def called_through(instance: Any, method: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Call an object with the arguments of one of its methods, which it calls in turn.
+def call_instance(instance: Any, method: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call an instance that calls one of its methods in turn, with that method's arguments.
 
     Args:
-        instance: to call.
-        method: as its class has it.
-        arguments: by name; the first parameter is passed by place.
+        instance: the instance to call, such as a layer.
+        method: the method, as the class defines it.
+        arguments: arguments by name; the first is passed by position.
     """
     first, *rest = list(inspect.signature(method).parameters.values())[1:]
     if first.name not in arguments or first.kind is first.VAR_POSITIONAL:
-        return called(method, arguments, instance)
-    positional, keywords = _spread(rest, arguments)
+        return call_function(method, arguments, instance)
+    positional, keywords = _positional_and_keyword(rest, arguments)
     return instance(arguments[first.name], *positional, **keywords)
 
 
-def unfiltered() -> None:
-    """Have libraries raise what is raised inside as it is."""
+def show_full_tracebacks() -> None:
+    """Have libraries raise exceptions with their full tracebacks."""
     for library in every_library().values():
         library.show_errors()
 
 
-def _spread(
+def _positional_and_keyword(
     parameters: list[inspect.Parameter], arguments: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return what is passed by place and what by name."""
+    """Return the positional arguments and the keyword arguments."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
-    takes_rest = any(p.kind is p.VAR_POSITIONAL and arguments.get(p.name) for p in parameters)
+    passes_varargs = any(p.kind is p.VAR_POSITIONAL and arguments.get(p.name) for p in parameters)
     for parameter in parameters:
         if parameter.name not in arguments:
-            takes_rest = False  # what follows is given by name, or a default would be taken over
+            passes_varargs = False  # the rest goes by name, since this one keeps its default
             continue
         value = arguments[parameter.name]
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -73,7 +73,7 @@ def _spread(
         elif parameter.kind is parameter.VAR_KEYWORD:
             keywords.update(value)
         elif parameter.kind is parameter.POSITIONAL_ONLY or (
-            takes_rest and parameter.kind is not parameter.KEYWORD_ONLY
+            passes_varargs and parameter.kind is not parameter.KEYWORD_ONLY
         ):
             positional.append(value)
         else:
@@ -82,7 +82,7 @@ def _spread(
 
 
 def seed(number: int = 0) -> None:
-    """Make what is random the same in every call with the same arguments."""
+    """Seed the random generators of Python, numpy and the loaded libraries."""
     random.seed(number)
     numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "random"):
@@ -94,12 +94,12 @@ def seed(number: int = 0) -> None:
 _NUMPY_SEEDS = 1 << 32
 
 
-def consumed(returned: Any) -> Any:
-    """Return a result: of a lazy one the first items, of a coroutine its value."""
+def consume(returned: Any) -> Any:
+    """Return a result as data: the first items of a lazy result, the value of a coroutine."""
     if inspect.isawaitable(returned):
         return asyncio.run(_awaited(returned))
     if inspect.isasyncgen(returned):
-        return asyncio.run(_taken(returned))
+        return asyncio.run(_first_items(returned))
     if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)):
         return list(itertools.islice(returned, MAX_ITEMS))
     return returned
@@ -109,10 +109,10 @@ async def _awaited(returned: Any) -> Any:
     return await returned
 
 
-async def _taken(returned: Any) -> list[Any]:
-    found: list[Any] = []
+async def _first_items(returned: Any) -> list[Any]:
+    items: list[Any] = []
     async for item in returned:
-        found.append(item)
-        if len(found) == MAX_ITEMS:
+        items.append(item)
+        if len(items) == MAX_ITEMS:
             break
-    return found
+    return items

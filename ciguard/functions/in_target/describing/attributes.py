@@ -1,7 +1,8 @@
-"""What a constructor keeps of its arguments, `self.size = size`: what preconditions say of `self`.
+"""Attributes that a constructor copies from its arguments, as `self.size = size` does.
 
-The source is read, nothing is run. What is assigned more than once, under a condition or from more
-than arguments is left out: the living object is asked in any case.
+With these, preconditions on `self` become preconditions on the constructor's arguments. The source
+is read; nothing is run. Attributes that are assigned twice, under a condition or from other values
+are left out, since the object itself is checked in any case.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -18,50 +19,53 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 LENGTH = "__len__"
-"""Attribute that stands for the length of the object."""
+"""Name of the pseudo-attribute for the object's length."""
 
 
 def attributes_of(owner: Any, constructor: Any) -> dict[str, str]:
-    """Return the attributes of a fresh object, as expressions of its constructor's arguments.
+    """Return a new object's attributes as expressions of its constructor's arguments.
 
     Args:
         owner: class of the object.
-        constructor: its `__init__`, or that of a base; the class itself where there is none.
+        constructor: the `__init__` of the class or of a base; the class itself if there is none.
     """
     if "__init__" in vars(owner) and dataclasses.is_dataclass(owner):
-        fields = [f.name for f in dataclasses.fields(owner) if f.init]
+        fields = [field.name for field in dataclasses.fields(owner) if field.init]
         return {name: name for name in fields if "__post_init__" not in vars(owner)}
-    tree, classes = _tree_of(constructor), _classes(owner)
-    if not isinstance(tree, ast.FunctionDef) or not tree.args.args or not classes:
+    tree, class_trees = _parsed_source(constructor), _class_trees(owner)
+    if not isinstance(tree, ast.FunctionDef) or not tree.args.args or not class_trees:
         return {}
-    own = tree.args.args[0].arg
-    names = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
-    unchanged = names - {own} - {n.id for n in ast.walk(tree) if _is_stored(n)}
-    assigned = [name for one in classes for name in _assigned(one)]
-    found: dict[str, ast.expr] = {}
-    for name, value in _kept(tree, own):
-        written = _Inlined(own, found).visit(value)
+    self_name = tree.args.args[0].arg
+    names = {
+        argument.arg
+        for argument in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)
+    }
+    unchanged = names - {self_name} - {node.id for node in ast.walk(tree) if _is_stored(node)}
+    assigned = [name for class_tree in class_trees for name in _written_attributes(class_tree)]
+    attributes: dict[str, ast.expr] = {}
+    for name, value in _assignments_to_self(tree, self_name):
+        inlined = _AttributeInliner(self_name, attributes).visit(value)
         is_fixed = assigned.count(name) == 1 and not _is_property(owner, name)
-        if is_fixed and _is_plain(written, unchanged):
-            found[name] = written
-    found.update(_length(classes, found))
-    return {name: ast.unparse(value) for name, value in found.items()}
+        if is_fixed and _is_pure_expression(inlined, unchanged):
+            attributes[name] = inlined
+    attributes.update(_length_expression(class_trees, attributes))
+    return {name: ast.unparse(value) for name, value in attributes.items()}
 
 
-def _classes(owner: Any) -> list[ast.AST]:
-    """Return the source of a class and its bases, up to the one that has the constructor.
+def _class_trees(owner: Any) -> list[ast.AST]:
+    """Return the syntax trees of a class and its bases, up to the one that has the constructor.
 
-    Nothing where one of them has no source.
+    Empty if the source of one is missing.
     """
-    found = []
+    trees = []
     for base in owner.__mro__:
-        found.append(_tree_of(base))
+        trees.append(_parsed_source(base))
         if "__init__" in vars(base):
             break
-    return [tree for tree in found if tree is not None] if None not in found else []
+    return [] if None in trees else [tree for tree in trees if tree is not None]
 
 
-def _tree_of(item: Any) -> ast.AST | None:
+def _parsed_source(item: Any) -> ast.AST | None:
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
@@ -72,21 +76,21 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
 
 
-def _assigned(tree: ast.AST) -> Iterator[str]:
-    """Yield the names of all attributes that are set or deleted, of whatever object."""
+def _written_attributes(tree: ast.AST) -> Iterator[str]:
+    """Yield the name of each attribute that is set or deleted, of any object."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             yield node.attr
 
 
-def _kept(tree: ast.FunctionDef, own: str) -> Iterator[tuple[str, ast.expr]]:
-    """Yield what statements of the body itself assign to attributes of the object."""
+def _assignments_to_self(tree: ast.FunctionDef, self_name: str) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the attributes of the object that top-level statements assign, with their values."""
     for node in tree.body:
         targets: list[ast.expr] = []
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                if isinstance(target, ast.Attribute) and _is_name(target.value, own):
+                if isinstance(target, ast.Attribute) and _is_name(target.value, self_name):
                     yield target.attr, node.value
 
 
@@ -94,34 +98,34 @@ def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-class _Inlined(ast.NodeTransformer):
-    """Puts what attributes were assigned in the place of these."""
+class _AttributeInliner(ast.NodeTransformer):
+    """Replaces attributes of the object by the expressions that they were assigned."""
 
-    def __init__(self, own: str, known: dict[str, ast.expr]) -> None:
-        self._own = own
+    def __init__(self, self_name: str, known: dict[str, ast.expr]) -> None:
+        self._self_name = self_name
         self._known = known
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
-        return self._known.get(node.attr, node) if _is_name(node.value, self._own) else node
+        return self._known.get(node.attr, node) if _is_name(node.value, self._self_name) else node
 
 
-def _is_plain(value: ast.expr, names: set[str]) -> bool:
-    """Return whether an expression is of arguments that nothing has changed."""
-    if not isinstance(value, _PLAIN):
+def _is_pure_expression(value: ast.expr, names: set[str]) -> bool:
+    """Return whether an expression depends on unchanged arguments only."""
+    if not isinstance(value, _PURE_NODES):
         return False
     for node in ast.walk(value):
-        if isinstance(node, ast.Name) and node.id not in names | _FUNCTIONS:
+        if isinstance(node, ast.Name) and node.id not in names | _PURE_FUNCTIONS:
             return False
         if isinstance(node, ast.Call):
-            is_known = isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS
+            is_known = isinstance(node.func, ast.Name) and node.func.id in _PURE_FUNCTIONS
             if not is_known or node.keywords:
                 return False
     return True
 
 
-_FUNCTIONS = frozenset(("len", "min", "max", "int", "abs", "sum"))
-_PLAIN = (
+_PURE_FUNCTIONS = frozenset(("len", "min", "max", "int", "abs", "sum"))
+_PURE_NODES = (
     ast.Name, ast.Constant, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.Tuple, ast.List,
 )  # fmt: skip
 
@@ -130,18 +134,24 @@ def _is_property(owner: Any, name: str) -> bool:
     return hasattr(getattr(owner, name, None), "__get__")
 
 
-def _length(classes: list[ast.AST], known: dict[str, ast.expr]) -> dict[str, ast.expr]:
-    """Return what `__len__` returns, if that is all it does."""
+def _length_expression(
+    class_trees: list[ast.AST], attributes: dict[str, ast.expr]
+) -> dict[str, ast.expr]:
+    """Return the expression that `__len__` returns, if it does nothing else."""
     methods = [
         node
-        for tree in classes
+        for tree in class_trees
         for node in getattr(tree, "body", ())
         if isinstance(node, ast.FunctionDef) and node.name == LENGTH
     ]
-    last = methods[0].body[-1] if methods else None
-    if not isinstance(last, ast.Return) or last.value is None or len(methods[0].body) != 1:
+    statement = methods[0].body[-1] if methods else None
+    if (
+        not isinstance(statement, ast.Return)
+        or statement.value is None
+        or len(methods[0].body) != 1
+    ):
         return {}
-    own = methods[0].args.args[0].arg
-    value = _Inlined(own, known).visit(last.value)
+    self_name = methods[0].args.args[0].arg
+    value = _AttributeInliner(self_name, attributes).visit(statement.value)
     free = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-    return {LENGTH: value} if own not in free else {}
+    return {LENGTH: value} if self_name not in free else {}

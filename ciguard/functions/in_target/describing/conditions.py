@@ -1,4 +1,4 @@
-"""Conditions of annotations, `@require("len(xs) <= n")`: as text, and evaluated on live arguments.
+"""Conditions of annotations, `@require("len(xs) <= n")`: as text, and as callables.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -14,61 +14,65 @@ from typing import Any, Callable
 Json = Any
 
 RESULT = "result"
-"""Name of what was returned, in postconditions."""
+"""Name of the returned value in postconditions."""
 
 
 def condition_json(
     condition: Any, line: int, names: set[str], visible: set[str], key: str
 ) -> tuple[Json, str]:
-    """Return a condition as `{"text", "line", "names"}` and, where it is wrong, why.
+    """Return a condition as `{"text", "line", "names"}`, and an error message or "".
 
     Args:
-        condition: text, or a function of some of the arguments.
-        line: where it is stated.
-        names: of the arguments of the function that it is stated of.
-        visible: what else it may name; see `visible_in`.
+        condition: the condition, as text or as a function of some arguments.
+        line: line of the condition.
+        names: names of the annotated function's arguments.
+        visible: other names that the condition may use; see `visible_in`.
         key: `requires` or `ensures`.
     """
     if isinstance(condition, str):
-        text, used, problem = _of_text(condition)
+        text, used, problem = _parse_text(condition)
     else:
-        text, used, problem = _of_function(condition, names)
+        text, used, problem = _parse_function(condition, names)
     if problem:
         return None, f"{key[:-1]}: {problem}"
     unknown = sorted(used - names - visible)
     if unknown:
         listed = ", ".join(sorted(names)) or "none"
-        return None, f"{key[:-1]} names {unknown[0]!r}; its arguments are {listed}"
+        return None, f"{key[:-1]} names {unknown[0]!r}, which is no argument; arguments: {listed}"
     return {"text": text, "line": line, "names": sorted(used & names)}, ""
 
 
-def _of_text(text: str) -> tuple[str, set[str], str]:
+def _parse_text(text: str) -> tuple[str, set[str], str]:
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        return text, set(), f"{text!r} is no expression: {error.msg}"
+        return text, set(), f"{text!r} is not an expression: {error.msg}"
     return ast.unparse(tree), _free_names(tree), ""
 
 
-def _of_function(condition: Any, names: set[str]) -> tuple[str, set[str], str]:
+def _parse_function(condition: Any, names: set[str]) -> tuple[str, set[str], str]:
     try:
         parameters = inspect.signature(condition).parameters.values()
     except (TypeError, ValueError) as error:
-        return "", set(), f"its arguments cannot be told: {error}"
-    used = {p.name for p in parameters if p.default is p.empty or p.name in names}
-    return _source_of(condition) or _called(condition, sorted(used)), used, ""
+        return "", set(), f"its signature cannot be read: {error}"
+    used = {
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty or parameter.name in names
+    }
+    return _lambda_source(condition) or _call_text(condition, sorted(used)), used, ""
 
 
-def _called(condition: Any, used: list[str]) -> str:
-    """Return the call of a function that has a name, else words."""
+def _call_text(condition: Any, arguments: list[str]) -> str:
+    """Return the call of a named function as text; a description of any other callable."""
     name = str(getattr(condition, "__name__", ""))
     if not name.isidentifier():
-        return f"a function of {', '.join(used)}"
-    return f"{name}({', '.join(f'{one}={one}' for one in used)})"
+        return f"a function of {', '.join(arguments)}"
+    return f"{name}({', '.join(f'{argument}={argument}' for argument in arguments)})"
 
 
-def _source_of(condition: Any) -> str:
-    """Return the body of a lambda that stands alone on its line; empty for anything else."""
+def _lambda_source(condition: Any) -> str:
+    """Return the body of a lambda that is the only one on its line; empty for other callables."""
     code = getattr(condition, "__code__", None)
     if code is None or code.co_name != "<lambda>":
         return ""
@@ -76,22 +80,22 @@ def _source_of(condition: Any) -> str:
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
     except SyntaxError:
         return ""
-    found = [
+    lambdas = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
     ]
-    if len(found) != 1 or _defaults(condition):
+    if len(lambdas) != 1 or _has_defaults(condition):
         return ""
-    return ast.unparse(found[0].body)
+    return ast.unparse(lambdas[0].body)
 
 
-def _defaults(condition: Any) -> bool:
+def _has_defaults(condition: Any) -> bool:
     return bool(condition.__defaults__ or condition.__kwdefaults__)
 
 
 def _free_names(tree: ast.AST) -> set[str]:
-    """Return the names that an expression takes from outside."""
+    """Return the names that an expression uses but does not bind."""
     loaded: set[str] = set()
     bound: set[str] = set()
     for node in ast.walk(tree):
@@ -104,21 +108,21 @@ def _free_names(tree: ast.AST) -> set[str]:
 
 def visible_in(function: Any, key: str) -> set[str]:
     """Return the names that conditions of a function may use besides its arguments."""
-    seen = set(vars(builtins)) | set(getattr(function, "__globals__", {})) | {"self", "cls"}
+    visible = set(vars(builtins)) | set(getattr(function, "__globals__", {})) | {"self", "cls"}
     code = getattr(function, "__code__", None)
     if code is not None:
-        seen |= set(code.co_freevars)
-    return seen | {RESULT} if key == "ensures" else seen
+        visible |= set(code.co_freevars)
+    return visible | {RESULT} if key == "ensures" else visible
 
 
 class CallableCondition:
-    """A condition that can be asked of live arguments.
+    """A condition that can be evaluated on actual arguments.
 
     Args:
-        condition: text, or a function of some of the arguments.
-        function: that it is stated of, whose globals the text may name.
-        line: where it is stated.
-        scope: more that the text may name: what stands in a sidecar.
+        condition: the condition, as text or as a function of some arguments.
+        function: the annotated function, whose globals the text may name.
+        line: line of the condition.
+        scope: further names that the text may use, such as those of a sidecar.
     """
 
     def __init__(
@@ -126,45 +130,47 @@ class CallableCondition:
     ) -> None:
         self.line = line
         self.text = condition if isinstance(condition, str) else ""
-        self.shown = self.text or _of_function(condition, set())[0]
-        """What a person reads: of a function its body, or its name."""
+        self.shown = self.text or _parse_function(condition, set())[0]
+        """Text for reports: the condition, the body of a lambda, or a call of a named function."""
         self._scope = scope or {}
-        self._ask = self._by_text(function) if self.text else self._by_function(condition)
+        self._evaluate = (
+            self._text_evaluator(function) if self.text else self._function_evaluator(condition)
+        )
 
     def holds(self, arguments: dict[str, Any]) -> bool:
-        """Return whether it holds.
+        """Return whether the condition holds for the arguments.
 
         Raises:
-            Exception: whatever evaluating it raises.
+            Exception: whatever its evaluation raises.
         """
-        return bool(self._ask(arguments))
+        return bool(self._evaluate(arguments))
 
-    def _by_text(self, function: Any) -> Callable[[dict[str, Any]], Any]:
+    def _text_evaluator(self, function: Any) -> Callable[[dict[str, Any]], Any]:
         code = compile(self.text.strip(), f"<condition of {function.__name__}>", "eval")
         scope = {**self._scope, **getattr(function, "__globals__", {})}
-        closure = _closure(function)
+        closure = _closure_variables(function)
 
-        def ask(arguments: dict[str, Any]) -> Any:
-            # Names inside comprehensions are looked up in the globals, so all are put there.
+        def evaluate(arguments: dict[str, Any]) -> Any:
+            # Comprehensions look names up in the globals, so the globals hold all names.
             return eval(code, {**scope, **closure, **arguments})  # noqa: S307 - the user's own code
 
-        return ask
+        return evaluate
 
-    def _by_function(self, condition: Any) -> Callable[[dict[str, Any]], Any]:
-        wanted = list(inspect.signature(condition).parameters)
+    def _function_evaluator(self, condition: Any) -> Callable[[dict[str, Any]], Any]:
+        parameters = list(inspect.signature(condition).parameters)
 
-        def ask(arguments: dict[str, Any]) -> Any:
-            return condition(**{name: arguments[name] for name in wanted if name in arguments})
+        def evaluate(arguments: dict[str, Any]) -> Any:
+            return condition(**{name: arguments[name] for name in parameters if name in arguments})
 
-        return ask
+        return evaluate
 
 
-def _closure(function: Any) -> dict[str, Any]:
+def _closure_variables(function: Any) -> dict[str, Any]:
     code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None)
-    found = {}
+    variables = {}
     for name, cell in zip(code.co_freevars if code else (), cells or ()):
         try:
-            found[name] = cell.cell_contents
+            variables[name] = cell.cell_contents
         except ValueError:
-            continue  # not yet assigned
-    return found
+            continue  # the variable is not assigned yet
+    return variables

@@ -1,9 +1,9 @@
 """Constraints of annotations as JSON, written in the target: `{"kind": "ints", "min": 1}`.
 
-A reference becomes `{"ref": "len(xs)"}`. A value that was listed becomes `{"value": …}`, the form
-of `domain.values.value_to_json`, where it is data; else `{"choice": 3, "name": "Mode.MAX"}`: its
-place among the objects that this argument was given, which only the process that imported the
-module can look up, and what the module calls it, if anything.
+A reference becomes `{"ref": "len(xs)"}`. A listed value becomes `{"value": …}`, in the form of
+`domain.values.value_to_json`, if it has one. Any other object becomes a choice,
+`{"choice": 3, "name": "Mode.MAX"}`: its index among the objects of this argument, and its name in
+the module, if any. Only the process that imported the module can look a choice up.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -20,35 +20,39 @@ from ciguard.domain.dtypes import EVERY
 Json = Any
 
 CHOICE = "ciguard.choice"
-"""`CallValue` of this name: the object at a place (function, argument, number), and its name."""
+"""Name of a `CallValue` that stands for an object, with the arguments (function, argument, index,
+name).
+"""
 EXAMPLES = "cc_example"
-"""Argument that objects in a constructor's examples are of."""
+"""Pseudo-argument that holds the objects of a constructor's examples."""
 TENSOR = "ciguard.tensor"
-"""`CallValue` of this name: a tensor of another library than the module's (library, array)."""
+"""Name of a `CallValue` for a tensor of another library than the module's, with (library, array).
+"""
 DTYPE = "ciguard.dtype"
-"""Likewise a dtype object (library, name)."""
+"""Name of a `CallValue` for a dtype object, with (library, name)."""
 
 
 def generator_call(name: str) -> str:
-    """Return what a `CallValue` names that calls an annotated function: `:gan_gens`."""
+    """Return the name of a `CallValue` that calls an annotated function, such as `:gan_gens`."""
     return name if ":" in name else f":{name}"
 
 
 class CannotEncodeError(ValueError):
-    """A constraint that cannot be meant; the message says why."""
+    """A constraint is invalid; the message says why."""
 
 
 class NoDataError(ValueError):
-    """An object that has no form as data."""
+    """An object has no form as data."""
 
 
 class ConstraintEncoder:
-    """Writes the constraints of one argument.
+    """Writes the constraints of one argument as JSON.
 
     Args:
-        choices: receives the objects that have no data form; a choice is a place in it.
-        name_of: returns the name of the annotated function that `objs` was given.
-        own_module: of which objects are no members by name: it may be imported under another name.
+        choices: list that collects the objects without a data form; a choice is an index into it.
+        name_of: returns the name of the annotated function that `objs` refers to.
+        own_module: name of the module. Its objects are not encoded by path, since the module may be
+            imported under another name.
     """
 
     def __init__(
@@ -59,22 +63,22 @@ class ConstraintEncoder:
         self._own_module = own_module
 
     def spec(self, values: Any) -> Json:
-        """Return the JSON form of a constraint; what is none stands for itself.
+        """Return the JSON form of a constraint; any other value stands for itself.
 
         Raises:
-            CannotEncodeError: if it names what there is not.
+            CannotEncodeError: if the constraint is invalid, such as one of an unknown kind.
         """
         if not is_values(values):
             return {"kind": "froms", "values": [self.item(values)]}
         try:
-            write = _WRITERS[values.kind]
+            write = _OPTION_WRITERS[values.kind]
         except KeyError:
-            msg = f"{values.kind} is no constraint that this version of ciguard knows"
+            msg = f"this version of ciguard has no constraint {values.kind}"
             raise CannotEncodeError(msg) from None
         return {"kind": values.kind, **write(self, values.options)}
 
     def item(self, value: Any) -> Json:
-        """Return the JSON form of one value that was listed."""
+        """Return the JSON form of one listed value."""
         try:
             return {"value": as_data(value, self._own_module)}
         except NoDataError:
@@ -83,21 +87,21 @@ class ConstraintEncoder:
             return {"choice": len(self._choices) - 1, "name": name}
 
     def generator(self, function: Any) -> Json:
-        """Return the name of a generator.
+        """Return the name of a generator function.
 
         Raises:
-            CannotEncodeError: if it is no annotated function.
+            CannotEncodeError: if it is not an annotated function.
         """
         return self._name_of(function)
 
 
 def is_values(item: Any) -> bool:
-    """Return whether something is a constraint, of ciguard's annotations or of a copy of them."""
+    """Return whether an object is a constraint, of ciguard's annotations or of a copy of them."""
     return type(item).__name__ == "Values" and hasattr(item, "kind") and hasattr(item, "options")
 
 
 def is_ref(item: Any) -> bool:
-    """Return whether something follows from other arguments."""
+    """Return whether an object is a reference to other arguments."""
     return type(item).__name__ == "Ref" and hasattr(item, "expression")
 
 
@@ -105,11 +109,11 @@ def as_data(value: Any, own_module: str = "") -> Json:
     """Return a value in the form of `ciguard.domain.values.value_to_json`.
 
     Raises:
-        NoDataError: if it has none.
+        NoDataError: if the value has no such form.
     """
-    write = _DATA.get(type(value))
-    if write is not None:
-        return write(value, own_module)
+    encode = _DATA_ENCODERS.get(type(value))
+    if encode is not None:
+        return encode(value, own_module)
     return _member(value, own_module)
 
 
@@ -124,7 +128,7 @@ def _dictionary(value: dict[Any, Any], own_module: str) -> Json:
     return ["d", [[key, as_data(item, own_module)] for key, item in value.items()]]
 
 
-_DATA: dict[type, Callable[[Any, str], Json]] = {
+_DATA_ENCODERS: dict[type, Callable[[Any, str], Json]] = {
     type(None): lambda value, _: value,
     bool: lambda value, _: value,
     int: lambda value, _: value,
@@ -136,54 +140,54 @@ _DATA: dict[type, Callable[[Any, str], Json]] = {
     tuple: lambda value, own: ["p", [as_data(item, own) for item in value]],
     dict: _dictionary,
 }
-"""Exact types only: a subclass, such as a named tuple or a member of an enumeration, is more."""
+"""Encoders by exact type: subclasses, such as named tuples and enumerations, carry more."""
 
 
 def _member(value: Any, own_module: str) -> Json:
-    """Name what a library has by its path: `["m", "keras.activations.relu"]`."""
+    """Encode an object of a library by its path, such as `["m", "keras.activations.relu"]`."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if name is None and _is_dotted(str(value)):  # a dtype: `torch.float32`
         module, _, name = str(value).rpartition(".")
     if not isinstance(module, str) or not isinstance(name, str) or module == own_module:
         raise NoDataError(value)
-    found: Any = sys.modules.get(module)
+    item: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    if found is not value:
+        item = getattr(item, part, None)
+    if item is not value:
         raise NoDataError(value)
     return ["m", f"{module}.{name}"]
 
 
 def name_in(module: Any, value: Any) -> str:
-    """Return the dotted name of an object in a module, a member of an enumeration's for example.
+    """Return the dotted name of an object in a module, such as an enumeration's member.
 
-    Empty where it has none.
+    Empty if the object has no name there.
     """
     scope = getattr(module, "__dict__", {})
     if isinstance(value, enum.Enum):
         paths = [f"{type(value).__qualname__}.{value.name}"]
     else:
-        shown = (getattr(value, "__qualname__", None), repr(value))
-        paths = [name for name in shown if isinstance(name, str) and _is_dotted(f".{name}")]
+        candidates = (getattr(value, "__qualname__", None), repr(value))
+        paths = [name for name in candidates if isinstance(name, str) and _is_dotted(f".{name}")]
         paths += [name for name, item in list(scope.items()) if item is value]
-    return next((path for path in paths if path and _at(scope, path) is value), "")
+    return next((path for path in paths if path and _resolved(scope, path) is value), "")
 
 
 def _is_dotted(text: str) -> bool:
-    """Return whether a text is a name behind that of a module, or behind nothing: `.relu`."""
+    """Return whether a text is a dotted name; it may begin with the dot, as `.relu`."""
     first, *rest = text.split(".")
     return bool(rest) and all(part.isidentifier() for part in ([first] if first else []) + rest)
 
 
-def _at(scope: dict[str, Any], path: str) -> Any:
+def _resolved(scope: dict[str, Any], path: str) -> Any:
     first, *rest = path.split(".")
-    found = scope.get(first)
+    item = scope.get(first)
     for part in rest:
-        found = getattr(found, part, None)
-    return found
+        item = getattr(item, part, None)
+    return item
 
 
-# --- options of the kinds -----------------------------------------------------------------------
+# --- options by kind -----------------------------------------------------------------------
 
 
 def _bound(value: Any) -> Json:
@@ -203,8 +207,8 @@ def _froms(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
 
 def _with_parts(*parts: str) -> Callable[[ConstraintEncoder, dict[str, Any]], Json]:
     def write(encoder: ConstraintEncoder, options: dict[str, Any]) -> Json:
-        rest = {name: value for name, value in options.items() if name not in parts}
-        written = _plain(encoder, rest)
+        others = {name: value for name, value in options.items() if name not in parts}
+        written = _plain(encoder, others)
         for part in parts:
             if part in options:
                 written[part] = encoder.spec(options[part])
@@ -254,7 +258,7 @@ def _shape(encoder: ConstraintEncoder, shape: Any) -> Json:
 
 
 def _dim(encoder: ConstraintEncoder, dim: Any) -> Json:
-    """Return a size: an int, a reference, a constraint, a symbol of the call, or None: any."""
+    """Return a dimension's size: an int, a reference, a constraint, a symbol, or None for any."""
     if is_ref(dim):
         return {"ref": dim.expression}
     if is_values(dim):
@@ -263,49 +267,49 @@ def _dim(encoder: ConstraintEncoder, dim: Any) -> Json:
         return {"size": dim}
     if dim is None or (isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0):
         return dim
-    msg = f"{dim!r} is no size of an array"
+    msg = f"{dim!r} is not a valid size of an array's dimension"
     raise CannotEncodeError(msg)
 
 
 def dtype_form(dtype: Any) -> Json:
-    """Return a reference, or the common names of one or several dtypes.
+    """Return a reference, or the library-independent names of one or several dtypes.
 
     Raises:
-        CannotEncodeError: if one is unknown.
+        CannotEncodeError: if a dtype is unknown.
     """
     if is_ref(dtype):
         return {"ref": dtype.expression}
     if is_values(dtype):
-        return _dtypes_listed(dtype)
-    several = dtype if isinstance(dtype, (list, tuple, set, frozenset)) else [dtype]
-    return [dtype_name(one) for one in several]
+        return _listed_dtypes(dtype)
+    dtypes = dtype if isinstance(dtype, (list, tuple, set, frozenset)) else [dtype]
+    return [dtype_name(item) for item in dtypes]
 
 
-def _dtypes_listed(values: Any) -> Json:
+def _listed_dtypes(values: Any) -> Json:
     listed = values.options.get("names" if values.kind == "dtypes" else "values")
     if values.kind not in ("dtypes", "froms") or not listed:
-        msg = f"{values!r} lists no dtypes"
+        msg = f"{values!r} does not list dtypes"
         raise CannotEncodeError(msg)
-    return [dtype_name(one) for one in listed]
+    return [dtype_name(item) for item in listed]
 
 
 def dtype_name(dtype: Any) -> str:
-    """Return the name that all libraries share: of `torch.float32`, `float` and the like.
+    """Return the library-independent name of a dtype, such as `torch.float32` or `float`.
 
     Raises:
-        CannotEncodeError: if it is none that a target can make from numpy.
+        CannotEncodeError: if targets cannot make arrays of it.
     """
-    name = _BUILTIN.get(dtype) if isinstance(dtype, type) else None
+    name = _BUILTIN_TYPES.get(dtype) if isinstance(dtype, type) else None
     if name is None:
-        name = dtype if isinstance(dtype, str) else _shown_name(dtype)
+        name = dtype if isinstance(dtype, str) else _name_of_dtype(dtype)
     name = _OTHER_NAMES.get(name, name)
     if name not in EVERY:
-        msg = f"{dtype!r} is no dtype that ciguard makes arrays of"
+        msg = f"ciguard cannot make arrays of dtype {dtype!r}"
         raise CannotEncodeError(msg)
     return name
 
 
-def _shown_name(dtype: Any) -> str:
+def _name_of_dtype(dtype: Any) -> str:
     for attribute in ("name", "__name__"):
         name = getattr(dtype, attribute, None)
         if isinstance(name, str):
@@ -313,14 +317,20 @@ def _shown_name(dtype: Any) -> str:
     return str(dtype).rpartition(".")[2]
 
 
-_BUILTIN = {float: "float64", int: "int64", bool: "bool", complex: "complex128", str: "string"}
+_BUILTIN_TYPES = {
+    float: "float64",
+    int: "int64",
+    bool: "bool",
+    complex: "complex128",
+    str: "string",
+}
 _OTHER_NAMES = {
     "float": "float64", "double": "float64", "half": "float16", "single": "float32",
     "int": "int64", "long": "int64", "short": "int16", "bool_": "bool", "boolean": "bool",
     "f4": "float32", "f8": "float64", "f2": "float16", "i4": "int32", "i8": "int64",
     "u1": "uint8", "i1": "int8", "i2": "int16", "str": "string",
 }  # fmt: skip
-_WRITERS: dict[str, Callable[[ConstraintEncoder, dict[str, Any]], Json]] = {
+_OPTION_WRITERS: dict[str, Callable[[ConstraintEncoder, dict[str, Any]], Json]] = {
     "froms": _froms,
     "bools": _plain,
     "ints": _plain,

@@ -33,7 +33,7 @@ Json = Any
 
 
 class ModuleDescription(Protocol):
-    """What a function needs of the description of its module."""
+    """The parts of a module's description that a function's description needs."""
 
     file: str
     module: Any
@@ -43,10 +43,10 @@ class ModuleDescription(Protocol):
         """Describe a function unless it is described already, and return its name."""
 
     def add_generator(self, generator: Any) -> str:
-        """Describe what `objs` was given, and return its name."""
+        """Describe the generator function of an `objs`, and return its name."""
 
     def problem(self, function: str, line: int, message: str, file: str = "") -> None:
-        """Note that an annotation is wrong."""
+        """Record that an annotation is wrong."""
 
 
 class FunctionDescription:
@@ -58,10 +58,10 @@ class FunctionDescription:
         self._plain = inspect.unwrap(place.function)
         self._notes = notes_on(place.function) or {}
         self._line, self._file = self._origin()
-        self._is_excluded = self._excluded()
+        self._is_excluded = self._is_not_tested()
 
     def json(self) -> Json:
-        """Return the description; see `specs/reading.py` for its form."""
+        """Return the description; see `specs/reading.py` for the schema."""
         place, notes = self._place, self._notes
         parameters = self._parameters()
         exceptions = notes.get("raises", ())
@@ -76,7 +76,10 @@ class FunctionDescription:
             "parameters": parameters,
             "requires": self._conditions("requires", parameters),
             "ensures": self._conditions("ensures", parameters),
-            "raises": [*(e.__name__ for e in exceptions), *documented_exceptions(self._plain)],
+            "raises": [
+                *(error.__name__ for error in exceptions),
+                *documented_exceptions(self._plain),
+            ],
             "timeout": notes.get("timeout"),
             "excluded": self._is_excluded,
             "generator": bool(notes.get("generator")),
@@ -93,19 +96,19 @@ class FunctionDescription:
         }
 
     def _origin(self) -> tuple[int, str]:
-        """Return line and file; what was generated for a class, as by dataclasses, is the class."""
-        found = self._plain
-        if getattr(found, "__code__", None) and found.__code__.co_filename == "<string>":
-            found = self._place.owner or found
+        """Return line and file; for generated code, as of dataclasses, those of the class."""
+        source = self._plain
+        if getattr(source, "__code__", None) and source.__code__.co_filename == "<string>":
+            source = self._place.owner or source
         file = self._description.file
-        with suppress(TypeError):  # of a class that has no file
-            file = inspect.getsourcefile(found) or file
-        return line_of(found, self._notes), file
+        with suppress(TypeError):  # raised for a class without a file
+            file = inspect.getsourcefile(source) or file
+        return line_of(source, self._notes), file
 
-    def _excluded(self) -> bool:
+    def _is_not_tested(self) -> bool:
         owner = notes_on(self._place.owner) if self._place.owner is not None else None
         excluded = [self._notes.get("exclude"), (owner or {}).get("exclude")]
-        # A constructor that is not annotated is described for the methods, not to be tested.
+        # A constructor without annotations is described for the methods but not tested.
         is_own = ":" not in self._place.name and is_annotated(self._place.function)
         return any(excluded) or not is_own
 
@@ -115,63 +118,72 @@ class FunctionDescription:
 
     def _parameters(self) -> list[Json]:
         signature = self._signature()
-        given = self._arguments(set(signature))
-        hints = hints_of(self._hinted())
-        found = [self._parameter(p, given, hints) for p in signature.values()]
-        if found and calls_instance(self._place):
-            found[0]["kind"] = "positional_only"  # by which a layer knows its inputs
-        return found
+        annotations = self._arguments(set(signature))
+        hints = hints_of(self._function_with_hints())
+        parameters = [
+            self._parameter(parameter, annotations, hints) for parameter in signature.values()
+        ]
+        if parameters and calls_instance(self._place):
+            parameters[0]["kind"] = (
+                "positional_only"  # a layer of Keras finds its inputs by position
+            )
+        return parameters
 
     def _signature(self) -> dict[str, inspect.Parameter]:
         try:
-            found = dict(inspect.signature(self._place.function).parameters)
+            parameters = dict(inspect.signature(self._place.function).parameters)
         except (TypeError, ValueError) as error:
-            self._problem(self._line, f"its arguments cannot be told: {error}")
+            self._problem(self._line, f"its signature cannot be read: {error}")
             return {}
         takes_self = self._place.kind in ("method", "classmethod", "property", "constructor")
         if takes_self and not inspect.isclass(self._place.function):
-            found.pop(next(iter(found), ""), None)
-        return found
+            parameters.pop(next(iter(parameters), ""), None)
+        return parameters
 
-    def _hinted(self) -> Any:
+    def _function_with_hints(self) -> Any:
         plain = self._plain
         return plain.__init__ if inspect.isclass(plain) else plain
 
-    def _arguments(self, known: set[str]) -> dict[str, tuple[Any, int]]:
-        given: dict[str, tuple[Any, int]] = {}
+    def _arguments(self, names: set[str]) -> dict[str, tuple[Any, int]]:
+        annotations: dict[str, tuple[Any, int]] = {}
         for name, values, line in self._notes.get("args", ()):
-            if name not in known:
-                listed = ", ".join(sorted(known)) or "none"
-                self._problem(line, f"{self._place.name} has no argument {name!r}; it has {listed}")
-            elif name in given:
+            if name not in names:
+                listed = ", ".join(sorted(names)) or "none"
+                self._problem(
+                    line, f"{self._place.name} has no argument {name!r}; arguments: {listed}"
+                )
+            elif name in annotations:
                 self._problem(line, f"argument {name!r} of {self._place.name} is annotated twice")
             else:
-                given[name] = (values, line)
-        return given
+                annotations[name] = (values, line)
+        return annotations
 
     def _parameter(
-        self, parameter: inspect.Parameter, given: dict[str, tuple[Any, int]], hints: dict[str, Any]
+        self,
+        parameter: inspect.Parameter,
+        annotations: dict[str, tuple[Any, int]],
+        hints: dict[str, Any],
     ) -> Json:
-        values, line = given.get(parameter.name, (None, self._line))
-        is_open = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        has_default = is_open or parameter.default is not parameter.empty
+        values, line = annotations.get(parameter.name, (None, self._line))
+        is_variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        has_default = is_variadic or parameter.default is not parameter.empty
         spec = None
-        if parameter.name in given:
+        if parameter.name in annotations:
             spec = self._annotated(parameter.name, values, line)
-        elif not is_open:
+        elif not is_variadic:
             spec = self._hinted_spec(parameter.name, hints, has_default=has_default)
         return {
             "name": parameter.name,
             "kind": parameter.kind.name.lower(),
             "spec": spec,
             "default": has_default,
-            "wrong": parameter.name in given and spec is None,
+            "wrong": parameter.name in annotations and spec is None,
             "value": self._default(parameter),
             "line": line,
         }
 
     def _default(self, parameter: inspect.Parameter) -> Json:
-        """Return the default as data, in a list; empty where there is none or it has no form."""
+        """Return the default as data, in a list; empty if there is none or it has no form."""
         if parameter.default is parameter.empty:
             return []
         try:
@@ -192,22 +204,22 @@ class FunctionDescription:
             return None
 
     def _hinted_spec(self, name: str, hints: dict[str, Any], *, has_default: bool) -> Json:
-        found = hint_spec(hints[name], self._encoder(name)) if name in hints else None
-        if found is not None and (found.is_exact or not has_default):
-            return found.spec
+        hint = hint_spec(hints[name], self._encoder(name)) if name in hints else None
+        if hint is not None and (hint.is_exact or not has_default):
+            return hint.spec
         return None
 
     def _conditions(self, key: str, parameters: list[Json]) -> list[Json]:
         names = {parameter["name"] for parameter in parameters}
-        written = []
+        conditions = []
         for condition, line in self._notes.get(key, ()):
             visible = visible_in(self._plain, key) | set(self._notes.get("scope", ()))
-            found, problem = condition_json(condition, line, names, visible, key)
+            encoded, problem = condition_json(condition, line, names, visible, key)
             if problem:
                 self._problem(line, f"{self._place.name}: {problem}")
             else:
-                written.append(found)
-        return written
+                conditions.append(encoded)
+        return conditions
 
     def _constructor(self) -> str:
         if self._place.kind not in ("method", "property"):
@@ -222,16 +234,18 @@ class FunctionDescription:
     def _examples(self, parameters: list[Json]) -> list[Json]:
         encoder = self._encoder(EXAMPLES)
         names = [parameter["name"] for parameter in parameters]
-        found = []
+        examples = []
         for example in self._notes.get("examples", ()):
-            problem = self._misfit(example)
+            problem = self._mismatch(example)
             if problem:
                 self._problem(self._line, f"cc_example of {self._place.name}: {problem}")
             else:
-                found.append([[n, encoder.item(v)] for n, v in zip(names, example)])
-        return found
+                examples.append(
+                    [[name, encoder.item(value)] for name, value in zip(names, example)]
+                )
+        return examples
 
-    def _misfit(self, example: list[Any]) -> str:
+    def _mismatch(self, example: list[Any]) -> str:
         is_class = inspect.isclass(self._place.function)
         try:
             signature = inspect.signature(self._place.function)

@@ -1,4 +1,4 @@
-"""Shapes of jaxtyping, such as `Float[Tensor, "batch channels 3"]`, read as constraints.
+"""Shapes of jaxtyping, such as `Float[Tensor, "batch channels 3"]`, as constraints.
 
 Nothing of jaxtyping is imported: its hints are recognised by their attributes.
 """
@@ -18,16 +18,17 @@ def is_shaped(hint: Any) -> bool:
     return isinstance(getattr(hint, "dim_str", None), str) and hasattr(hint, "dtypes")
 
 
-def shaped(hint: Any, array: Json) -> Json | None:
-    """Return the constraint that a hint is.
+def jaxtyping_spec(hint: Any, array: Json) -> Json | None:
+    """Return the constraint of a hint.
 
     Args:
-        hint: one of jaxtyping.
-        array: what its class of arrays alone says.
+        hint: a hint of jaxtyping.
+        array: constraint of its class of arrays alone.
 
     Returns:
-        None for what a constraint cannot express: what follows from an attribute of `self`, a dtype
-        that is not made.
+        The constraint. None if constraints cannot express it: a size from an attribute of `self`,
+            or
+        a dtype that ciguard does not make.
     """
     dims = [_dim(word) for word in hint.dim_str.split()]
     dtype = _dtype_of(hint, array.get("library", "numpy"))
@@ -37,26 +38,31 @@ def shaped(hint: Any, array: Json) -> Json | None:
 
 
 def _dtype_of(hint: Any, library: str) -> str | None:
-    """Return the dtype to draw: of a group, such as all floats, the one that the library prefers.
+    """Return the dtype to draw: of a group, such as all floats, the library's preferred one.
 
-    One, since operations want tensors of equal dtypes, which a hint does not say.
+    Only one is drawn, since operations require tensors of equal dtypes, which hints do not state.
     """
-    known = every_library().get(library, ArrayLibrary())
-    usual = _USUAL_OF_NUMPY if library == "numpy" else known.usual
-    if not isinstance(hint.dtypes, (list, tuple)):  # `Shaped`: any
+    array_library = every_library().get(library, ArrayLibrary())
+    usual = _USUAL_IN_NUMPY if library == "numpy" else array_library.usual
+    if not isinstance(hint.dtypes, (list, tuple)):  # `Shaped` accepts any dtype
         return usual[0]
     listed = [getattr(name, "pattern", name) for name in hint.dtypes]
     return next((name for name in (*usual, *_UNUSUAL) if name in listed), None)
 
 
-_USUAL_OF_NUMPY = ("float64", "int64", "bool", "uint8", "complex128")
-"""What numpy makes of Python's numbers; a library says of itself what it makes."""
+_USUAL_IN_NUMPY = ("float64", "int64", "bool", "uint8", "complex128")
+"""Dtypes that numpy gives to Python's numbers; a library's `usual` lists its own."""
 _UNUSUAL = ("float32", "float64", "float16", "int32", "int64", "int16", "int8", "complex64")
 
 
 def _dim(word: str) -> Json:
-    """Return the form of one dimension; `several` is a run of them, shared where it has a name."""
-    word = word.lstrip("#?")  # that it may be broadcast, or differ per leaf, is a freedom
+    """Return the JSON form of one dimension.
+
+    `several` is a run of dimensions, shared between arguments if it has a name.
+    """
+    word = word.lstrip(
+        "#?"
+    )  # prefixes that only permit more (broadcasting, differing leaves) are ignored
     word = word.partition("=")[2] or word
     if word == "...":
         return {"several": ""}

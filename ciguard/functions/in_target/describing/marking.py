@@ -1,4 +1,4 @@
-"""The marks that `pytest.mark` has put on functions, classes and modules, as JSON.
+"""Marks of `pytest.mark` on functions, classes and modules, as JSON.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -12,21 +12,21 @@ Json = Any
 
 
 def marks_of(module: Any, name: str) -> list[Json]:
-    """Return the marks of a function and of the classes it lies in, by its qualified name.
+    """Return the marks of a function and its classes, by the function's qualified name.
 
-    Functions inside functions have none of their own: pytest does not see them.
+    Nested functions have no marks of their own, since pytest does not collect them.
     """
-    found: list[Json] = []
-    owner: Any = module
+    marks: list[Json] = []
+    marked: Any = module
     for part in name.split("."):
-        owner = getattr(owner, part, None)
-        if owner is not None:
-            found += own_marks(owner)
-    return found
+        marked = getattr(marked, part, None)
+        if marked is not None:
+            marks += own_marks(marked)
+    return marks
 
 
 def own_marks(marked: Any) -> list[Json]:
-    """Return the marks of one object; those of a property are its getter's."""
+    """Return the marks of one object; of a property those of its getter."""
     inner = getattr(marked, "fget", None) or getattr(marked, "__func__", None) or marked
     marks = getattr(inner, "__dict__", {}).get("pytestmark", [])
     listed = marks if isinstance(marks, list) else [marks]
@@ -36,17 +36,17 @@ def own_marks(marked: Any) -> list[Json]:
 def _mark(mark: Any) -> Json:
     return {
         "name": mark.name,
-        "args": [_plain(item) for item in mark.args],
-        "kwargs": {name: _plain(item) for name, item in mark.kwargs.items()},
+        "args": [_mark_argument(item) for item in mark.args],
+        "kwargs": {name: _mark_argument(item) for name, item in mark.kwargs.items()},
     }
 
 
-def _plain(item: Any) -> Json:
-    """Return data as it is, exceptions by name, several as a list, anything else as its text."""
+def _mark_argument(item: Any) -> Json:
+    """Return data unchanged, an exception by name, a tuple as a list, anything else as text."""
     if isinstance(item, type) and issubclass(item, BaseException):
         return {"exception": item.__name__}
     if isinstance(item, (list, tuple)):
-        return [_plain(one) for one in item]
+        return [_mark_argument(element) for element in item]
     try:
         json.dumps(item)
     except (TypeError, ValueError):

@@ -1,8 +1,8 @@
-"""From an imported module to a description of its annotated functions, as JSON.
+"""Describes the annotated functions of an imported module as JSON.
 
-Runs in a target's interpreter: standard library only, Python 3.9 and later. The description is read
-by `specs/reading.py`; who calls the functions keeps the `Description` itself, which knows the
-functions and the objects behind the places that the JSON names.
+Runs in a target's interpreter: standard library only, Python 3.9 and later. `specs/reading.py`
+reads the description. Code that calls the functions keeps the `Description` itself, which maps
+names and choices of the JSON to functions and objects.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Json = Any
 
 
 class Description:
-    """The annotated functions of one module, living and as JSON."""
+    """The annotated functions of one module, as objects and as JSON."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -46,73 +46,84 @@ class Description:
                 self.add(place)
 
     def json(self) -> Json:
-        """Return the description; see `specs/reading.py` for its form."""
+        """Return the description; see `specs/reading.py` for the schema."""
         return {
             "module": self.module.__name__,
             "file": self.file,
             "functions": list(self._functions.values()),
             "module_test": self._module_test(),
-            "problems": sorted(self._problems, key=lambda p: (p["file"], p["line"], p["message"])),
+            "problems": sorted(
+                self._problems,
+                key=lambda problem: tuple(problem[key] for key in ("file", "line", "message")),
+            ),
         }
 
     def add(self, place: FunctionLocation) -> str:
         """Describe a function unless it is described already, and return its name."""
         if place.name in self.places:
             return place.name
-        self.places[place.name] = place  # before its arguments: generators may name each other
+        self.places[place.name] = (
+            place  # before its arguments, since generators may refer to each other
+        )
         self._functions[place.name] = FunctionDescription(self, place).json()
         return place.name
 
     def nested(self, functions: dict[str, Any], outer: str) -> Json:
-        """Describe functions that another one has defined when it was called.
+        """Describe the functions that a call of another function has defined.
 
         Args:
-            functions: as they were captured, by name; those of an earlier call are forgotten.
-            outer: name of the function that was called.
+            functions: captured functions by name; they replace those of an earlier call.
+            outer: name of the called function.
 
         Returns:
             `{"functions": […], "problems": […]}`.
         """
         known = len(self._problems)
-        described = []
+        module_description = []
         for name, function in functions.items():
             for key in [key for key in self.choices if key[0] == name]:
                 del self.choices[key]
             place = FunctionLocation(name, function, "function")
             self.places[name] = place
-            described.append({**FunctionDescription(self, place).json(), "outer": outer})
-        return {"functions": described, "problems": self._problems[known:]}
+            module_description.append({**FunctionDescription(self, place).json(), "outer": outer})
+        return {"functions": module_description, "problems": self._problems[known:]}
 
     def add_generator(self, generator: Any) -> str:
-        """Describe what `objs` was given, a function or its name, and return its name.
+        """Describe the generator of an `objs`, a function or its name, and return its name.
 
         Raises:
-            CannotEncodeError: if it is no annotated function.
+            CannotEncodeError: if it is not an annotated function.
         """
-        place = self._named(generator) if isinstance(generator, str) else self._known(generator)
+        place = (
+            self._place_of_name(generator)
+            if isinstance(generator, str)
+            else self._place_of_function(generator)
+        )
         if place is not None and place.kind in ("method", "property"):
-            msg = f"objs: {place.name} needs an instance; make it in a function"
+            msg = f"objs: {place.name} needs an instance; call it in an annotated function"
             raise CannotEncodeError(msg)
         if place is not None:
             return self.add(place)
         if isinstance(generator, str) or not inspect.isfunction(inspect.unwrap(generator)):
             shown = getattr(generator, "__name__", generator)
             if inspect.isclass(generator):
-                msg = f"objs: {shown} is of another module; make it in an annotated function"
+                msg = (
+                    f"objs: class {shown} is from another module; call it in an annotated function"
+                )
                 raise CannotEncodeError(msg)
-            msg = f"objs: there is no function {shown} in {self.module.__name__}"
+            msg = f"objs: module {self.module.__name__} has no function {shown}"
             raise CannotEncodeError(msg)
-        return self.add(self._of_another_module(generator))
+        return self.add(self._imported_function(generator))
 
-    def _named(self, name: str) -> FunctionLocation | None:
-        found = next((p for p in places_of(self.module, bare=True) if p.name == name), None)
+    def _place_of_name(self, name: str) -> FunctionLocation | None:
+        known = next((p for p in places_of(self.module, bare=True) if p.name == name), None)
         if inspect.isclass(vars(self.module).get(name)):
-            return self._known(vars(self.module)[name])
-        if found is None and inspect.isfunction(vars(self.module).get(name)):
-            return self._of_another_module(vars(self.module)[name])
-        return found
+            return self._place_of_function(vars(self.module)[name])
+        if known is None and inspect.isfunction(vars(self.module).get(name)):
+            return self._imported_function(vars(self.module)[name])
+        return known
 
-    def _known(self, generator: Any) -> FunctionLocation | None:
+    def _place_of_function(self, generator: Any) -> FunctionLocation | None:
         if inspect.isclass(generator) and generator.__module__ == self.module.__name__:
             return constructor_of(generator)
         plain = inspect.unwrap(getattr(generator, "__func__", generator))
@@ -121,19 +132,19 @@ class Description:
                 return place
         return None
 
-    def _of_another_module(self, generator: Any) -> FunctionLocation:
+    def _imported_function(self, generator: Any) -> FunctionLocation:
         name = f"{generator.__module__}:{generator.__qualname__}"
         if generator.__module__ == self.module.__name__:
             name = str(generator.__qualname__)
         return FunctionLocation(name, generator, "function")
 
     def problem(self, function: str, line: int, message: str, file: str = "") -> None:
-        """Note that an annotation is wrong."""
-        found = {
+        """Record that an annotation is wrong."""
+        problem = {
             "file": file or self.file, "line": line, "message": message, "function": function,
         }  # fmt: skip
-        if found not in self._problems:
-            self._problems.append(found)
+        if problem not in self._problems:
+            self._problems.append(problem)
 
     def _module_test(self) -> Json:
         notes = vars(self.module).get(NOTES)
@@ -142,22 +153,22 @@ class Description:
         encoder = ConstraintEncoder([], str)
         try:
             args = notes["args"]
-            spec = encoder.spec(args) if is_values(args) else _fixed(encoder, args)
+            spec = encoder.spec(args) if is_values(args) else _fixed_arguments(encoder, args)
         except (CannotEncodeError, NoDataError) as error:
             self.problem("", notes["line"], f"module_test: {error}")
             return None
         return {"args": spec, "timeout": notes["timeout"], "line": notes["line"]}
 
 
-def described(module: Any) -> Json:
+def module_description(module: Any) -> Json:
     """Return the description of an imported module's annotated functions."""
     return Description(module).json()
 
 
-def _fixed(encoder: ConstraintEncoder, args: Any) -> Json:
+def _fixed_arguments(encoder: ConstraintEncoder, args: Any) -> Json:
     items = [encoder.spec(item) for item in args or ()]
     if any("choice" in str(item) for item in items):
-        msg = "an argument of the command line is a text or a number"
+        msg = "arguments of the command line must be strings or numbers"
         raise NoDataError(msg)
     return {"kind": "tuples", "items": items}
 

@@ -1,4 +1,4 @@
-"""Annotated functions that another function defines: they exist only when that one is called.
+"""Annotated functions that another function defines: they exist only after a call of it.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -14,12 +14,12 @@ from typing import Any, Callable
 
 from ciguard.functions.in_target.describing.notes import NOTES
 
-_ANNOTATIONS = frozenset(("arg", "require", "ensure", "raises", "timeout"))
-_LOCAL = "<locals>"
+_ANNOTATION_NAMES = frozenset(("arg", "require", "ensure", "raises", "timeout"))
+_NESTED_MARK = "<locals>"
 
 
 def defines_annotated(function: Any) -> bool:
-    """Return whether the source of a function annotates functions inside it."""
+    """Return whether a function defines annotated functions, by its source."""
     code = getattr(function, "__code__", None)
     if code is None or not any(isinstance(constant, CodeType) for constant in code.co_consts):
         return False
@@ -27,57 +27,57 @@ def defines_annotated(function: Any) -> bool:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, SyntaxError, TypeError):
         return False
-    inner = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)][1:]
-    return any(_is_annotation(one) for node in inner for one in node.decorator_list)
+    nested = [node for node in ast.walk(tree) if isinstance(node, _FUNCTION_NODES)][1:]
+    return any(_is_annotation(decorator) for node in nested for decorator in node.decorator_list)
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _is_annotation(decorator: ast.expr) -> bool:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name in _ANNOTATIONS
+    return name in _ANNOTATION_NAMES
 
 
 class Capture:
-    """Hears of the functions that are annotated while it is entered, through `LISTENERS`.
+    """Context that records the functions annotated inside it, through `LISTENERS`.
 
-    There may be several lists of listeners: a program may carry a copy of the annotations.
+    There may be several lists of listeners, since a program may carry a copy of the annotations.
     """
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self._lists: list[list[Callable[[Any], None]]] = []
+        self._listener_lists: list[list[Callable[[Any], None]]] = []
         self.functions: dict[str, Any] = {}
-        """By qualified name; of several of one name the last."""
+        """Recorded functions by qualified name; the last one for a name that repeats."""
 
     def __enter__(self) -> Capture:  # noqa: PYI034 - Python 3.9 has no `Self`
-        self._lists = [
+        self._listener_lists = [
             module.LISTENERS
             for module in list(sys.modules.values())
             if isinstance(getattr(module, "LISTENERS", None), list) and hasattr(module, "notes_of")
         ]
-        for listeners in self._lists:
-            listeners.append(self._hear)
+        for listeners in self._listener_lists:
+            listeners.append(self._record)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for listeners in self._lists:
-            listeners.remove(self._hear)
+        for listeners in self._listener_lists:
+            listeners.remove(self._record)
 
-    def _hear(self, function: Any) -> None:
+    def _record(self, function: Any) -> None:
         code = getattr(function, "__code__", None)
         name = str(getattr(function, "__qualname__", ""))
         outer = name.rpartition(".")[0]
-        if code is not None and code.co_filename == self._file and outer.endswith(_LOCAL):
+        if code is not None and code.co_filename == self._file and outer.endswith(_NESTED_MARK):
             self.functions[name] = function
-            # What its conditions may name: its own closure holds only what its body uses.
-            vars(function).get(NOTES, {}).setdefault("scope", self._surroundings())
+            # Its conditions may name any outer variable; its closure holds only those of its body.
+            vars(function).get(NOTES, {}).setdefault("scope", self._outer_variables())
 
-    def _surroundings(self) -> dict[str, Any]:
-        """Return the variables of the function that defines the one just heard of."""
-        frame = sys._getframe(1)  # noqa: SLF001 - of the caller's callers
+    def _outer_variables(self) -> dict[str, Any]:
+        """Return the variables of the function that defines the recorded function."""
+        frame = sys._getframe(1)  # noqa: SLF001 - the defining function is one of the callers
         while frame.f_back is not None and frame.f_code.co_filename != self._file:
             frame = frame.f_back
         return dict(frame.f_locals)

@@ -1,4 +1,4 @@
-"""Where the annotated functions of a module are.
+"""Locations of the annotated functions of a module.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
@@ -13,19 +13,19 @@ from ciguard.functions.in_target.describing.notes import notes_on
 
 
 class FunctionLocation(NamedTuple):
-    """Where an annotated function was found."""
+    """Location of a function in a module."""
 
     name: str
     function: Any
-    """The plain function, or the class whose constructor it is."""
+    """The plain function; the class, if its constructor is generated."""
     kind: str
     """`function`, `method`, `classmethod`, `staticmethod`, `property` or `constructor`."""
     owner: Any = None
-    """Class that it belongs to."""
+    """Class that the function belongs to."""
 
 
 def places_of(module: Any, *, bare: bool = False) -> Iterator[FunctionLocation]:
-    """Yield the annotated functions of a module; all of them if `bare`."""
+    """Yield the annotated functions of a module; all functions if `bare`."""
     seen: set[int] = set()
     for name, item in list(vars(module).items()):
         if id(item) in seen or getattr(item, "__module__", None) != module.__name__:
@@ -45,7 +45,7 @@ def _members(owner: Any, name: str, *, bare: bool) -> Iterator[FunctionLocation]
         if inspect.isclass(raw) and raw.__qualname__ == f"{name}.{key}":
             yield from _members(raw, raw.__qualname__, bare=bare)
             continue
-        kind, function = _member(key, raw)
+        kind, function = _kind_and_function(key, raw)
         if function is not None and (bare or is_annotated(function)):
             yield FunctionLocation(f"{name}.{key}", function, kind, owner)
     if stated or ("__init__" not in vars(owner) and notes_on(owner) is not None):
@@ -53,42 +53,42 @@ def _members(owner: Any, name: str, *, bare: bool) -> Iterator[FunctionLocation]
 
 
 def has_stated_constructor(owner: Any) -> bool:
-    """Return whether a class itself says what its constructor takes, as a dataclass does."""
+    """Return whether annotations on the class itself describe its constructor's arguments."""
     notes = notes_on(owner) or {}
     own = vars(owner).get("__init__")
-    return any(notes.get(key) for key in _OF_CALLS) and not is_annotated(own)
+    return any(notes.get(key) for key in _CALL_NOTES) and not is_annotated(own)
 
 
-_OF_CALLS = ("args", "requires", "ensures", "raises", "examples")
+_CALL_NOTES = ("args", "requires", "ensures", "raises", "examples")
 
 
 def is_annotated(function: Any) -> bool:
-    """Return whether a function is to be tested: by its notes, or by its hints alone."""
+    """Return whether a function is to be tested: it has notes, or exact hints."""
     return notes_on(function) is not None or is_hinted(function)
 
 
 def is_abstract(place: FunctionLocation) -> bool:
-    """Return whether there can be no object that the function makes, or is called on."""
+    """Return whether the function needs an instance of an abstract class."""
     return place.kind in ("constructor", "method", "property") and inspect.isabstract(place.owner)
 
 
 def calls_instance(place: FunctionLocation) -> bool:
-    """Return whether a method is called by calling the object: `call` of a layer of Keras.
+    """Return whether a method is called through its object: `call` of a layer of Keras.
 
-    Called directly, a layer that is not built yet has none of its weights.
+    A direct call of the method would skip the creation of the layer's weights.
     """
     if place.kind != "method" or place.name.rpartition(".")[2] != "call":
         return False
     return any(
-        base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS
+        base.__name__ == "Layer" and base.__module__.partition(".")[0] in _KERAS_PACKAGES
         for base in place.owner.__mro__
     )
 
 
-_KERAS = ("keras", "tf_keras", "tensorflow")
+_KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow")
 
 
-def _member(key: str, raw: Any) -> tuple[str, Any]:
+def _kind_and_function(key: str, raw: Any) -> tuple[str, Any]:
     if isinstance(raw, (staticmethod, classmethod)):
         return type(raw).__name__, raw.__func__
     if isinstance(raw, property) or type(raw).__name__ == "cached_property":
@@ -99,7 +99,7 @@ def _member(key: str, raw: Any) -> tuple[str, Any]:
 
 
 def constructor_of(owner: Any) -> FunctionLocation:
-    """Return the place of the constructor that makes instances of a class."""
+    """Return the location of the constructor of a class."""
     name = f"{owner.__qualname__}.__init__"
     if has_stated_constructor(owner):
         return FunctionLocation(name, owner, "constructor", owner)

@@ -1,6 +1,6 @@
-"""Annotations beside a program: `NAME.annotations.py`, whose stubs carry them for `NAME.py`.
+"""Sidecars, `NAME.annotations.py`: files of stubs that carry the annotations of `NAME.py`.
 
-    target = "package.module"  # unless the file lies beside the program
+    target = "package.module"  # needed unless the file lies beside the program
 
     @arg("size", ints(1, 8))
     def build(size): ...
@@ -30,13 +30,13 @@ SUFFIX = ".annotations.py"
 
 
 def target_of(path: str) -> str:
-    """Return the module that a sidecar names as its target; empty where it names none.
+    """Return the module that a sidecar names as its target; empty if it names none.
 
-    Nothing of the file is run.
+    The file is read but not run.
 
     Raises:
-        SyntaxError: if it is no Python.
-        OSError: if it cannot be read.
+        SyntaxError: if the file is not valid Python.
+        OSError: if the file cannot be read.
     """
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read(), path)
@@ -49,40 +49,39 @@ def target_of(path: str) -> str:
 
 
 def apply_sidecar(module: Any, path: str) -> list[Json]:
-    """Move the annotations of a sidecar onto the functions of an imported module.
+    """Attach the annotations of a sidecar to the functions of an imported module.
 
     Args:
-        module: that the sidecar is for.
-        path: of the sidecar, which is run.
+        module: the module that the sidecar annotates.
+        path: path of the sidecar, which is run.
 
     Returns:
-        Problems, in the form of those of `Description`: functions that there are not, or that have
-        other arguments.
+        Problems, in the form of `Description`: functions that are missing or have other arguments.
 
     Raises:
         Exception: whatever running the sidecar raises.
     """
-    stubs = _imported(path)
+    stubs = _import_sidecar(path)
     problems = []
     for place in places_of(stubs):
-        problem = _moved(place, module, stubs, path)
+        problem = _move_notes(place, module, stubs, path)
         if problem:
             line = line_of(place.function, notes_on(place.function) or {})
             problems.append(
                 {"file": path, "line": line, "message": problem, "function": place.name}
             )
-    main = vars(stubs).get(NOTES)
-    if main is not None:
-        vars(module)[NOTES] = main
+    module_notes = vars(stubs).get(NOTES)
+    if module_notes is not None:
+        vars(module)[NOTES] = module_notes
     return problems
 
 
-def _imported(path: str) -> Any:
+def _import_sidecar(path: str) -> Any:
     stem = os.path.basename(path)[: -len(SUFFIX)]
     name = f"ciguard_sidecar_{stem}".replace(".", "_")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        msg = f"{path} is no Python file"
+        msg = f"{path} is not a Python file"
         raise ImportError(msg)
     stubs = importlib.util.module_from_spec(spec)
     sys.modules[name] = stubs
@@ -90,44 +89,44 @@ def _imported(path: str) -> Any:
     return stubs
 
 
-def _moved(place: FunctionLocation, module: Any, stubs: Any, path: str) -> str:
-    """Move the notes of one stub; return why it cannot be."""
+def _move_notes(place: FunctionLocation, module: Any, stubs: Any, path: str) -> str:
+    """Move the notes of one stub to its function; return why that is impossible, or ""."""
     notes = notes_on(place.function) or {}
-    real = _real(module, place.name)
+    real = _find_function(module, place.name)
     if real is None:
-        # What it makes is used by name; it needs no counterpart.
+        # A generator is used by its name, so it needs no counterpart in the module.
         return "" if notes.get("generator") else f"{module.__name__} has no {place.name}"
-    problem = _other_arguments(place, real)
+    problem = _argument_mismatch(place, real)
     if problem:
         return problem
-    moved = {**notes, "scope": vars(stubs), "file": path}
+    merged = {**notes, "scope": vars(stubs), "file": path}
     own = notes_on(real)
     if own is not None:
         for key in ("args", "requires", "ensures", "raises", "examples"):
-            moved[key] = own[key] + notes[key]
+            merged[key] = own[key] + notes[key]
     try:
-        setattr(real, NOTES, moved)
+        setattr(real, NOTES, merged)
     except (AttributeError, TypeError):
-        return f"{place.name} of {module.__name__} takes no annotations: it is no Python function"
+        return f"{place.name} of {module.__name__} is not a Python function and cannot be annotated"
     return ""
 
 
-def _real(module: Any, name: str) -> Any:
-    found = module
+def _find_function(module: Any, name: str) -> Any:
+    item = module
     for part in name.split("."):
-        found = vars(found).get(part) if hasattr(found, "__dict__") else None
-        if found is None:
+        item = vars(item).get(part) if hasattr(item, "__dict__") else None
+        if item is None:
             return None
-    found = getattr(found, "__func__", None) or getattr(found, "fget", None) or found
-    return inspect.unwrap(found)
+    item = getattr(item, "__func__", None) or getattr(item, "fget", None) or item
+    return inspect.unwrap(item)
 
 
-def _other_arguments(place: FunctionLocation, real: Any) -> str:
+def _argument_mismatch(place: FunctionLocation, function: Any) -> str:
     try:
-        stub = list(inspect.signature(place.function).parameters)
-        own = list(inspect.signature(real).parameters)
+        stub_names = list(inspect.signature(place.function).parameters)
+        names = list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
-        return ""  # what has no signature is told of when it is described
-    if stub == own:
+        return ""  # a missing signature is reported by the description
+    if stub_names == names:
         return ""
-    return f"{place.name} has the arguments ({', '.join(own)}), not ({', '.join(stub)})"
+    return f"{place.name} has the arguments ({', '.join(names)}), not ({', '.join(stub_names)})"

@@ -7,7 +7,7 @@ PROBLEMS = {
     "unknown argument": (
         "@arg('y', ints())\ndef f(x=1): pass",
         1,
-        "f has no argument 'y'; it has x",
+        "f has no argument 'y'; arguments: x",
     ),
     "annotated twice": (
         "@arg('x', ints())\n@arg('x', bools())\ndef f(x): pass",
@@ -19,98 +19,101 @@ PROBLEMS = {
         2,
         "argument 'y' of f has no values: annotate it with @arg(\"y\", …)",
     ),
-    "reference to what is no argument": (
+    "reference to an unknown name": (
         "@arg('x', ints(max=ref('n')))\ndef f(x): pass",
         1,
         "argument 'x' of f: ref('n') names 'n', which is no argument",
     ),
-    "reference that is no expression": (
+    "reference with a syntax error": (
         "@arg('x', ints(max=ref('n +')))\ndef f(x): pass",
         1,
-        "argument 'x' of f: ref('n +') is no expression",
+        "argument 'x' of f: ref('n +') is not an expression",
     ),
-    "references in a circle": (
+    "references in a cycle": (
         "@arg('x', ints(max=ref('y')))\n@arg('y', ints(max=ref('x')))\ndef f(x, y): pass",
         1,
-        "f: arguments refer to each other in a circle: x → y → x",
+        "f: arguments refer to each other in a cycle: x → y → x",
     ),
     "empty range by reference": (
         "@arg('x', ints(ref('n + 3'), 4))\n@arg('n', ints(2, 5))\ndef f(x, n): pass",
         1,
         "argument 'x' of f: its range is empty",
     ),
-    "no float of that width": (
+    "range without a float of its width": (
         "@arg('x', floats(0, 1e-60, exclude_min=True, exclude_max=True, width=32))\ndef f(x): pass",
         1,
         "argument 'x' of f: its range is empty",
     ),
-    "more keys than there are": (
+    "more keys than possible": (
         "@arg('x', dicts(froms(['a']), ints(), min_size=2))\ndef f(x): pass",
         1,
         "argument 'x' of f: its range is empty",
     ),
-    "precondition that names no argument": (
+    "precondition with an unknown name": (
         "@arg('x', ints())\n@require('y > 0')\ndef f(x): pass",
         2,
-        "f: require names 'y'; its arguments are x",
+        "f: require names 'y', which is no argument; arguments: x",
     ),
-    "precondition that is no expression": (
+    "precondition with a syntax error": (
         "@arg('x', ints())\n@require('x >')\ndef f(x): pass",
         2,
-        "f: require: 'x >' is no expression: invalid syntax",
+        "f: require: 'x >' is not an expression: invalid syntax",
     ),
-    "precondition of other arguments": (
+    "precondition function with unknown arguments": (
         "@arg('x', ints())\n@require(lambda z: z > 0)\ndef f(x): pass",
         2,
-        "f: require names 'z'; its arguments are x",
+        "f: require names 'z', which is no argument; arguments: x",
     ),
     "precondition that never holds": (
         "@arg('x', ints())\n@require('1 > 2')\ndef f(x): pass",
         2,
-        "f: require('1 > 2') never holds whatever it is called with",
+        "f: require('1 > 2') never holds for any arguments",
     ),
-    "precondition beyond the ranges": (
+    "precondition that contradicts the ranges": (
         "@arg('x', ints(1, 4))\n@arg('y', ints(5, 9))\n@require('x >= y')\ndef f(x, y): pass",
         3,
-        "f: require('x >= y') never holds with the ranges of its arguments",
+        "f: require('x >= y') never holds for the ranges of its arguments",
     ),
-    "preconditions against each other": (
+    "preconditions that contradict each other": (
         (
             "@arg('xs', int_lists(0, 9))\n@require('len(xs) > 5')\n@require('len(xs) < 5')\n"
             "def f(xs): pass"
         ),
         2,
-        "f: require('len(xs) > 5') never holds with the ranges of its arguments",
+        "f: require('len(xs) > 5') never holds for the ranges of its arguments",
     ),
-    "no such generator": (
+    "unknown generator": (
         "@arg('x', objs('models'))\ndef f(x): pass",
         1,
-        "argument 'x' of f: objs: there is no function models in annotated_program",
+        "argument 'x' of f: objs: module annotated_program has no function models",
     ),
-    "generator that is no Python function": (
+    "generator that is a builtin": (
         "@arg('x', objs(len))\ndef f(x): pass",
         1,
-        "argument 'x' of f: objs: there is no function len in annotated_program",
+        "argument 'x' of f: objs: module annotated_program has no function len",
     ),
     "generator without values": (
         "@generator\n@exclude\ndef made(n): return n\n@arg('x', objs(made))\ndef f(x): pass",
         3,
         "argument 'n' of made has no values: annotate it with @arg(\"n\", …)",
     ),
-    "class of another module": (
+    "generator class of another module": (
         "import decimal\n@arg('x', objs(decimal.Decimal))\ndef f(x): pass",
         2,
-        ("argument 'x' of f: objs: Decimal is of another module; make it in an annotated function"),
+        (
+            "argument 'x' of f: objs: class Decimal is from another module; call it in an "
+            "annotated function"
+        ),
     ),
-    "reference to what is made": (
+    "reference to a generated value": (
         (
             "@generator\n@exclude\n@arg('n', ints(1, 3))\ndef made(n): return [n]\n"
             "@arg('x', objs(made))\n@arg('y', ints(max=ref('len(x)')))\ndef f(x, y): pass"
         ),
         6,
         (
-            "argument 'y' of f: ref('len(x)'): what made makes is not known before it is made; "
-            "state it with @require"
+            "argument 'y' of f: ref('len(x)'): the results of made are unknown until it runs; "
+            "use @require instead"
         ),
     ),
     "generator that needs itself": (
@@ -119,7 +122,7 @@ PROBLEMS = {
             "@arg('x', objs(made))\ndef f(x): pass"
         ),
         6,
-        "f: objs makes a value from itself: f → made → made",
+        "f: objs generates a value from itself: f → made → made",
     ),
     "constructor without values": (
         (
@@ -129,7 +132,7 @@ PROBLEMS = {
         2,
         "argument 'n' of C.__init__ has no values: annotate it with @arg(\"n\", …)",
     ),
-    "example that does not fit": (
+    "example with too many arguments": (
         "class C:\n    @arg('n', ints())\n    @cc_example([1, 2])\n    def __init__(self, n): pass",
         4,
         "cc_example of C.__init__: too many positional arguments",
@@ -137,13 +140,15 @@ PROBLEMS = {
     "unknown dtype": (
         "@arg('x', np_arrays('float33'))\ndef f(x): pass",
         1,
-        "argument 'x' of f: 'float33' is no dtype that ciguard makes arrays of",
+        "argument 'x' of f: ciguard cannot make arrays of dtype 'float33'",
     ),
 }
 
 
 @pytest.mark.parametrize(("source", "line", "message"), PROBLEMS.values(), ids=PROBLEMS)
-def test_what_cannot_be_meant_is_told_with_its_line(source: str, line: int, message: str) -> None:
+def test_an_invalid_annotation_is_reported_with_its_line(
+    source: str, line: int, message: str
+) -> None:
     program = Annotated(source)
 
     (problem,) = program.spec.problems
@@ -154,7 +159,7 @@ def test_what_cannot_be_meant_is_told_with_its_line(source: str, line: int, mess
     assert problem.function not in {function.name for function in program.spec.tested()}
 
 
-def test_an_excluded_function_may_lack_values() -> None:
+def test_an_excluded_function_may_have_arguments_without_values() -> None:
     program = Annotated("@exclude\ndef f(x): pass\n@arg('x', ints())\ndef g(x): pass")
 
     assert program.problems == []
@@ -167,7 +172,7 @@ def test_an_excluded_class_is_not_tested() -> None:
     assert program.spec.tested() == ()
 
 
-def test_conditions_may_name_what_is_visible_to_the_function() -> None:
+def test_conditions_may_name_globals_and_builtins_of_the_function() -> None:
     program = Annotated(
         "LIMIT = 3\n@arg('x', ints(0, 5))\n@require('x < LIMIT and len([x]) == 1')\n"
         "@ensure('result is None and x < LIMIT')\ndef f(x): pass"

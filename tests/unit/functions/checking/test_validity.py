@@ -1,4 +1,4 @@
-"""Calls that were changed: which still keep to the annotations."""
+"""Validity of calls that were changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ciguard.domain.values import (
 )
 from ciguard.functions.checking import is_valid, module_from_json
 from ciguard.functions.drawing import call_sampler
-from ciguard.functions.in_target.describing.module import described
+from ciguard.functions.in_target.describing.module import module_description
 from ciguard.functions.specs import Call, ModuleSpec
 
 SOURCE = """
@@ -58,7 +58,7 @@ class Net:
 def _module() -> ModuleSpec:
     module = types.ModuleType("validity_program")
     exec(compile(SOURCE, "<program>", "exec"), vars(module))
-    return module_from_json(described(module))
+    return module_from_json(module_description(module))
 
 
 MODULE = _module()
@@ -84,7 +84,7 @@ def array(*shape: int, value: float = 0.5, dtype: str = "float32") -> ArrayValue
 
 
 @given(st.sampled_from(["plain", "arrays", "mixed", "Net.run"]), st.integers(0, 10**6))
-def test_every_call_that_is_drawn_is_valid(name: str, seed: int) -> None:
+def test_every_drawn_call_is_valid(name: str, seed: int) -> None:
     call = drawn(name, seed)
 
     assert call is None or is_valid(call, MODULE)
@@ -102,7 +102,7 @@ def test_every_call_that_is_drawn_is_valid(name: str, seed: int) -> None:
         ("1", (0,), False),
     ],
 )
-def test_ranges_lengths_and_preconditions_are_held_to(
+def test_ranges_lengths_and_preconditions_are_checked(
     x: Any, ys: tuple[int, ...], *, expected: bool
 ) -> None:
     items = ListValue(tuple(map(LiteralValue, ys)))
@@ -110,7 +110,7 @@ def test_ranges_lengths_and_preconditions_are_held_to(
     assert valid("plain", x=LiteralValue(x), ys=items) is expected
 
 
-def test_arguments_may_not_be_left_out() -> None:
+def test_a_call_without_an_argument_is_invalid() -> None:
     assert not valid("plain", x=LiteralValue(3))
 
 
@@ -125,20 +125,22 @@ def test_arguments_may_not_be_left_out() -> None:
         (array(2), array(2), False),
     ],
 )
-def test_sizes_of_one_name_are_one(first: Value, second: Value, *, expected: bool) -> None:
+def test_sizes_with_the_same_symbol_must_be_equal(
+    first: Value, second: Value, *, expected: bool
+) -> None:
     third = drawn_arguments("arrays")["c"]
 
     assert valid("arrays", a=first, b=second, c=third) is expected
 
 
-def test_a_plain_tensor_is_none_of_another_library() -> None:
+def test_a_tensor_of_the_default_library_is_invalid_for_another_library() -> None:
     plain = TensorValue("float32", (1, 2), Constant(0.0))
 
     assert not valid("arrays", a=array(2, 3), b=array(2), c=plain)
 
 
-def test_an_alternative_has_to_fit_whole() -> None:
-    rest = {name: v for name, v in drawn_arguments("mixed").items() if name != "how"}
+def test_a_value_must_conform_to_one_alternative_completely() -> None:
+    rest = {name: value for name, value in drawn_arguments("mixed").items() if name != "how"}
     pair = TupleValue((LiteralValue(1), LiteralValue(value=True)))
 
     assert valid("mixed", how=LiteralValue("a"), **rest)
@@ -147,10 +149,10 @@ def test_an_alternative_has_to_fit_whole() -> None:
     assert not valid("mixed", how=TupleValue(pair.items[:1]), **rest)
 
 
-def test_constructors_are_held_to_their_own_annotations() -> None:
+def test_constructor_arguments_are_checked_by_their_annotations() -> None:
     assert valid("Net.run", (("size", LiteralValue(4)),), x=LiteralValue(1))
     assert not valid("Net.run", (("size", LiteralValue(5)),), x=LiteralValue(1))
 
 
-def test_a_function_that_there_is_not_has_no_valid_call() -> None:
+def test_a_call_of_an_unknown_function_is_invalid() -> None:
     assert not valid("gone", x=LiteralValue(1))

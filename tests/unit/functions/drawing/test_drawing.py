@@ -1,4 +1,4 @@
-"""What is drawn conforms to its annotation: judged by the live values."""
+"""Drawn values conform to their annotations, checked on the actual objects."""
 
 from __future__ import annotations
 
@@ -91,20 +91,20 @@ def several(n):
 
 @pytest.mark.parametrize(("values", "holds"), KINDS.items())
 @pytest.mark.lengthy
-def test_a_drawn_value_conforms(values: str, holds: str) -> None:
+def test_a_drawn_value_conforms_to_its_annotation(values: str, holds: str) -> None:
     source = f"{PRELUDE}\n@arg('x', {values})\n@ensure({holds!r})\ndef f(x): pass"
     program = Annotated(source)
 
     assert program.problems == []
     assert program.calls("f").count(None) == 0
     results = program.results("f")
-    assert [r["message"] for r in results if r["status"] == "failed"] == []
+    assert [result["message"] for result in results if result["status"] == "failed"] == []
     assert {result["status"] for result in results} == {"passed"}
 
 
 @pytest.mark.parametrize(("values", "holds"), KINDS.items())
 @pytest.mark.lengthy
-def test_a_value_that_hypothesis_draws_conforms(values: str, holds: str) -> None:
+def test_a_value_drawn_by_hypothesis_conforms_to_its_annotation(values: str, holds: str) -> None:
     source = f"{PRELUDE}\n@arg('x', {values})\n@ensure({holds!r})\ndef f(x): pass"
     program = Annotated(source)
 
@@ -133,7 +133,7 @@ def f(x, labels, y, classes, sizes, pad, unused=3): pass
 """
 
 
-def test_references_follow_the_other_arguments_whatever_their_order() -> None:
+def test_references_are_resolved_for_any_order_of_arguments() -> None:
     program = Annotated(REFERENCES)
 
     assert program.problems == []
@@ -164,7 +164,7 @@ def test_every_value_of_a_long_range_can_be_drawn() -> None:
     assert len(drawn) == 91
 
 
-def test_a_huge_shape_is_cut_down_to_what_fits_into_memory() -> None:
+def test_a_huge_shape_is_reduced_to_fit_into_memory() -> None:
     program = Annotated(
         "@arg('x', np_arrays('int8', np_shapes(4, 6, max_side=500)))\n"
         "@ensure('x.size <= 2**20')\ndef f(x): pass"
@@ -185,13 +185,13 @@ def test_the_command_line_of_a_script_is_drawn() -> None:
     assert len(args.items) == 2
 
 
-def test_images_have_all_values_of_pixels() -> None:
+def test_uint8_arrays_have_values_of_the_whole_pixel_range() -> None:
     program = Annotated("@arg('x', np_arrays('uint8', (8, 8, 3)))\ndef f(x): assert x.max() < 200")
 
     assert program.statuses("f") == {"passed", "failed"}
 
 
-def test_what_a_constructor_keeps_of_its_arguments_is_known_of_self() -> None:
+def test_attributes_set_from_constructor_arguments_are_known_for_self() -> None:
     program = Annotated(
         """
         import numpy as np
@@ -240,7 +240,7 @@ def test_what_a_constructor_keeps_of_its_arguments_is_known_of_self() -> None:
         "self.n = n.copy()",
     ],
 )
-def test_what_may_differ_from_an_argument_is_left_to_the_living_object(body: str) -> None:
+def test_attributes_that_may_differ_from_arguments_are_left_out(body: str) -> None:
     program = Annotated(
         f"class C:\n    @arg('n', ints(0, 3))\n    def __init__(self, n):\n        {body}\n"
         "    @arg('x', ints(0, 3))\n    def at(self, x): pass"
@@ -249,7 +249,7 @@ def test_what_may_differ_from_an_argument_is_left_to_the_living_object(body: str
     assert program.spec.function("C.__init__").attributes == ()
 
 
-def test_a_dataclass_keeps_its_fields() -> None:
+def test_fields_of_a_dataclass_are_known_for_self() -> None:
     program = Annotated(
         """
         import dataclasses
@@ -268,7 +268,7 @@ def test_a_dataclass_keeps_its_fields() -> None:
     assert program.statuses("Config.at") == {"passed"}
 
 
-def test_references_see_what_the_constructor_of_an_object_keeps() -> None:
+def test_references_can_use_attributes_of_a_generated_object() -> None:
     program = Annotated(
         """
         class Config:

@@ -1,4 +1,4 @@
-"""Cases of level `function` as a worker runs them: how they end, and in which words."""
+"""Cases of level `function` in a worker: their status, name and message."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def drawn(x):
 
 @pytest.fixture(autouse=True)
 def _interpreter() -> Iterator[None]:
-    """Put back what importing programs leaves behind."""
+    """Restore the import state after the programs of a test."""
     path, modules = sys.path[:], set(sys.modules)
     yield
     sys.path[:] = path
@@ -87,66 +87,68 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
     return Runner(programs, lambda _: None, lambda error: isinstance(error, MemoryError))
 
 
-def called(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> CaseEnd:
+def call_function(runner: Runner, function: str, seed: int = 0, **arguments: Any) -> CaseEnd:
     call = {"function": function, "arguments": [*map(list, arguments.items())], "constructor": None}
     return runner.run({"file": "src/program_of_worker.py", "call": call, "seed": seed})
 
 
-def test_what_is_returned_comes_back(runner: Runner) -> None:
-    assert called(runner, "f", x=3) == CaseEnd("passed", value=3, mutated=[])
+def test_a_returned_value_is_reported(runner: Runner) -> None:
+    assert call_function(runner, "f", x=3) == CaseEnd("passed", value=3, mutated=[])
 
 
-def test_what_is_documented_is_a_refusal(runner: Runner) -> None:
-    ended = called(runner, "f", x=8)
+def test_a_documented_exception_is_reported_as_rejected(runner: Runner) -> None:
+    end = call_function(runner, "f", x=8)
 
-    assert (ended.status, ended.name) == ("rejected", "KeyError")
+    assert (end.status, end.name) == ("rejected", "KeyError")
 
 
 @pytest.mark.parametrize("x", [1, 6, 7], ids=["precondition", "memory", "sandbox"])
-def test_what_says_nothing_of_the_function_is_no_call(runner: Runner, x: int) -> None:
-    assert called(runner, "f", x=x).status == "unbuilt"
+def test_failed_preconditions_and_worker_limits_are_reported_as_unbuilt(
+    runner: Runner, x: int
+) -> None:
+    assert call_function(runner, "f", x=x).status == "unbuilt"
 
 
-def test_an_exception_names_the_innermost_place_in_the_program(runner: Runner) -> None:
-    ended = called(runner, "f", x=9)
+def test_an_exception_is_reported_with_the_innermost_frame_of_the_program(runner: Runner) -> None:
+    end = call_function(runner, "f", x=9)
 
-    assert (ended.status, ended.name) == ("failed", "IndexError")
-    assert ended.message == "src/program_of_worker.py:22: list index out of range"
-    assert ended.frames == [
+    assert (end.status, end.name) == ("failed", "IndexError")
+    assert end.message == "src/program_of_worker.py:22: list index out of range"
+    assert end.frames == [
         ("src/program_of_worker.py", "inner"), ("src/program_of_worker.py", "f"),
     ]  # fmt: skip
 
 
-def test_a_broken_postcondition_stands_at_its_own_line(runner: Runner) -> None:
-    ended = called(runner, "f", x=5)
+def test_a_failed_postcondition_is_reported_at_its_line(runner: Runner) -> None:
+    end = call_function(runner, "f", x=5)
 
-    assert (ended.status, ended.name) == ("failed", "@ensure")
-    assert ended.message == "src/program_of_worker.py:6: result < 5 does not hold"
+    assert (end.status, end.name) == ("failed", "@ensure")
+    assert end.message == "src/program_of_worker.py:6: result < 5 does not hold"
 
 
-def test_nan_and_slowness_have_names_that_no_class_has(runner: Runner) -> None:
+def test_nan_and_timeouts_are_reported_under_special_names(runner: Runner) -> None:
     zeros = value_to_json(ArrayValue("float64", (2,), Explicit((1.0, 1.0))))
 
     with np.errstate(invalid="ignore"):
-        assert called(runner, "emptied", x=zeros).name == "NaN"
-    assert called(runner, "slow", x=1).name == "@timeout"
+        assert call_function(runner, "emptied", x=zeros).name == "NaN"
+    assert call_function(runner, "slow", x=1).name == "@timeout"
 
 
-def test_random_numbers_follow_the_seed(runner: Runner) -> None:
-    first, again, other = (called(runner, "drawn", seed, x=1).value for seed in (4, 4, 5))
+def test_random_numbers_are_determined_by_the_seed(runner: Runner) -> None:
+    first, again, other = (call_function(runner, "drawn", seed, x=1).value for seed in (4, 4, 5))
 
     assert first == again != other
 
 
-def test_a_program_that_cannot_be_imported_fails_as_such(runner: Runner) -> None:
-    ended = runner.run({"file": "odd_of_worker.py"})
+def test_a_failing_import_is_reported_as_failed(runner: Runner) -> None:
+    end = runner.run({"file": "odd_of_worker.py"})
 
-    assert (ended.status, ended.name) == ("failed", "ZeroDivisionError")
-    assert ended.message == "odd_of_worker.py:4: division by zero"
+    assert (end.status, end.name) == ("failed", "ZeroDivisionError")
+    assert end.message == "odd_of_worker.py:4: division by zero"
     assert runner.run({"file": "src/program_of_worker.py"}).status == "passed"
 
 
-def test_a_program_that_is_not_tested_here_is_no_call(runner: Runner) -> None:
+def test_an_unknown_program_is_reported_as_unbuilt(runner: Runner) -> None:
     assert runner.run({"file": "other.py"}).status == "unbuilt"
 
 
@@ -154,11 +156,11 @@ def test_a_description_has_relative_paths(runner: Runner) -> None:
     record = runner.describe({"file": "src/program_of_worker.py", "calls": []})
 
     assert record["description"]["file"] == "src/program_of_worker.py"
-    files = {one["file"] for one in record["description"]["functions"]}
+    files = {function["file"] for function in record["description"]["functions"]}
     assert files == {"src/program_of_worker.py"}
 
 
-def test_why_there_is_no_description_is_told_with_the_place(runner: Runner) -> None:
+def test_a_failed_description_is_reported_with_its_location(runner: Runner) -> None:
     record = runner.describe({"file": "odd_of_worker.py", "calls": []})
 
     assert record == {

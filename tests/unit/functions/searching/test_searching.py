@@ -1,4 +1,4 @@
-"""The search for failures of one function, with calls that are made right here."""
+"""The search for failures of one function, with calls that run in the test itself."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(autouse=True)
 def the_default_profile() -> Iterator[None]:
-    """Search as at a desk: where `CI` is set, Hypothesis keeps no examples by itself."""
-    chosen = hypothesis.settings.get_current_profile_name()
+    """Use a profile with a database, since Hypothesis keeps no examples where `CI` is set."""
+    options = hypothesis.settings.get_current_profile_name()
     hypothesis.settings.register_profile(
-        "desk", derandomize=False, database=InMemoryExampleDatabase()
+        "interactive", derandomize=False, database=InMemoryExampleDatabase()
     )
-    hypothesis.settings.load_profile("desk")
+    hypothesis.settings.load_profile("interactive")
     yield
-    hypothesis.settings.load_profile(chosen)
+    hypothesis.settings.load_profile(options)
 
 
 @dataclass(frozen=True)
@@ -57,33 +57,36 @@ def failure(key: str, kind: FailureKind = FailureKind.EXCEPTION) -> CallFailure:
     return CallFailure(kind=kind, type="ValueError", message=key, frames=frames, key=key)
 
 
-def numbers(least: int = 0, most: int = 1000) -> st.SearchStrategy[Number]:
-    return st.integers(least, most).map(Number)
+def numbers(minimum: int = 0, maximum: int = 1000) -> st.SearchStrategy[Number]:
+    return st.integers(minimum, maximum).map(Number)
 
 
 def searched(
     execute: Callable[[Number], Verdict],
     strategy: st.SearchStrategy[Number] | None = None,
-    **chosen: object,
+    **options: object,
 ) -> SearchResult:
-    settings = SearchSettings(**{"database": InMemoryExampleDatabase(), **chosen})  # type: ignore[arg-type]
+    settings = SearchSettings(**{"database": InMemoryExampleDatabase(), **options})  # type: ignore[arg-type]
     chosen_strategy = numbers() if strategy is None else strategy
-    return search(f"test {next(_NUMBERS)}", chosen_strategy, execute, chosen=settings)
+    return search(f"test {next(_NUMBERS)}", chosen_strategy, execute, options=settings)
 
 
-def test_a_function_that_never_fails_has_as_many_valid_inputs_as_asked_for() -> None:
+def test_a_function_that_never_fails_is_called_with_max_examples_inputs() -> None:
     result = searched(lambda call: CallPassed(), max_examples=37)  # noqa: ARG005
 
-    assert (result.found, result.valid, result.discarded) == ([], 37, 0)
+    assert (result.failures, result.valid, result.discarded) == ([], 37, 0)
 
 
-def test_a_failure_comes_with_its_smallest_call() -> None:
+def test_a_failure_is_reported_with_its_smallest_call() -> None:
     result = searched(lambda call: failure("big") if call.value >= 100 else CallPassed())
 
-    assert [(f.call.value, f.failure.key, f.recurs) for f in result.found] == [(100, "big", True)]
+    assert [
+        (minimal.call.value, minimal.failure.key, minimal.is_reproducible)
+        for minimal in result.failures
+    ] == [(100, "big", True)]
 
 
-def test_a_path_that_failed_is_blocked_so_that_what_it_masks_is_found() -> None:
+def test_a_failure_path_is_blocked_so_that_masked_failures_are_found() -> None:
     def masked(call: Number) -> Verdict:
         if call.value < 950:
             return failure("nearly all")
@@ -91,10 +94,13 @@ def test_a_path_that_failed_is_blocked_so_that_what_it_masks_is_found() -> None:
 
     result = searched(masked, max_examples=100)
 
-    assert {f.failure.key: f.call.value for f in result.found} == {"nearly all": 0, "the rest": 970}
+    assert {minimal.failure.key: minimal.call.value for minimal in result.failures} == {
+        "nearly all": 0,
+        "the rest": 970,
+    }
 
 
-def test_the_search_ends_where_every_input_takes_a_blocked_path() -> None:
+def test_the_search_ends_if_every_input_takes_a_blocked_path() -> None:
     calls = []
 
     def always(call: Number) -> Verdict:
@@ -103,11 +109,11 @@ def test_the_search_ends_where_every_input_takes_a_blocked_path() -> None:
 
     result = searched(always, max_examples=20)
 
-    assert [f.call.value for f in result.found] == [0]
+    assert [minimal.call.value for minimal in result.failures] == [0]
     assert len(calls) < 20 * 12
 
 
-def test_inputs_that_are_discarded_are_counted_with_their_reasons() -> None:
+def test_discarded_inputs_are_counted_by_reason() -> None:
     result = searched(
         lambda call: CallPassed() if call.value % 2 else Discarded("n % 2 == 1"), max_examples=30
     )
@@ -117,7 +123,7 @@ def test_inputs_that_are_discarded_are_counted_with_their_reasons() -> None:
     assert 0.2 < result.discard_rate < 0.8
 
 
-def test_inputs_that_are_discarded_while_they_are_drawn_are_counted() -> None:
+def test_inputs_discarded_while_drawing_are_counted() -> None:
     refused: list[int] = []
 
     def is_odd(call: Number) -> Number:
@@ -129,10 +135,10 @@ def test_inputs_that_are_discarded_while_they_are_drawn_are_counted() -> None:
     result = searched(lambda call: CallPassed(), numbers().map(is_odd), max_examples=20)  # noqa: ARG005
 
     assert result.valid > 0
-    assert 0 < result.discarded <= len(refused)  # a mapped strategy tries again by itself
+    assert 0 < result.discarded <= len(refused)  # a mapped strategy retries by itself
 
 
-def test_what_hypothesis_cuts_short_itself_is_not_discarded() -> None:
+def test_draws_that_hypothesis_aborts_do_not_count_as_discarded() -> None:
     long = st.lists(st.integers(0, 9), min_size=5, max_size=30)
 
     result = searched(lambda call: CallPassed(), long.map(sum).map(Number), max_examples=50)  # noqa: ARG005
@@ -141,21 +147,21 @@ def test_what_hypothesis_cuts_short_itself_is_not_discarded() -> None:
     assert result.discarded == 0
 
 
-def test_no_valid_input_is_no_error_but_a_count_of_nothing() -> None:
+def test_a_search_without_valid_inputs_returns_a_count_of_zero() -> None:
     result = searched(lambda call: Discarded("False"), max_examples=20)  # noqa: ARG005
 
-    assert (result.valid, result.found) == (0, [])
+    assert (result.valid, result.failures) == (0, [])
     assert result.discarded > 0
 
 
-def test_missing_instances_are_no_failures_of_the_method() -> None:
+def test_missing_instances_are_counted_but_are_no_failures() -> None:
     result = searched(lambda call: NoInstance("ValueError: no"), max_examples=20)  # noqa: ARG005
 
-    assert (result.valid, result.discarded, result.found) == (0, 0, [])
+    assert (result.valid, result.discarded, result.failures) == (0, 0, [])
     assert result.no_instance > 0
 
 
-def test_no_call_is_made_twice_but_to_see_whether_it_recurs() -> None:
+def test_a_call_is_repeated_only_to_confirm_a_failure() -> None:
     seen: list[int] = []
 
     def execute(call: Number) -> Verdict:
@@ -168,7 +174,7 @@ def test_no_call_is_made_twice_but_to_see_whether_it_recurs() -> None:
     assert all(seen.count(value) == 1 for value in set(seen) - {3})
 
 
-def test_a_failure_that_does_not_recur_says_so() -> None:
+def test_a_failure_that_does_not_recur_is_marked_irreproducible() -> None:
     seen: set[int] = set()
 
     def only_once(call: Number) -> Verdict:
@@ -178,10 +184,10 @@ def test_a_failure_that_does_not_recur_says_so() -> None:
 
     result = searched(only_once, max_examples=5)
 
-    assert [f.recurs for f in result.found] == [False]
+    assert [minimal.is_reproducible for minimal in result.failures] == [False]
 
 
-def test_calls_end_when_the_budget_is_spent() -> None:
+def test_the_search_stops_when_the_time_budget_is_used_up() -> None:
     result = searched(lambda call: CallPassed(), budget_s=1e-9, max_examples=50)  # noqa: ARG005
 
     assert result.stopped
@@ -196,49 +202,49 @@ def test_failures_are_replayed_first_in_the_next_session() -> None:
         return failure("one") if call.value == 31_337 else CallPassed()
 
     strategy = st.one_of(st.just(31_337), st.integers(0, 10**9)).map(Number)
-    first = search("rare", strategy, rare, chosen=settings)
+    first = search("rare", strategy, rare, options=settings)
     seen: list[int] = []
 
     def watched(call: Number) -> Verdict:
         seen.append(call.value)
         return rare(call)
 
-    again = search("rare", strategy, watched, chosen=settings)
+    again = search("rare", strategy, watched, options=settings)
 
-    assert len(first.found) == len(again.found) == 1
+    assert len(first.failures) == len(again.failures) == 1
     assert seen[0] == 31_337
 
 
-def test_later_rounds_keep_the_examples_of_paths_that_are_blocked() -> None:
+def test_later_rounds_keep_the_examples_of_blocked_paths() -> None:
     database = InMemoryExampleDatabase()
     settings = SearchSettings(database=database, max_examples=50)
 
     def two(call: Number) -> Verdict:
         return failure("low") if call.value < 900 else failure("high")
 
-    search("two", numbers(), two, chosen=settings)
+    search("two", numbers(), two, options=settings)
     seen: list[int] = []
 
     def watched(call: Number) -> Verdict:
         seen.append(call.value)
         return two(call)
 
-    search("two", numbers(), watched, chosen=settings)
+    search("two", numbers(), watched, options=settings)
 
     assert set(seen[:2]) == {0, 900}
 
 
-def test_functions_do_not_share_examples() -> None:
+def test_functions_have_separate_examples() -> None:
     database = InMemoryExampleDatabase()
     settings = SearchSettings(database=database, max_examples=10)
 
-    search("one", numbers(), lambda call: failure("a"), chosen=settings)  # noqa: ARG005
-    search("other", numbers(), lambda call: failure("a"), chosen=settings)  # noqa: ARG005
+    search("one", numbers(), lambda call: failure("a"), options=settings)  # noqa: ARG005
+    search("other", numbers(), lambda call: failure("a"), options=settings)  # noqa: ARG005
 
     assert len(database.data) >= 2
 
 
-def test_a_database_that_keeps_loses_only_what_came_later() -> None:
+def test_a_keeping_database_deletes_only_later_examples() -> None:
     inner = InMemoryExampleDatabase()
     inner.save(b"key", b"old")
     database = KeepingDatabase(inner)
@@ -254,7 +260,7 @@ def test_a_database_that_keeps_loses_only_what_came_later() -> None:
 
 
 @pytest.mark.parametrize("examples", [1, 2])
-def test_the_profile_rules_what_is_not_chosen(examples: int) -> None:
+def test_settings_that_are_not_given_come_from_the_profile(examples: int) -> None:
     profile = f"few-{examples}"
     hypothesis.settings.register_profile(profile, max_examples=examples, database=None)
     before = hypothesis.settings.get_current_profile_name()

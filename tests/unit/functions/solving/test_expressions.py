@@ -33,7 +33,7 @@ SCOPE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("text", "worth"),
+    ("text", "expected"),
     [
         ("2 * n + 1 - 7 // 2 % 3", 7),
         ("n / 2", 1.5),
@@ -63,8 +63,8 @@ SCOPE: dict[str, Any] = {
         ("n & (n - 1)", 2),
     ],
 )
-def test_what_is_understood_is_worth_what_python_says(text: str, worth: object) -> None:
-    assert evaluate(text, SCOPE) == worth
+def test_supported_expressions_evaluate_as_in_python(text: str, expected: object) -> None:
+    assert evaluate(text, SCOPE) == expected
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_is_understood_is_worth_what_python_says(text: str, worth: object) 
         "max(key=n)", "(n := 4)",
     ],
 )  # fmt: skip
-def test_what_is_not_understood_is_left_to_the_callee(text: str) -> None:
+def test_unsupported_expressions_raise_unknown_error(text: str) -> None:
     with pytest.raises(UnknownError) as caught:
         evaluate(text, SCOPE)
 
@@ -84,7 +84,7 @@ def test_what_is_not_understood_is_left_to_the_callee(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["xs[7]", "n % 0", "d['b']", "x.shape[2] == 1"])
-def test_what_fails_for_known_values_is_told_apart(text: str) -> None:
+def test_expressions_that_fail_for_known_values_raise_raises_error(text: str) -> None:
     with pytest.raises(RaisesError):
         evaluate(text, SCOPE)
 
@@ -94,7 +94,7 @@ def test_an_argument_hides_a_function_of_its_name() -> None:
         evaluate("len(xs)", {**SCOPE, "len": 3})
 
 
-def test_nested_values_are_seen_through() -> None:
+def test_nested_lists_are_viewed_as_python_lists() -> None:
     value = ListValue((LiteralValue(1), ListValue((LiteralValue("a"),))))
 
     assert view(value) == [1, ["a"]]

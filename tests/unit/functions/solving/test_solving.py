@@ -45,18 +45,18 @@ SOLVED = {
         @arg("heads", ints(1, 16))
         @require("hidden % heads == 0")
         def f(hidden, heads): pass""",
-    "a divisor, and something unequal": """
+    "a divisor and an inequality": """
         @arg("n", ints(1, 1000))
         @arg("d", ints(1, 1000))
         @require("n % d == 0")
         @require("d != 1 or n == 1")
         def f(n, d): pass""",
-    "sizes that are divided": """
+    "divisible sizes": """
         @arg("x", np_arrays("int8", (ints(2, 64), ints(3, 64))))
         @arg("depth", ints(1, 4))
         @require("x.shape[0] % 2 ** depth == 0 and (x.shape[1] - 3) % depth == 0")
         def f(x, depth): pass""",
-    "parts of a conjunction that are decided one after the other": """
+    "a conjunction decided part by part": """
         @arg("a", ints(1, 1000))
         @arg("b", ints(1, 1000))
         @arg("k", ints(2, 9))
@@ -91,7 +91,7 @@ SOLVED = {
         @require("x.shape[-1] == w.shape[0] and w.ndim == 2")
         @require(lambda x, w: x.dtype == w.dtype)
         def f(x, w): return x @ w""",
-    "every item and the greatest": """
+    "every item and the maximum": """
         @arg("xs", int_lists(1, 5, -100, 100))
         @arg("m", ints(1, 100))
         @require("all(-m <= x < m for x in xs)")
@@ -127,7 +127,7 @@ SOLVED = {
 
 @pytest.mark.parametrize("source", SOLVED.values(), ids=SOLVED)
 @pytest.mark.lengthy
-def test_nothing_is_discarded_where_preconditions_are_solved(source: str) -> None:
+def test_no_call_is_discarded_if_preconditions_are_solved(source: str) -> None:
     program = Annotated(source)
 
     calls = program.calls("f", 150)
@@ -140,7 +140,7 @@ def test_nothing_is_discarded_where_preconditions_are_solved(source: str) -> Non
 
 @pytest.mark.parametrize("source", SOLVED.values(), ids=SOLVED)
 @pytest.mark.lengthy
-def test_hypothesis_draws_such_calls_without_rejecting(source: str) -> None:
+def test_hypothesis_rejects_no_call_if_preconditions_are_solved(source: str) -> None:
     program = Annotated(source)
     statuses: collections.Counter[str] = collections.Counter()
 
@@ -165,7 +165,7 @@ def test_solving_leaves_every_valid_value_possible() -> None:
     assert len(drawn) == 7
 
 
-def test_what_only_living_objects_answer_is_left_to_the_callee() -> None:
+def test_preconditions_that_need_actual_objects_are_checked_by_the_call() -> None:
     program = Annotated(
         """
         def is_even(n): return n % 2 == 0

@@ -1,4 +1,4 @@
-"""Solving excludes no valid call: compared with trying all of them, for random conditions."""
+"""Solving excludes no valid call, compared with exhaustive enumeration for random conditions."""
 
 from __future__ import annotations
 
@@ -76,19 +76,19 @@ conditions = st.recursive(
 
 def valid_calls(texts: list[str]) -> set[tuple[object, ...]]:
     codes = [compile(text, "<condition>", "eval") for text in texts]
-    found: set[tuple[object, ...]] = set()
+    calls: set[tuple[object, ...]] = set()
     for a, b, xs, c in itertools.product(RANGES["a"], RANGES["b"], LISTS, CHOICES):
         scope = {"a": a, "b": b, "xs": xs, "c": c}
         if all(_holds(code, scope) for code in codes):
-            found.add((a, b, tuple(xs), c))
-    return found
+            calls.add((a, b, tuple(xs), c))
+    return calls
 
 
 def _holds(code: object, scope: dict[str, object]) -> bool:
     try:
         return bool(eval(code, dict(scope)))  # type: ignore[arg-type]  # noqa: S307 - made above
     except (ArithmeticError, LookupError, TypeError, ValueError):
-        return False  # what fails to be evaluated discards the call
+        return False  # an evaluation that fails discards the call
 
 
 def function_with(texts: list[str]) -> FunctionSpec:
@@ -100,14 +100,14 @@ def function_with(texts: list[str]) -> FunctionSpec:
 
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
-"""Shrinking takes minutes here, and the conditions are short as they are."""
+"""Phases without shrinking, which takes minutes here; the conditions are short anyway."""
 
 every_condition = st.lists(conditions, min_size=1, max_size=2)
 
 
 @settings(max_examples=40, phases=QUICK, deadline=None, suppress_health_check=list(HealthCheck))
 @given(every_condition)
-def test_only_what_no_call_fulfils_is_called_unsatisfiable(texts: list[str]) -> None:
+def test_a_condition_reported_as_unsatisfiable_has_no_valid_call(texts: list[str]) -> None:
     function = function_with(texts)
 
     if list(unsatisfiable(function)):
@@ -117,7 +117,7 @@ def test_only_what_no_call_fulfils_is_called_unsatisfiable(texts: list[str]) -> 
 @settings(max_examples=25, phases=QUICK, deadline=None, suppress_health_check=list(HealthCheck))
 @given(every_condition, st.integers(0, 999))
 @pytest.mark.slow
-def test_every_valid_call_stays_possible_and_what_is_drawn_is_valid(
+def test_every_valid_call_can_be_drawn_and_every_drawn_call_is_valid(
     texts: list[str], seed: int
 ) -> None:
     function = function_with(texts)
@@ -128,10 +128,10 @@ def test_every_valid_call_stays_possible_and_what_is_drawn_is_valid(
 
     drawn = [sample(rng) for _ in range(300 if len(valid) <= 2 else 8)]
 
-    found = {_plain(call.arguments) for call in drawn if call is not None}
-    assert not [call for call in found if _is_known_to_be_invalid(call, texts)]
+    calls = {_plain(call.arguments) for call in drawn if call is not None}
+    assert not [call for call in calls if _is_known_to_be_invalid(call, texts)]
     if 0 < len(valid) <= 2:
-        assert valid <= found, sorted(map(repr, valid - found))
+        assert valid <= calls, sorted(map(repr, valid - calls))
 
 
 def _is_known_to_be_invalid(call: tuple[object, ...], texts: list[str]) -> bool:
@@ -141,12 +141,12 @@ def _is_known_to_be_invalid(call: tuple[object, ...], texts: list[str]) -> bool:
             if not eval(text, dict(scope)):  # noqa: S307 - made above
                 return True
         except (ArithmeticError, LookupError, TypeError, ValueError):
-            continue  # that is left to the callee
+            continue  # decided by the call itself
     return False
 
 
 def _plain(arguments: tuple[tuple[str, object], ...]) -> tuple[object, ...]:
     by_name = dict(arguments)
     items = tuple(item.value for item in by_name["xs"].items)  # type: ignore[attr-defined]
-    scalars = {n: by_name[n].value for n in ("a", "b", "c")}  # type: ignore[attr-defined]
+    scalars = {name: by_name[name].value for name in ("a", "b", "c")}  # type: ignore[attr-defined]
     return scalars["a"], scalars["b"], items, scalars["c"]

@@ -1,4 +1,4 @@
-"""Which files are collected is told from their text."""
+"""Annotated files are recognised by their text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DECORATED = '@arg("n", ints())\ndef f(n): ...\n'
         "from ciguard.annotations import arg\nprint 'Python 2'\n",
     ],
 )
-def test_a_file_that_uses_the_language_is_annotated(tmp_path: Path, text: str) -> None:
+def test_a_file_that_uses_annotations_is_annotated(tmp_path: Path, text: str) -> None:
     file = tmp_path / "model.py"
     file.write_text(text)
 
@@ -50,14 +50,16 @@ def test_a_file_that_uses_the_language_is_annotated(tmp_path: Path, text: str) -
         "",
     ],
 )
-def test_other_files_are_not(tmp_path: Path, text: str) -> None:
+def test_a_file_without_annotations_that_request_tests_is_not_annotated(
+    tmp_path: Path, text: str
+) -> None:
     file = tmp_path / "model.py"
     file.write_text(text)
 
     assert not is_annotated(file)
 
 
-def test_a_file_that_is_not_there_and_a_sidecar_are_no_programs(tmp_path: Path) -> None:
+def test_missing_files_and_sidecars_are_not_annotated(tmp_path: Path) -> None:
     sidecar = tmp_path / "model.annotations.py"
     sidecar.write_text(f"from ciguard.annotations import *\n{DECORATED}")
 
@@ -65,7 +67,7 @@ def test_a_file_that_is_not_there_and_a_sidecar_are_no_programs(tmp_path: Path) 
     assert not is_annotated(tmp_path / "gone.py")
 
 
-def test_tests_that_are_annotated_are_no_plain_tests(tmp_path: Path) -> None:
+def test_annotated_tests_do_not_count_as_plain_tests(tmp_path: Path) -> None:
     head = "from ciguard.annotations import arg, ints\n"
     (tmp_path / "own.py").write_text(f"{head}{DECORATED.replace(' f(', ' test_f(')}")
     (tmp_path / "both.py").write_text(f"{head}{DECORATED}def test_plain(): ...\n")
@@ -74,7 +76,7 @@ def test_tests_that_are_annotated_are_no_plain_tests(tmp_path: Path) -> None:
     assert has_plain_tests(tmp_path / "both.py")
 
 
-def test_a_program_is_imported_from_above_its_package(tmp_path: Path) -> None:
+def test_the_import_root_of_a_program_is_above_its_package(tmp_path: Path) -> None:
     inner = tmp_path / "src" / "pkg" / "sub"
     inner.mkdir(parents=True)
     for folder in (inner, inner.parent):
@@ -86,7 +88,7 @@ def test_a_program_is_imported_from_above_its_package(tmp_path: Path) -> None:
     assert ProgramFile.at(tmp_path / "alone.py").name == "alone"
 
 
-def test_a_sidecar_lies_beside_its_program_or_names_it(tmp_path: Path) -> None:
+def test_a_sidecar_is_found_beside_its_program_or_by_its_target(tmp_path: Path) -> None:
     aside = tmp_path / "aside"
     aside.mkdir()
     (tmp_path / "near.annotations.py").touch()
@@ -94,13 +96,13 @@ def test_a_sidecar_lies_beside_its_program_or_names_it(tmp_path: Path) -> None:
     (aside / "named.annotations.py").write_text("target = 'deep.package.far'\n")
     (aside / "torn.annotations.py").write_text("target = (\n")
 
-    def found(name: str) -> str:
+    def sidecar_name(name: str) -> str:
         path = sidecar_of(ProgramFile.at(tmp_path / f"{name}.py"), [aside])
         return path.name if path is not None else ""
 
-    assert found("near") == "near.annotations.py"
-    assert found("same") == "same.annotations.py"
-    assert found("far") == "named.annotations.py"
-    assert found("named") == ""
-    assert found("torn") == "torn.annotations.py"
-    assert found("ar") == ""
+    assert sidecar_name("near") == "near.annotations.py"
+    assert sidecar_name("same") == "same.annotations.py"
+    assert sidecar_name("far") == "named.annotations.py"
+    assert sidecar_name("named") == ""
+    assert sidecar_name("torn") == "torn.annotations.py"
+    assert sidecar_name("ar") == ""

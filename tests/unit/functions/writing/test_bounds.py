@@ -26,15 +26,15 @@ def bounds(condition: str, spec: Spec = NUMBERS) -> ArgumentBounds:
         ("x >= n and x <= y", ["n"], ["y"]),
     ],
 )
-def test_inequalities_are_ends_of_a_range(condition: str, low: list[str], high: list[str]) -> None:
-    found = bounds(condition)
+def test_inequalities_become_bounds(condition: str, low: list[str], high: list[str]) -> None:
+    argument_bounds = bounds(condition)
 
-    assert found.lows.get("value", []) == low
-    assert found.highs.get("value", []) == high
-    assert found.left == []
+    assert argument_bounds.lows.get("value", []) == low
+    assert argument_bounds.highs.get("value", []) == high
+    assert argument_bounds.assumed == []
 
 
-def test_equalities_lengths_shapes_and_multiples_are_generated() -> None:
+def test_equalities_lengths_shapes_and_multiples_become_bounds() -> None:
     assert bounds("x == n + 1").equals == {"value": "n + 1"}
     assert bounds("n == len(x)", LISTS).equals == {"length": "n"}
     assert bounds("len(x) <= n", LISTS).highs == {"length": ["n"]}
@@ -44,10 +44,10 @@ def test_equalities_lengths_shapes_and_multiples_are_generated() -> None:
     assert (shifted.multiple_of, shifted.offset) == ("3", "4")
 
 
-def test_a_condition_about_the_lists_among_several_kinds_is_generated() -> None:
-    found = bounds("type(x) is not list or len(x) == n", Anys((NUMBERS, LISTS)))
+def test_a_condition_on_the_lists_among_several_kinds_becomes_a_bound() -> None:
+    argument_bounds = bounds("type(x) is not list or len(x) == n", Anys((NUMBERS, LISTS)))
 
-    assert (found.equals, found.left) == ({"length": "n"}, [])
+    assert (argument_bounds.equals, argument_bounds.assumed) == ({"length": "n"}, [])
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_a_condition_about_the_lists_among_several_kinds_is_generated() -> None:
         ("x.shape[0] == y.shape[0]", Arrays()),
     ],
 )
-def test_what_is_not_understood_is_assumed(condition: str, spec: Spec) -> None:
-    found = bounds(condition, spec)
+def test_conditions_that_are_not_understood_are_assumed(condition: str, spec: Spec) -> None:
+    argument_bounds = bounds(condition, spec)
 
-    assert found.left == [condition]
-    assert found.is_plain
+    assert argument_bounds.assumed == [condition]
+    assert argument_bounds.is_plain

@@ -1,4 +1,4 @@
-"""Scripts of failures, executed: each fails as the call did."""
+"""Scripts of failures, executed: each fails like its call."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def script(program: Annotated, name: str, library: str = "") -> tuple[str, CallF
         ),
     ],
 )
-def test_objects_that_are_no_data_are_named_or_looked_up(
+def test_objects_without_data_form_are_written_by_name_or_looked_up(
     source: str, name: str, written: str
 ) -> None:
     program = Annotated("from typing import Annotated\n" + textwrap.dedent(source))
@@ -118,7 +118,7 @@ def test_objects_that_are_no_data_are_named_or_looked_up(
         "@arg('x', ints(1, 5))\nasync def f(x): yield 1 / 0",
     ],
 )
-def test_lazy_results_are_taken_and_coroutines_awaited(source: str) -> None:
+def test_lazy_results_are_consumed_and_coroutines_awaited(source: str) -> None:
     text, failure = script(Annotated(source), "f")
 
     assert failure.type == "ZeroDivisionError"
@@ -170,7 +170,7 @@ def test_lazy_results_are_taken_and_coroutines_awaited(source: str) -> None:
         ),
     ],
 )
-def test_postconditions_find_the_names_that_they_use(source: str, name: str) -> None:
+def test_postconditions_can_use_all_their_names(source: str, name: str) -> None:
     text, failure = script(Annotated(source), name)
 
     assert failure.type == "Postcondition"
@@ -178,7 +178,7 @@ def test_postconditions_find_the_names_that_they_use(source: str, name: str) -> 
         exec(text, {})
 
 
-def test_a_layer_of_keras_is_written_as_it_is_called() -> None:
+def test_a_keras_layer_is_written_as_a_call_of_the_layer() -> None:
     program = Annotated(
         """
         class Layer:

@@ -10,7 +10,7 @@ from annotated import Annotated
 
 from ciguard.functions.hosting import Collected
 from ciguard.functions.specs import ProgramFile
-from ciguard.functions.writing.files import exported
+from ciguard.functions.writing.files import exported_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,19 +59,19 @@ def unwritten(n): pass
 """
 
 
-def test_exported_tests_have_all_names_that_conditions_use(
+def test_exported_tests_define_all_names_that_conditions_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", sys.path[:])
     program = Annotated(PROGRAM)
     assert program.problems == []
-    where = ProgramFile(tmp_path / "annotated_program.py", tmp_path, program.module.__name__)
+    program_file = ProgramFile(tmp_path / "annotated_program.py", tmp_path, program.module.__name__)
 
-    text, missing = exported(Collected(program.spec), where, tmp_path)
-    found: dict[str, Any] = {"__file__": str(tmp_path / "test_exported.py")}
-    exec(text, found)
+    text, missing = exported_file(Collected(program.spec), program_file, tmp_path)
+    namespace: dict[str, Any] = {"__file__": str(tmp_path / "test_exported.py")}
+    exec(text, namespace)
 
-    tests = {name: item for name, item in found.items() if name.startswith("test_")}
+    tests = {name: item for name, item in namespace.items() if name.startswith("test_")}
     failing = {"test_Net_wrong": AssertionError, "test_awaited": ZeroDivisionError}
     for name, test in tests.items():
         if name in failing:

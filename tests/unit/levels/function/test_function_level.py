@@ -1,4 +1,4 @@
-"""Level `function`: which programs, whose turn it is, which calls."""
+"""Level `function`: its programs, the order of functions, and the calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from ciguard.domain.case import case_to_json
 from ciguard.errors import ConfigurationError
 from ciguard.functions.checking import module_from_json
-from ciguard.functions.in_target.describing.module import described
+from ciguard.functions.in_target.describing.module import module_description
 from ciguard.levels import focused
 from ciguard.levels.function.level import FunctionLevel, FunctionTarget
 from ciguard.levels.function.programs import find_programs
@@ -29,11 +29,11 @@ def annotated(*names: str) -> list[FunctionTarget]:
     text = "from ciguard.annotations import arg, ints\n"
     text += "".join(f"@arg('x', ints(0, 9))\ndef {name}(x): ...\n" for name in names)
     exec(compile(text, "m.py", "exec"), vars(program))
-    module = module_from_json(described(program))
+    module = module_from_json(module_description(program))
     return [FunctionTarget("m.py", module, function) for function in module.tested()]
 
 
-def test_functions_take_turns_and_the_program_is_imported_first() -> None:
+def test_functions_alternate_after_the_import_of_their_program() -> None:
     level = FunctionLevel(annotated("f", "g"), 0)
 
     assert [level.api_of(index) for index in range(3)] == ["m.py:f", "m.py:g", "m.py:f"]
@@ -43,9 +43,9 @@ def test_functions_take_turns_and_the_program_is_imported_first() -> None:
     assert {case.api for case in third} == {"m.py:f"}
 
 
-def test_the_same_seed_gives_the_same_calls_whatever_else_is_tested() -> None:
+def test_calls_depend_on_the_seed_but_not_on_other_functions() -> None:
     def calls(level: FunctionLevel, index: int) -> list[Json]:
-        return [case_to_json(c) for c in level.cases(index).cases if c.api == "m.py:f"]
+        return [case_to_json(case) for case in level.cases(index).cases if case.api == "m.py:f"]
 
     alone, beside = FunctionLevel(annotated("f"), 3), FunctionLevel(annotated("f", "g"), 3)
 
@@ -55,7 +55,7 @@ def test_the_same_seed_gives_the_same_calls_whatever_else_is_tested() -> None:
     assert calls(alone, 1) != calls(FunctionLevel(annotated("f"), 4), 1)
 
 
-def test_what_a_change_reaches_comes_first_and_most() -> None:
+def test_functions_in_focus_are_called_first_and_most_often() -> None:
     functions = annotated("f", "g", "h")
 
     level, _ = focused(FunctionLevel, functions, 0, focus=("torch.*", "m.py:h*"))
@@ -65,7 +65,7 @@ def test_what_a_change_reaches_comes_first_and_most() -> None:
     assert turns.count("m.py:h") == 7
 
 
-def test_without_functions_there_is_no_level() -> None:
+def test_a_level_without_functions_is_an_error() -> None:
     with pytest.raises(ValueError, match="no function"):
         FunctionLevel([], 0)
 
@@ -85,23 +85,23 @@ def base(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_glob_finds_annotated_programs_and_those_with_a_sidecar(base: Path) -> None:
-    found = find_programs(["src/**/*.py"], base=base)
+def test_a_glob_matches_programs_with_annotations_or_a_sidecar(base: Path) -> None:
+    programs = find_programs(["src/**/*.py"], base=base)
 
-    assert sorted(found) == ["src/beside.py", "src/pkg/inner.py"]
-    assert found["src/pkg/inner.py"].name == "pkg.inner"
-    assert found["src/pkg/inner.py"].root == base / "src"
-    assert found["src/beside.py"].sidecar == base / "src" / "beside.annotations.py"
+    assert sorted(programs) == ["src/beside.py", "src/pkg/inner.py"]
+    assert programs["src/pkg/inner.py"].name == "pkg.inner"
+    assert programs["src/pkg/inner.py"].root == base / "src"
+    assert programs["src/beside.py"].sidecar == base / "src" / "beside.annotations.py"
 
 
-def test_an_absolute_path_below_the_folder_is_taken(base: Path) -> None:
+def test_an_absolute_path_below_the_folder_is_accepted(base: Path) -> None:
     path = base / "src" / "beside.py"
 
     assert list(find_programs([str(path)], base=base)) == ["src/beside.py"]
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("src/none.py", "there is no file"),
         ("src/plain.py", "has no annotations"),
@@ -110,11 +110,11 @@ def test_an_absolute_path_below_the_folder_is_taken(base: Path) -> None:
         ("/etc/*.py", "functions: "),
     ],
 )
-def test_what_cannot_be_tested_is_refused(base: Path, text: str, says: str) -> None:
-    with pytest.raises(ConfigurationError, match=says):
+def test_a_file_that_cannot_be_tested_is_an_error(base: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
         find_programs([text], base=base)
 
 
-def test_a_folder_inside_of_a_package_is_refused(base: Path) -> None:
+def test_a_folder_inside_a_package_is_an_error(base: Path) -> None:
     with pytest.raises(ConfigurationError, match="Run ciguard there"):
         find_programs(["inner.py"], base=base / "src" / "pkg")

@@ -1,4 +1,4 @@
-"""Findings of annotated functions: whose they are, how grave, and under which fingerprint."""
+"""Findings on annotated functions: target, severity and fingerprint."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ PASSED = Passed(b'["i","3"]', 0.1)
 DISCARDED = Rejected("discarded", "x > 4", Stage.BUILD)
 
 
-def found(old: Outcome, new: Outcome, case: FunctionCase = CASE) -> list[tuple[str, ...]]:
+def findings_of(old: Outcome, new: Outcome, case: FunctionCase = CASE) -> list[tuple[str, ...]]:
     findings = judge(case, {OLD: old, NEW: new}, SUBJECT)
-    return [(f.oracle, f.kind, f.pair.value, *f.targets) for f in findings]
+    return [
+        (finding.oracle, finding.kind, finding.pair.value, *finding.targets) for finding in findings
+    ]
 
 
-def test_what_fails_everywhere_is_the_programs_own() -> None:
+def test_a_failure_on_all_targets_is_a_defect_of_the_program() -> None:
     (finding,) = judge(CASE, {OLD: FAILED, NEW: FAILED}, SUBJECT)
 
     assert (finding.oracle, finding.kind, finding.targets) == (FUNCTION, "exception", (OLD, NEW))
@@ -43,7 +45,7 @@ def test_what_fails_everywhere_is_the_programs_own() -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [(PASSED, FAILED), (FAILED, PASSED)])
-def test_what_fails_on_one_target_alone_names_the_pair(old: Outcome, new: Outcome) -> None:
+def test_a_failure_on_one_target_is_reported_as_a_pair(old: Outcome, new: Outcome) -> None:
     (finding,) = judge(CASE, {OLD: old, NEW: new}, SUBJECT)
 
     reference, deviating = (OLD, NEW) if new is FAILED else (NEW, OLD)
@@ -53,34 +55,34 @@ def test_what_fails_on_one_target_alone_names_the_pair(old: Outcome, new: Outcom
     assert f"fails on {deviating}, not on {reference}" in finding.message
 
 
-def test_a_documented_exception_on_the_other_target_makes_a_pair_too() -> None:
+def test_a_failure_beside_a_documented_exception_is_reported_as_a_pair() -> None:
     declared = Rejected("KeyError", "declared")
 
-    assert found(declared, FAILED) == [(FUNCTION, "exception", "version", OLD, NEW)]
+    assert findings_of(declared, FAILED) == [(FUNCTION, "exception", "version", OLD, NEW)]
 
 
-def test_a_call_that_was_not_made_says_nothing() -> None:
-    assert found(DISCARDED, DISCARDED) == []
-    assert found(PASSED, DISCARDED) == []
-    assert found(DISCARDED, FAILED) == [(FUNCTION, "exception", "", NEW)]
+def test_a_call_that_was_not_made_gives_no_finding() -> None:
+    assert findings_of(DISCARDED, DISCARDED) == []
+    assert findings_of(PASSED, DISCARDED) == []
+    assert findings_of(DISCARDED, FAILED) == [(FUNCTION, "exception", "", NEW)]
 
 
 @pytest.mark.parametrize(
     ("name", "kind"), [("@ensure", "ensure"), ("NaN", "nan"), ("@timeout", "timeout")]
 )
-def test_what_is_no_exception_has_a_kind_of_its_own(name: str, kind: str) -> None:
+def test_failures_without_exception_have_separate_kinds(name: str, kind: str) -> None:
     outcome = replace(FAILED, exception=name)
 
-    assert found(outcome, outcome) == [(FUNCTION, kind, "", OLD, NEW)]
+    assert findings_of(outcome, outcome) == [(FUNCTION, kind, "", OLD, NEW)]
 
 
-def test_an_import_that_fails_on_one_version_is_told_as_such() -> None:
+def test_an_import_that_fails_on_one_version_has_kind_import() -> None:
     case = FunctionCase(api="src/m.py", file="src/m.py")
 
-    assert found(PASSED, FAILED, case) == [(FUNCTION, "import", "version", OLD, NEW)]
+    assert findings_of(PASSED, FAILED, case) == [(FUNCTION, "import", "version", OLD, NEW)]
 
 
-def test_changed_arguments_are_named_and_matter_little() -> None:
+def test_changed_arguments_are_named_with_low_severity() -> None:
     changed = Passed(b'["E",[1],[],["i","3"]]', 0.1)
 
     (finding,) = judge(CASE, {OLD: changed, NEW: changed}, SUBJECT)
@@ -89,24 +91,24 @@ def test_changed_arguments_are_named_and_matter_little() -> None:
     assert finding.message == "src/m.py:f changes its arguments: y"
 
 
-def test_results_that_differ_are_a_difference() -> None:
+def test_different_results_are_a_differential_finding() -> None:
     other = Passed(b'["i","4"]', 0.1)
 
-    assert found(PASSED, other) == [("differential", "values", "version", OLD, NEW)]
+    assert findings_of(PASSED, other) == [("differential", "values", "version", OLD, NEW)]
 
 
 def test_two_classes_of_exceptions_are_two_findings() -> None:
     other = replace(FAILED, exception="TypeError")
 
-    assert [f[3:] for f in found(FAILED, other)] == [(OLD,), (NEW,)]
+    assert [finding[3:] for finding in findings_of(FAILED, other)] == [(OLD,), (NEW,)]
 
 
-def test_a_fingerprint_knows_neither_lines_nor_values() -> None:
+def test_a_fingerprint_is_independent_of_lines_and_values() -> None:
     moved = replace(FAILED, message="src/m.py:29: 5 is too small")
     elsewhere = replace(FAILED, stack=(Frame("src/m.py", "h"), *FAILED.stack))
     keys = [
-        fingerprint(judge(CASE, {OLD: out, NEW: out}, SUBJECT)[0]).key
-        for out in (FAILED, moved, elsewhere, replace(FAILED, exception="KeyError"))
+        fingerprint(judge(CASE, {OLD: outcome, NEW: outcome}, SUBJECT)[0]).key
+        for outcome in (FAILED, moved, elsewhere, replace(FAILED, exception="KeyError"))
     ]
 
     assert keys[0] == keys[1]

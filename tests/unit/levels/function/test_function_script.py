@@ -1,4 +1,4 @@
-"""Findings of annotated functions: simpler calls that are still allowed, and scripts that run."""
+"""Findings on annotated functions: simpler valid calls, and scripts that run."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _interpreter() -> Iterator[None]:
 
 @pytest.fixture
 def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Json:
-    """Return what is known of the program, which lies in `src` of the current folder."""
+    """Return the description of the program, which lies in `src` of the current folder."""
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "scripted_program.py").write_text(PROGRAM, "utf-8")
     monkeypatch.chdir(tmp_path)
@@ -114,9 +114,9 @@ def finding(found_in: FunctionCase, kind: str, exception: str, **changes: Any) -
     )
 
 
-def ran(found: Finding) -> tuple[int, str]:
-    """Run the script as a person does, in the current folder."""
-    text = script(found, environment_hint=HINT)
+def run_script(reported: Finding) -> tuple[int, str]:
+    """Run the script like a user, in the current folder."""
+    text = script(reported, environment_hint=HINT)
     root = Path(ciguard.__file__).parents[1]
     bare = f"import sys; sys.path.insert(0, {str(root)!r})\n{text}"
     done = subprocess.run(
@@ -129,29 +129,35 @@ def array(*numbers: float) -> ArrayValue:
     return ArrayValue("float64", (len(numbers),), Explicit(numbers))
 
 
-def test_simpler_calls_keep_to_the_annotations(described: Json) -> None:
-    found = case(described, "f", x=LiteralValue(9), y=array(1.5, 1.25))
+def test_simpler_calls_conform_to_the_annotations(described: Json) -> None:
+    function_case = case(described, "f", x=LiteralValue(9), y=array(1.5, 1.25))
 
-    simpler = reductions(found)
+    simpler = reductions(function_case)
 
     module = module_from_json(about_call(described, "f"))
-    calls = [Call.from_json(one.call) for one in simpler if isinstance(one, FunctionCase)]
+    calls = [
+        Call.from_json(simplified.call)
+        for simplified in simpler
+        if isinstance(simplified, FunctionCase)
+    ]
     assert len(calls) > 3
     assert all(is_valid(call, module) for call in calls)
-    assert {dict(call.arguments)["x"] for call in calls} <= {LiteralValue(n) for n in range(3, 10)}
+    assert {dict(call.arguments)["x"] for call in calls} <= {
+        LiteralValue(number) for number in range(3, 10)
+    }
 
 
-def test_without_what_is_known_of_it_a_call_stays_as_it_is(described: Json) -> None:
-    found = case(described, "f", x=LiteralValue(9), y=array(1.5))
-    bare = FunctionCase(api=found.api, file=found.file, call=found.call)
+def test_a_call_without_a_description_is_not_simplified(described: Json) -> None:
+    function_case = case(described, "f", x=LiteralValue(9), y=array(1.5))
+    bare = FunctionCase(api=function_case.api, file=function_case.file, call=function_case.call)
 
     assert reductions(bare) == []
-    with pytest.raises(ValueError, match="not what is known"):
+    with pytest.raises(ValueError, match="not a description"):
         script(finding(bare, "exception", "ValueError"), environment_hint=HINT)
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "failure", "says"),
+    ("name", "arguments", "failure", "expected"),
     [
         ("f", {"x": LiteralValue(9), "y": array(1.0)}, ("exception", "ValueError"), "nine"),
         ("f", {"x": LiteralValue(4), "y": array(1.0)}, ("ensure", "@ensure"), "AssertionError"),
@@ -161,42 +167,44 @@ def test_without_what_is_known_of_it_a_call_stays_as_it_is(described: Json) -> N
     ],
 )
 @pytest.mark.lengthy
-def test_a_script_fails_as_the_function_did(
-    described: Json, name: str, arguments: dict[str, Value], failure: tuple[str, str], says: str
+def test_a_script_fails_like_the_function(
+    described: Json, name: str, arguments: dict[str, Value], failure: tuple[str, str], expected: str
 ) -> None:
-    code, said = ran(finding(case(described, name, **arguments), *failure))
+    code, output = run_script(finding(case(described, name, **arguments), *failure))
 
-    assert code == 1, said
-    assert says in said
+    assert code == 1, output
+    assert expected in output
 
 
 def test_a_method_is_called_on_an_instance(described: Json) -> None:
-    found = case(described, "Net.run", (("size", LiteralValue(4)),), x=LiteralValue(1))
+    function_case = case(described, "Net.run", (("size", LiteralValue(4)),), x=LiteralValue(1))
 
-    code, said = ran(finding(found, "exception", "ZeroDivisionError"))
+    code, output = run_script(finding(function_case, "exception", "ZeroDivisionError"))
 
     assert code == 1
-    assert "ZeroDivisionError" in said
+    assert "ZeroDivisionError" in output
 
 
-def test_a_program_that_is_only_imported_is_a_script_too(described: Json) -> None:
+def test_a_case_that_only_imports_has_a_script(described: Json) -> None:
     file = described["file"]
-    found = FunctionCase(api=file, file=file, about={**about_call(described, "f"), "functions": []})
+    function_case = FunctionCase(
+        api=file, file=file, about={**about_call(described, "f"), "functions": []}
+    )
 
-    code, said = ran(finding(found, "import", "ImportError"))
+    code, output = run_script(finding(function_case, "import", "ImportError"))
 
-    assert (code, said.strip()) == (0, "imported")
+    assert (code, output.strip()) == (0, "imported")
 
 
-def test_a_result_is_held_against_that_of_another_target(described: Json) -> None:
-    found = case(described, "f", x=LiteralValue(4), y=array(1.0))
+def test_a_script_compares_the_result_with_another_targets(described: Json) -> None:
+    function_case = case(described, "f", x=LiteralValue(4), y=array(1.0))
     outcomes: dict[str, Outcome] = {"one": Passed(b'["i","5"]', 0.1), "two": Passed(b"4", 0.1)}
     other = finding(
-        found, "values", "", oracle="differential", outcomes=outcomes, targets=("one", "two"),
-        pair=PairKind.VERSION,
+        function_case, "values", "", oracle="differential", outcomes=outcomes,
+        targets=("one", "two"), pair=PairKind.VERSION,
     )  # fmt: skip
 
-    code, said = ran(other)
+    code, output = run_script(other)
 
     assert code == 1
-    assert "DIFFERENT: 4 instead of 5" in said
+    assert "DIFFERENT: 4 instead of 5" in output

@@ -20,17 +20,17 @@ def dense_net(dense_blocks=3, dense_layers=-1, depth=40):
 """
 
 
-def test_the_bug_of_the_papers_example_is_found_and_nothing_else_fails() -> None:
+def test_the_papers_example_fails_only_with_its_known_bug() -> None:
     program = Annotated(DENSENET)
 
     results = program.results("dense_net")
 
-    assert {r["status"] for r in results} == {"passed", "failed"}
-    assert {r["type"] for r in results if r["status"] == "failed"} == {"TypeError"}
-    assert {r["kind"] for r in results if r["status"] == "failed"} == {"exception"}
+    assert {result["status"] for result in results} == {"passed", "failed"}
+    assert {result["type"] for result in results if result["status"] == "failed"} == {"TypeError"}
+    assert {result["kind"] for result in results if result["status"] == "failed"} == {"exception"}
 
 
-def test_a_call_survives_its_json_form() -> None:
+def test_a_call_survives_a_json_round_trip() -> None:
     for call in Annotated(DENSENET).calls("dense_net", 50):
         assert call is not None
         assert Call.from_json(call.to_json()) == call
@@ -46,7 +46,7 @@ def test_a_call_survives_its_json_form() -> None:
         ("@arg('x', ints(1, 5))\nasync def f(x): return 1 / 0", "exception"),
     ],
 )
-def test_failures_of_every_kind_are_told_apart(source: str, kind: str) -> None:
+def test_failures_are_reported_with_their_kind(source: str, kind: str) -> None:
     results = Annotated(source).results("f", 10)
 
     assert {result["status"] for result in results} == {"failed"}
@@ -73,23 +73,23 @@ def test_failures_of_every_kind_are_told_apart(source: str, kind: str) -> None:
         "@arg('x', ints(1, 5))\ndef f(x): raise SystemExit(0)",
     ],
 )
-def test_what_is_documented_declared_or_allowed_is_no_failure(source: str) -> None:
+def test_documented_declared_and_allowed_results_pass(source: str) -> None:
     assert Annotated(source).statuses("f", 10) == {"passed"}
 
 
-def test_a_precondition_of_live_objects_discards() -> None:
+def test_a_precondition_on_actual_objects_discards_calls() -> None:
     program = Annotated("@arg('x', froms([object(), 1]))\n@require('hash(x) == 1')\ndef f(x): pass")
 
     assert program.statuses("f") == {"passed", "discarded"}
 
 
-def test_changed_arguments_are_named() -> None:
+def test_changed_arguments_are_reported() -> None:
     program = Annotated("@arg('xs', int_lists(1, 3))\n@arg('y', ints())\ndef f(xs, y): xs.pop()")
 
     assert {tuple(result["mutated"]) for result in program.results("f", 20)} == {("xs",)}
 
 
-def test_no_call_sees_what_another_has_done_to_a_listed_object() -> None:
+def test_a_listed_object_is_copied_for_each_call() -> None:
     program = Annotated(
         """
         class Box:
@@ -105,7 +105,7 @@ def test_no_call_sees_what_another_has_done_to_a_listed_object() -> None:
     assert program.statuses("f", 5) == {"passed"}
 
 
-def test_a_method_is_called_on_an_instance_from_the_constructors_annotations() -> None:
+def test_a_method_is_called_on_an_instance_with_drawn_constructor_arguments() -> None:
     program = Annotated(
         """
         class Layer:
@@ -123,7 +123,7 @@ def test_a_method_is_called_on_an_instance_from_the_constructors_annotations() -
     assert program.statuses("Layer.__init__") == {"passed"}
 
 
-def test_a_constructor_that_fails_is_no_failure_of_the_method() -> None:
+def test_a_failing_constructor_is_reported_as_no_instance() -> None:
     program = Annotated(
         """
         class Layer:
@@ -139,7 +139,7 @@ def test_a_constructor_that_fails_is_no_failure_of_the_method() -> None:
     assert result["reason"] == "ValueError: no"
 
 
-def test_instances_come_from_the_examples_where_there_are_some() -> None:
+def test_instances_are_made_from_the_examples_if_there_are_any() -> None:
     program = Annotated(
         """
         class Layer:
@@ -155,7 +155,7 @@ def test_instances_come_from_the_examples_where_there_are_some() -> None:
     assert program.statuses("Layer.left") == {"passed"}
 
 
-def test_generators_make_arguments_from_their_own_annotations() -> None:
+def test_generators_make_arguments_with_drawn_arguments() -> None:
     program = Annotated(
         """
         class Model:
@@ -175,7 +175,7 @@ def test_generators_make_arguments_from_their_own_annotations() -> None:
     assert program.statuses("f") == {"passed"}
 
 
-def test_class_and_static_methods_and_properties_are_called_as_what_they_are() -> None:
+def test_class_methods_static_methods_and_properties_are_called_correctly() -> None:
     program = Annotated(
         """
         class Layer:
@@ -197,7 +197,7 @@ def test_class_and_static_methods_and_properties_are_called_as_what_they_are() -
         assert program.statuses(name, 10) == {"passed"}, name
 
 
-def test_arguments_without_names_of_their_own_are_spread() -> None:
+def test_positional_only_and_variadic_arguments_are_passed_correctly() -> None:
     program = Annotated(
         """
         @arg("first", ints(1, 2))
@@ -212,7 +212,7 @@ def test_arguments_without_names_of_their_own_are_spread() -> None:
     assert program.statuses("f") == {"passed"}
 
 
-def test_a_named_object_stays_itself() -> None:
+def test_an_object_with_a_name_in_the_module_is_not_copied() -> None:
     program = Annotated(
         """
         class Sentinel: pass
@@ -226,7 +226,7 @@ def test_a_named_object_stays_itself() -> None:
     assert program.statuses("f", 5) == {"passed"}
 
 
-def test_abstract_classes_have_no_instances_and_no_failures() -> None:
+def test_abstract_classes_are_reported_as_no_instance() -> None:
     program = Annotated(
         """
         import abc
@@ -271,7 +271,7 @@ class Scale(Layer):
 """
 
 
-def test_a_layer_of_keras_is_built_before_its_method_is_called() -> None:
+def test_a_keras_layer_is_built_before_its_method_is_called() -> None:
     program = Annotated(LAYER)
 
     assert program.problems == []
@@ -293,7 +293,7 @@ class Example:
 """
 
 
-def test_a_dataclass_says_above_the_class_what_it_takes() -> None:
+def test_a_dataclass_can_be_annotated_above_the_class() -> None:
     program = Annotated(DATACLASS.format('@arg("tokens", int_lists(0, 3))'))
 
     assert program.problems == []
@@ -301,15 +301,15 @@ def test_a_dataclass_says_above_the_class_what_it_takes() -> None:
     assert program.statuses("Example.__init__") == {"passed"}
 
 
-def test_what_a_dataclass_lacks_is_told_with_the_line_of_the_class() -> None:
+def test_a_missing_annotation_of_a_dataclass_is_reported_at_the_class() -> None:
     (problem,) = Annotated(DATACLASS.format("")).spec.problems
 
     assert "argument 'tokens' of Example.__init__ has no values" in problem.message
-    assert problem.line in (5, 6)  # of the decorator or of the class, as Python's version has it
+    assert problem.line in (5, 6)  # decorator or class, depending on Python's version
 
 
 @pytest.mark.parametrize(("size", "status"), [("1.0", "failed"), ("5e-324", "passed")])
-def test_nan_may_be_due_to_what_an_instance_was_made_with(size: str, status: str) -> None:
+def test_nan_is_allowed_for_extreme_constructor_arguments(size: str, status: str) -> None:
     program = Annotated(
         f"class C:\n    @arg('size', froms([{size}]))\n    def __init__(self, size): pass\n"
         "    @arg('x', ints(1, 3))\n    def at(self, x): return float('nan')"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ciguard.functions.in_target.calling.judging import (
-    are_small,
+    are_moderate,
     changed,
     has_nan,
     is_users,
@@ -25,7 +25,7 @@ NAN = float("nan")
         (complex(0, NAN), True), (np.array(["a"]), False), (np.arange(3), False), (None, False),
     ],
 )  # fmt: skip
-def test_nan_is_seen_in_numbers_arrays_and_collections(value: Any, expected: bool) -> None:  # noqa: FBT001
+def test_nan_is_found_in_numbers_arrays_and_collections(value: Any, expected: bool) -> None:  # noqa: FBT001
     assert has_nan(value) is expected
 
 
@@ -39,11 +39,15 @@ def test_nan_is_seen_in_numbers_arrays_and_collections(value: Any, expected: boo
         (np.array([1, -1e-30]), False), (np.array([0, 255], "uint8"), True),
     ],
 )  # fmt: skip
-def test_only_finite_small_numbers_make_nan_a_failure(value: Any, expected: bool) -> None:  # noqa: FBT001
-    assert are_small([value]) is expected
+def test_numbers_are_moderate_if_neither_infinite_nor_large_nor_tiny(
+    value: Any,
+    *,
+    expected: bool,
+) -> None:
+    assert are_moderate([value]) is expected
 
 
-def test_changes_inside_of_arguments_are_seen() -> None:
+def test_changes_inside_arguments_are_found() -> None:
     arguments: dict[str, Any] = {"a": [1, [2]], "b": np.zeros(3), "c": {"k": 1}, "d": 4}
     before = snapshot(arguments)
 
@@ -54,13 +58,13 @@ def test_changes_inside_of_arguments_are_seen() -> None:
     assert changed(before, arguments) == ["a", "b", "c"]
 
 
-def test_unchanged_arguments_with_nan_are_not_changed() -> None:
+def test_unchanged_arguments_with_nan_count_as_unchanged() -> None:
     arguments = {"a": np.array([NAN]), "b": NAN}
 
     assert changed(snapshot(arguments), arguments) == []
 
 
-def test_installed_files_are_not_the_users() -> None:
+def test_installed_files_are_not_user_code() -> None:
     assert is_users(__file__, __file__)
     assert not is_users(os.__file__, __file__)
     assert not is_users(np.__file__, __file__)
@@ -75,7 +79,7 @@ DOCUMENTED = {
 
 
 @pytest.mark.parametrize("text", DOCUMENTED.values(), ids=DOCUMENTED)
-def test_documented_exceptions_are_read_in_every_style(text: str) -> None:
+def test_documented_exceptions_are_read_in_every_docstring_style(text: str) -> None:
     def function() -> None: ...
 
     function.__doc__ = text + "\n    Returns:\n        TypeError: no.\n"

@@ -63,7 +63,7 @@ class Color(enum.Enum):
 
 @pytest.mark.parametrize(("hint", "holds"), HINTED.items())
 @pytest.mark.lengthy
-def test_a_hint_says_what_an_argument_may_be(hint: str, holds: str) -> None:
+def test_arguments_are_drawn_by_their_type_hint(hint: str, holds: str) -> None:
     program = Annotated(f"{PRELUDE}\n@ensure({holds!r})\ndef f(x: {hint}): return None")
 
     assert program.problems == []
@@ -71,14 +71,14 @@ def test_a_hint_says_what_an_argument_may_be(hint: str, holds: str) -> None:
     assert program.statuses("f") == {"passed"}
 
 
-def test_an_alias_that_stands_for_itself_has_no_values() -> None:
+def test_a_recursive_alias_has_no_values() -> None:
     program = Annotated(f"{PRELUDE}\n@ensure('True')\ndef f(x: Branches): return None")
 
     assert len(program.problems) == 1
     assert "'x' of f has no values" in program.problems[0]
 
 
-def test_sizes_of_one_name_are_the_same_in_the_whole_call() -> None:
+def test_sizes_with_the_same_symbol_are_equal_in_a_call() -> None:
     program = Annotated(
         PRELUDE
         + """
@@ -100,13 +100,13 @@ def test_a_bare_type_does_not_replace_a_default() -> None:
     assert program.statuses("f", 5) == {"passed"}
 
 
-def test_an_annotation_counts_before_a_hint() -> None:
+def test_an_annotation_takes_precedence_over_a_hint() -> None:
     program = Annotated("@arg('x', froms(['a']))\n@ensure('x == \"a\"')\ndef f(x: int): pass")
 
     assert program.statuses("f", 5) == {"passed"}
 
 
-def test_hints_with_bounds_alone_make_a_function_tested() -> None:
+def test_a_function_is_tested_if_hints_bound_all_arguments() -> None:
     program = Annotated(
         PRELUDE
         + "def f(x: Annotated[int, Range(1, 5)], y: bool, z: str = ''): pass\n"
@@ -119,16 +119,16 @@ def test_hints_with_bounds_alone_make_a_function_tested() -> None:
 
 
 @pytest.mark.parametrize("hint", [object, "nothing", list, Any, dict[int, Any], set[int]])
-def test_a_hint_of_no_known_form_says_nothing(hint: Any) -> None:
+def test_an_unknown_hint_gives_no_constraint(hint: Any) -> None:
     assert hint_spec(hint, ConstraintEncoder([], str)) is None
 
 
-def test_a_shape_that_no_constraint_expresses_is_not_read() -> None:
+def test_a_shape_that_constraints_cannot_express_gives_no_constraint() -> None:
     assert hint_spec(Float[np.ndarray, "b {self.width}"], ConstraintEncoder([], str)) is None
     assert hint_spec(BFloat16[np.ndarray, "b"], ConstraintEncoder([], str)) is None
 
 
-def test_shapes_alone_make_a_function_tested() -> None:
+def test_a_function_is_tested_if_hints_give_all_shapes() -> None:
     program = Annotated(
         PRELUDE
         + "def f(x: Float[np.ndarray, 'n'], y: Float[np.ndarray, 'n'], z: int = 1):\n"

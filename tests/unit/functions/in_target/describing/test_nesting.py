@@ -23,31 +23,31 @@ def build(size):
 """
 
 
-def explored(program: Annotated, outer: str) -> ModuleSpec:
+def with_nested(program: Annotated, outer: str) -> ModuleSpec:
     call = program.calls(outer, 1)[0]
     assert call is not None
     return with_functions(program.spec, program.caller.nested(call.to_json()))
 
 
-def test_a_nested_function_is_found_while_the_outer_one_runs() -> None:
+def test_a_nested_function_is_found_during_a_call_of_the_outer_function() -> None:
     program = Annotated(NESTED)
 
-    found = explored(program, "build").function("build.<locals>.inner")
+    inner = with_nested(program, "build").function("build.<locals>.inner")
 
     assert program.spec.function("build").has_nested
-    assert found.outer == "build"
-    assert [parameter.name for parameter in found.parameters] == ["n", "what"]
+    assert inner.outer == "build"
+    assert [parameter.name for parameter in inner.parameters] == ["n", "what"]
 
 
-def test_a_nested_function_is_called_within_a_new_call_of_the_outer_one() -> None:
+def test_each_call_of_a_nested_function_calls_the_outer_function_first() -> None:
     program = Annotated(NESTED)
-    program.spec = explored(program, "build")
+    program.spec = with_nested(program, "build")
 
     assert program.statuses("build.<locals>.inner", 60) == {"passed", "discarded"}
     assert program.statuses("build", 5) == {"failed"}
 
 
-def test_an_outer_function_needs_no_annotation_to_be_called_without_arguments() -> None:
+def test_an_outer_function_without_parameters_needs_no_annotation() -> None:
     program = Annotated(
         """
         def main():
@@ -56,13 +56,13 @@ def test_an_outer_function_needs_no_annotation_to_be_called_without_arguments() 
                 return 1 / n
         """
     )
-    program.spec = explored(program, "main")
+    program.spec = with_nested(program, "main")
 
-    assert [f.name for f in program.spec.tested()] == ["main.<locals>.inner"]
+    assert [function.name for function in program.spec.tested()] == ["main.<locals>.inner"]
     assert program.statuses("main.<locals>.inner", 60) == {"passed", "failed"}
 
 
-def test_an_outer_function_that_cannot_be_called_is_a_problem() -> None:
+def test_an_outer_function_with_unannotated_parameters_is_a_problem() -> None:
     program = Annotated("def main(x):\n    @arg('n', ints())\n    def inner(n): pass\n")
 
     assert program.problems == [

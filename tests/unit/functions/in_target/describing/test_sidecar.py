@@ -54,7 +54,7 @@ def annotated(folder: Path, sidecar: str) -> tuple[Annotated, list[str]]:
     return program, [problem["message"] for problem in problems]
 
 
-def test_the_annotations_of_a_sidecar_are_moved_onto_the_program(tmp_path: Path) -> None:
+def test_annotations_of_a_sidecar_are_applied_to_the_program(tmp_path: Path) -> None:
     program, problems = annotated(tmp_path, SIDECAR)
 
     assert problems == []
@@ -71,7 +71,7 @@ def test_the_target_of_a_sidecar_is_read_without_running_it(tmp_path: Path) -> N
     assert target_of(str(path)) == "package.module"
 
 
-def test_what_a_program_has_not_or_has_otherwise_is_a_problem(tmp_path: Path) -> None:
+def test_stubs_of_missing_functions_or_with_other_arguments_are_problems(tmp_path: Path) -> None:
     _, problems = annotated(
         tmp_path,
         "from ciguard.annotations import *\n"
@@ -85,7 +85,7 @@ def test_what_a_program_has_not_or_has_otherwise_is_a_problem(tmp_path: Path) ->
     ]
 
 
-def test_problems_of_its_annotations_name_the_sidecar(tmp_path: Path) -> None:
+def test_problems_in_a_sidecar_are_reported_with_its_path_and_line(tmp_path: Path) -> None:
     program, _ = annotated(
         tmp_path,
         "from ciguard.annotations import *\n"
@@ -96,4 +96,4 @@ def test_problems_of_its_annotations_name_the_sidecar(tmp_path: Path) -> None:
 
     assert Path(problem.file).name == "annotated_program.annotations.py"
     assert problem.line == 3
-    assert problem.message == "scaled has no argument 'z'; it has factor, x"
+    assert problem.message == "scaled has no argument 'z'; arguments: factor, x"
