@@ -61,8 +61,7 @@ class ApiNames:
         """Return the catalogue's name of a name in a source; empty if there is none.
 
         For example, `torch.nn.functional.conv2d` maps to `torch.conv2d`, and
-        `torch.nn.Linear.forward` maps
-        to its class.
+        `torch.nn.Linear.forward` maps to its class.
         """
         name = self.written(written)
         names = self._names(name.partition(".")[0])

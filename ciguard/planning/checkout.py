@@ -64,7 +64,7 @@ class Checkout:
         try:
             top = self._run("rev-parse", "--show-toplevel")
         except GitError as error:
-            msg = f"{folder}: not the checkout of a git repository ({error}). Run it inside one."
+            msg = f"{folder}: not the checkout of a git repository ({error}). Change to a checkout."
             raise PlanError(msg) from error
         self.root = Path(os.fsdecode(top.removesuffix(b"\n")))
 
@@ -93,8 +93,7 @@ class Checkout:
         """Fetch the history between `ref` and HEAD that a shallow checkout lacks.
 
         It fetches a few commits first, since the base is usually near. If fetching fails, `base_of`
-        raises
-        an error with advice.
+        raises an error with advice.
 
         Args:
             ref: a commit, or a branch as `origin/NAME`.

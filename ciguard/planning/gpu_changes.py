@@ -52,7 +52,7 @@ def gpu_reasons(
     yield from _requirement_reasons(list(revisions))
     for path in paths:
         if _NATIVE_FILE.fullmatch(path) or _NAMES_GPUS.search(path):
-            yield f"{_shown(path)} may be device code, or build some"
+            yield f"{_shown(path)} may be device code, or part of its build"
     for path in usage.kernels:
         yield f"the change reaches {_shown(path)}, which may hold kernels"
     for path in usage.annotated:

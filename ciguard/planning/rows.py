@@ -115,7 +115,7 @@ def rows(
                 jobs.append(job)
     if len(jobs) > MAX_JOBS:
         msg = (
-            f"{len(jobs)} jobs even without shards exceed the limit of {MAX_JOBS}. Name fewer "
+            f"{len(jobs)} jobs without shards exceed the limit of {MAX_JOBS}. Name fewer "
             "targets (setting targets, --target) or devices (--device)."
         )
         raise PlanError(msg)

@@ -44,9 +44,9 @@ class _Passing(Enum):
 
     UNCHANGED = 0
     ITEM = 1
-    """As an item of a tuple or list."""
+    """Passed as an item of a tuple or list."""
     SCALED = 2
-    """Negated or multiplied, so that only its kind is known."""
+    """Passed negated or multiplied, so that only its kind is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A function's own checks, `assert` and `if …: raise`, with the branches that they stand in.
 
-Each check is turned into a condition of valid calls. Its parts on one argument and a literal
-become clues; other parts become preconditions.
+Each check is turned into a condition of valid calls. Its parts on one argument and a literal become
+clues; other parts become preconditions.
 """
 
 from __future__ import annotations

@@ -54,8 +54,7 @@ def is_valid(call: Call, module: ModuleSpec) -> bool:
     """Return whether a call conforms to all annotations that can be checked without making it.
 
     Checks that need the actual objects are left to the process that makes the call. If it is
-    unknown
-    whether a value conforms, the call counts as invalid.
+    unknown whether a value conforms, the call counts as invalid.
     """
     try:
         return _is_valid(call, module)

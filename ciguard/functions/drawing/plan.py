@@ -140,8 +140,7 @@ def with_preferred_order(
     """Return the needs, extended by an order that makes preconditions easy to solve.
 
     An argument that stands alone on one side of an equality is drawn after those of the other side.
-    A
-    dividend is drawn after its divisor. Preferences that would close a cycle are dropped.
+    A dividend is drawn after its divisor. Preferences that would close a cycle are dropped.
     """
     extended = dict(needs)
     trees = [parsed(condition.text) for condition in function.requires]

@@ -1,7 +1,7 @@
 """Runs programs and their calls in a separate process, and returns verdicts.
 
-`host` starts the process and outlives it. `collecting` requests the functions of a program from
-it, `executing` requests calls, and `verdicts` are the results. `measured` shares coverage.py's
+`host` starts the process and outlives it. `collecting` requests the functions of a program from it,
+`executing` requests calls, and `verdicts` are the results. `session_coverage` shares coverage.py's
 settings with the process and merges what it measures.
 """
 
@@ -15,7 +15,7 @@ from ciguard.functions.hosting.collecting import (
 )
 from ciguard.functions.hosting.executing import Execution
 from ciguard.functions.hosting.host import ProgramSettings
-from ciguard.functions.hosting.measured import measured_options, merge_measured
+from ciguard.functions.hosting.session_coverage import measured_options, merge_measured
 from ciguard.functions.hosting.verdicts import FailureKind
 
 __all__ = [

@@ -23,10 +23,10 @@ from typing import Any, Iterator
 from ciguard.functions.in_target.calling.building import library_of
 from ciguard.functions.in_target.calling.caller import Caller
 from ciguard.functions.in_target.calling.judging import key_of
+from ciguard.functions.in_target.coverage_measurement import CoverageMeasurement
 from ciguard.functions.in_target.describing.marking import marks_of, own_marks
 from ciguard.functions.in_target.describing.sidecar import apply_sidecar
 from ciguard.functions.in_target.loading import import_problem, load, users_frames
-from ciguard.functions.in_target.measuring import CoverageMeasurement
 
 Json = Any
 

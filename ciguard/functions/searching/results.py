@@ -68,7 +68,7 @@ def failure_text(minimal: MinimalFailure, call: str, script: str) -> str:
 
 def unsatisfied_text(name: str, result: SearchResult, conditions: Sequence[str]) -> str:
     """Return why a function could not be tested."""
-    lines = [f"{name}: none of {result.discarded + result.no_instance} inputs was valid."]
+    lines = [f"{name}: none of {result.discarded + result.no_instance} inputs is valid."]
     if conditions:
         lines += ["Its preconditions are unsatisfiable, or nearly so:"]
         lines += [f"  {condition}" for condition in conditions]

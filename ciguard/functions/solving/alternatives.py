@@ -42,8 +42,12 @@ from ciguard.values import Bool, OneOf
 Key: TypeAlias = tuple[Any, ...]
 """Identifies a number that belongs to an argument x.
 
-The value `("value", x)`, the length `("len", x)`, the rank `("ndim", x)` or a size
-`("dim", x, axis)`; one item `("item", x, index)`, or every item `("each", x)`.
+- `("value", x)`: the argument itself.
+- `("len", x)`: its length.
+- `("ndim", x)`: its rank.
+- `("dim", x, axis)`: a size.
+- `("item", x, index)`: one item.
+- `("each", x)`: every item.
 """
 
 

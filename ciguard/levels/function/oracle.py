@@ -1,8 +1,8 @@
 """Oracle `function`: an annotated function violates its specification.
 
 A call that conforms to the annotations must return or raise a documented exception. Its
-postconditions must hold, moderate numbers must not give NaN, and arguments must stay unchanged.
-A failure on all targets is a defect of the program. A failure on some targets is a difference.
+postconditions must hold, moderate numbers must not give NaN, and arguments must stay unchanged. A
+failure on all targets is a defect of the program. A failure on some targets is a difference.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ SEVERITIES = {
     "timeout": Severity.MEDIUM,
     MUTATION: Severity.LOW,
 }
-_LAWS = {
+_SPECIFICATIONS = {
     "exception": "A call that keeps to the annotations returns, or raises what is documented",
     "import": "A program can be imported wherever it is used",
     "ensure": "What the function ensures holds for every call that keeps to the annotations",
-    "nan": "Finite arguments of moderate size come to no NaN",
+    "nan": "Finite arguments of moderate size do not give NaN",
     "timeout": "The function returns within the time that its annotation allows",
-    MUTATION: "A function leaves its arguments as they are",
+    MUTATION: "A function does not change its arguments",
 }
 _EXPECTED = {
     "exception": "a result, or a documented exception",
@@ -49,7 +49,7 @@ _EXPECTED = {
     "ensure": "the postcondition holds",
     "nan": "a result without NaN",
     "timeout": "a result in time",
-    MUTATION: "arguments that are as they were",
+    MUTATION: "unchanged arguments",
 }
 
 
@@ -63,8 +63,8 @@ class FunctionOracle:
             "exception": "an annotated function raises what it does not document.",
             "import": "a program cannot be imported.",
             "ensure": "a postcondition does not hold.",
-            "nan": "NaN comes of finite, small numbers.",
-            "timeout": "an annotated function takes longer than it may.",
+            "nan": "finite, small numbers give NaN.",
+            "timeout": "an annotated function exceeds its time limit.",
             MUTATION: "an annotated function changes its arguments.",
         },
     )
@@ -112,7 +112,7 @@ def _failures(
             targets=tuple(group),
             detail=_frame(first),
             message=f"{subject.api} fails: {text}",
-            evidence=Evidence(expected=_EXPECTED[kind], observed=text, law=_LAWS[kind]),
+            evidence=Evidence(expected=_EXPECTED[kind], observed=text, law=_SPECIFICATIONS[kind]),
         )
 
 
@@ -135,7 +135,7 @@ def _difference(
         evidence=Evidence(
             expected=f"{reference}: {outcome_shown(outcomes[reference])}",
             observed=f"{deviating}: {text}",
-            law=_LAWS[kind],
+            law=_SPECIFICATIONS[kind],
         ),
     )
 
@@ -187,6 +187,6 @@ def _mutations(
         detail=names,
         message=f"{subject.api} changes its arguments: {names}",
         evidence=Evidence(
-            expected=_EXPECTED[MUTATION], observed=f"{names} changed", law=_LAWS[MUTATION]
+            expected=_EXPECTED[MUTATION], observed=f"{names} changed", law=_SPECIFICATIONS[MUTATION]
         ),
     )

@@ -52,7 +52,7 @@ def _pins(text: str) -> tuple[PackagePin, ...]:
 def test_a_path_of_native_code_or_with_a_gpu_name_matters(path: str) -> None:
     (reason,) = _reasons((path,))
 
-    assert reason.endswith("may be device code, or build some")
+    assert reason.endswith("may be device code, or part of its build")
     assert reason.isprintable()
 
 

@@ -1,9 +1,9 @@
 """Constraints of annotations as JSON, written in the target: `{"kind": "ints", "min": 1}`.
 
 A reference becomes `{"ref": "len(xs)"}`. A listed value becomes `{"value": …}`, in the form of
-`domain.values.value_to_json`, if it has one. Any other object becomes a choice,
-`{"choice": 3, "name": "Mode.MAX"}`: its index among the objects of this argument, and its name in
-the module, if any. Only the process that imported the module can look a choice up.
+`domain.values.value_to_json`, if it has one. Any other object becomes a choice, for example
+`{"choice": 3, "name": "Mode.MAX"}`. It holds the object's index among those of the argument, and
+its name in the module, if any. Only the process that imported the module can look a choice up.
 
 Runs in a target's interpreter: standard library only, Python 3.9 and later.
 """
