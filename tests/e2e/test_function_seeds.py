@@ -32,7 +32,7 @@ IS_INSTALLED = any(entry.name == "ciguard" for entry in entry_points(group="pyte
 PLUGIN = [] if IS_INSTALLED else ["-p", "ciguard.pytest_plugin"]
 EXAMPLES = 100
 BUDGET_S = 300
-"""For one function; the largest networks, and programs that import torch anew, take seconds."""
+"""For one function; the largest networks, and programs that import torch again, take seconds."""
 
 pytestmark = [
     pytest.mark.library("keras"),
@@ -90,19 +90,19 @@ def failures(tests: list[ET.Element], program: Path) -> Iterator[Failure]:
         if failed is None:
             continue
         for block in (failed.text or "").split("\nTraceback ")[1:]:
-            found = failure_in(block, program)
-            if found is not None:
-                yield Failure(test.attrib["name"], *found)
+            class_and_line = failure_in(block, program)
+            if class_and_line is not None:
+                yield Failure(test.attrib["name"], *class_and_line)
 
 
 def failure_in(block: str, program: Path) -> tuple[str, int] | None:
-    """Return class and line of one failure; None if the text tells of none."""
-    told = block.partition("Falsifying example")[0].splitlines()
-    frames = [match for line in told if (match := _FRAME.match(line))]
+    """Return class and line of one failure; None if the text reports none."""
+    report_lines = block.partition("Falsifying example")[0].splitlines()
+    frames = [match for line in report_lines if (match := _FRAME.match(line))]
     lines = [int(frame["line"]) for frame in frames if Path(frame["file"]).name == program.name]
     if not lines:
         return None
-    classes = [match["class"] for line in told if (match := _ERROR.match(line))]
+    classes = [match["class"] for line in report_lines if (match := _ERROR.match(line))]
     return (classes[-1] if classes else ""), lines[-1]
 
 
@@ -119,7 +119,7 @@ def faults() -> list[dict[str, Any]]:
 
 
 @programs
-def test_each_planted_fault_is_found_where_it_is_and_nothing_else(
+def test_each_planted_fault_is_found_at_its_line_and_nothing_else_fails(
     name: str, environment: Environment, faults: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     program = PROGRAMS / f"{name}.py"
@@ -129,22 +129,22 @@ def test_each_planted_fault_is_found_where_it_is_and_nothing_else(
         for fault in planted
         for line in fault["fails"]
     }
-    found = set(failures(session_report(program, environment, tmp_path / "report.xml"), program))
+    reported = set(failures(session_report(program, environment, tmp_path / "report.xml"), program))
     missed = [
         fault
         for fault in planted
         if not any(
-            (one.function, one.exception) == (fault["function"], fault.get("exception", ""))
-            and one.line in fault["fails"]
-            for one in found
+            (failure.function, failure.exception) == (fault["function"], fault.get("exception", ""))
+            and failure.line in fault["fails"]
+            for failure in reported
         )
     ]
-    assert not missed, found
-    assert found <= expected
+    assert not missed, reported
+    assert reported <= expected
 
 
 @programs
-def test_no_function_of_a_twin_without_faults_fails(
+def test_no_function_of_a_corrected_twin_fails(
     name: str, environment: Environment, tmp_path: Path
 ) -> None:
     program = PROGRAMS / "fixed" / f"{name}.py"

@@ -90,47 +90,51 @@ def buckets_after(folder: Path, *words: str) -> list[dict[str, Any]]:
     return lines_of(folder / "out" / "buckets.jsonl")
 
 
-def test_a_planted_failure_is_found_at_its_line_with_a_script_that_fails(tmp_path: Path) -> None:
+def test_a_planted_failure_is_reported_with_its_line_and_a_failing_script(tmp_path: Path) -> None:
     buckets = buckets_after(project(tmp_path, past=2))
 
-    (found,) = (b for b in buckets if b["severity"] != "low")
-    assert found["api"] == "src/model.py:windows"
-    assert (found["oracle"], found["kind"]) == ("function", "exception")
-    assert found["confirmed"]
-    assert found["reproduced"]
-    assert len(found["targets"]) == 2
-    assert "src/model.py, line 12" in found["message"]
-    ran = answer([sys.executable, f"out/{found['reproducer']}"], tmp_path)
-    assert ran.returncode == 1
-    assert "ValueError: all input arrays must have the same shape" in ran.stderr
+    (bucket,) = (candidate for candidate in buckets if candidate["severity"] != "low")
+    assert bucket["api"] == "src/model.py:windows"
+    assert (bucket["oracle"], bucket["kind"]) == ("function", "exception")
+    assert bucket["confirmed"]
+    assert bucket["reproduced"]
+    assert len(bucket["targets"]) == 2
+    assert "src/model.py, line 12" in bucket["message"]
+    completed = answer([sys.executable, f"out/{bucket['reproducer']}"], tmp_path)
+    assert completed.returncode == 1
+    assert "ValueError: all input arrays must have the same shape" in completed.stderr
     # The simplest call that the annotations allow.
-    given = dict(found["case"][2]["call"]["arguments"])
-    assert given["size"] == 1
-    assert given["series"][2] == [1]
+    arguments = dict(bucket["case"][2]["call"]["arguments"])
+    assert arguments["size"] == 1
+    assert arguments["series"][2] == [1]
 
 
-def test_its_line_is_marked_in_the_security_tab(tmp_path: Path) -> None:
+def test_a_failure_is_annotated_at_its_line_in_sarif(tmp_path: Path) -> None:
     buckets_after(project(tmp_path, past=2))
 
     report = json.loads((tmp_path / "out" / "report.sarif").read_text("utf-8"))
-    (found,) = (r for r in report["runs"][0]["results"] if r["ruleId"] == "function-fails")
-    place = found["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "src/model.py"
-    assert place["region"]["startLine"] == 12
+    (result,) = (
+        candidate
+        for candidate in report["runs"][0]["results"]
+        if candidate["ruleId"] == "function-fails"
+    )
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "src/model.py"
+    assert location["region"]["startLine"] == 12
 
 
-def test_nothing_is_found_in_the_mended_twin(tmp_path: Path) -> None:
+def test_the_corrected_program_has_no_findings(tmp_path: Path) -> None:
     buckets = buckets_after(project(tmp_path, past=1))
 
     assert buckets == []
-    told = run_of(tmp_path / "out")["targets"][0]
-    outcomes = told["outcomes"]
-    assert told["apis_exercised"] == 0
+    target_summary = run_of(tmp_path / "out")["targets"][0]
+    outcomes = target_summary["outcomes"]
+    assert target_summary["apis_exercised"] == 0
     assert outcomes["passed"] > 50
     assert outcomes["rejected"] > 0  # what is documented
 
 
-def test_what_is_known_does_not_fail_and_what_is_new_does(tmp_path: Path) -> None:
+def test_a_run_fails_for_new_buckets_but_not_for_known_ones(tmp_path: Path) -> None:
     project(tmp_path, past=1)
     buckets_after(tmp_path)
     limits = ("--functions", "src/*.py", "--max-cases", "200", "--budget", "60s")
@@ -145,21 +149,21 @@ def test_what_is_known_does_not_fail_and_what_is_new_does(tmp_path: Path) -> Non
     assert known.returncode == 0, known.stdout + known.stderr
 
 
-def test_what_fails_on_one_target_alone_names_the_pair(tmp_path: Path) -> None:
+def test_a_failure_on_one_target_is_reported_as_a_pair(tmp_path: Path) -> None:
     (tmp_path / "moved.py").write_text(OF_VERSIONS, "utf-8")
 
     words = ("--functions", "moved.py", "--max-cases", "40", "--budget", "40s")
     done = answer(run(*words), tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    (found,) = lines_of(tmp_path / "out" / "buckets.jsonl")
-    assert found["targets"] == [*PLANTED]
-    assert found["pair"] == "environment"
-    assert f"fails on {PLANTED[1]}, not on {PLANTED[0]}" in found["message"]
-    assert found["reproduced"]
+    (bucket,) = lines_of(tmp_path / "out" / "buckets.jsonl")
+    assert bucket["targets"] == [*PLANTED]
+    assert bucket["pair"] == "environment"
+    assert f"fails on {PLANTED[1]}, not on {PLANTED[0]}" in bucket["message"]
+    assert bucket["reproduced"]
 
 
-def test_a_campaign_that_was_killed_goes_on(tmp_path: Path) -> None:
+def test_a_killed_campaign_is_resumed(tmp_path: Path) -> None:
     project(tmp_path, past=2)
     limits = ("--functions", "src/model.py", "--max-cases", "4000", "--budget", "100s")
     with started(run(*limits), tmp_path) as process:
@@ -184,7 +188,7 @@ def test_a_campaign_that_was_killed_goes_on(tmp_path: Path) -> None:
         (("--functions", "../other.py"), "no"),
     ],
 )
-def test_functions_that_there_are_not_are_refused(
+def test_files_without_functions_are_an_error(
     words: tuple[str, ...], says: str, tmp_path: Path
 ) -> None:
     (tmp_path / "plain.py").write_text("x = 1\n", "utf-8")
@@ -196,7 +200,7 @@ def test_functions_that_there_are_not_are_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_wrong_annotations_are_told_with_file_and_line(tmp_path: Path) -> None:
+def test_wrong_annotations_are_reported_with_file_and_line(tmp_path: Path) -> None:
     text = 'from ciguard.annotations import arg, ints\n\n\n@arg("y", ints(1, 2))\ndef f(x): ...\n'
     (tmp_path / "wrong.py").write_text(text, "utf-8")
 
@@ -207,7 +211,7 @@ def test_wrong_annotations_are_told_with_file_and_line(tmp_path: Path) -> None:
     assert "'y'" in done.stderr
 
 
-def test_a_program_that_cannot_be_imported_anywhere_is_told(tmp_path: Path) -> None:
+def test_a_program_that_no_target_can_import_is_an_error(tmp_path: Path) -> None:
     text = "from ciguard.annotations import arg, ints\n1 / 0\narg('x', ints())(lambda x: x)\n"
     (tmp_path / "broken.py").write_text(text, "utf-8")
 

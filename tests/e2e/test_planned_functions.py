@@ -64,13 +64,13 @@ def commands_in(explained: str) -> list[list[str]]:
     return [shlex.split(line.removeprefix("run it: ciguard ")) for line in lines]
 
 
-def found_in(out: Path) -> list[dict[str, Any]]:
+def buckets_in(out: Path) -> list[dict[str, Any]]:
     """Return the buckets of the function that is changed."""
     return [b for b in lines_of(out / "buckets.jsonl") if b["api"] == "model.py:windows"]
 
 
 @pytest.mark.slow
-def test_what_a_commit_changed_is_planned_first_and_found_by_the_planned_row(
+def test_a_changed_function_comes_first_in_the_plan_and_its_failure_is_found(
     tmp_path: Path,
 ) -> None:
     settings = SETTINGS.format(targets=json.dumps(PLANTED), most=MAX_CASES)
@@ -79,7 +79,7 @@ def test_what_a_commit_changed_is_planned_first_and_found_by_the_planned_row(
     commit(tmp_path, model__py=WRONG)
 
     unplanned = answer(command("run", "--compare-only"), tmp_path)
-    found_without = found_in(tmp_path / "out")
+    found_without = buckets_in(tmp_path / "out")
     planned = answer(command("plan", "--against", base), tmp_path)
     (row,) = commands_in(planned.stdout)
     done = answer(command(*row), tmp_path)
@@ -90,9 +90,13 @@ def test_what_a_commit_changed_is_planned_first_and_found_by_the_planned_row(
     assert plan["focus"] == ["model.py:*"]
     assert "Level function starts with files that the change reaches: model.py." in planned.stdout
     assert done.returncode == 1, done.stdout + done.stderr
-    (found,) = found_in(tmp_path / "out")
-    assert (found["oracle"], found["kind"], found["confirmed"]) == ("function", "exception", True)
-    assert "model.py, line 10" in found["message"]
+    (bucket,) = buckets_in(tmp_path / "out")
+    assert (bucket["oracle"], bucket["kind"], bucket["confirmed"]) == (
+        "function",
+        "exception",
+        True,
+    )
+    assert "model.py, line 10" in bucket["message"]
 
 
 @pytest.mark.slow
@@ -121,12 +125,12 @@ def test_the_action_calls_the_functions_that_a_pull_request_changes(
     assert (job.conclusion, job.outputs["verdict"]) == ("failure", "new-findings"), job.log
     assert job.outputs["new"] == "1"
     assert "model.py:windows" in job.summary
-    (found,) = found_in(kept)
-    assert found["confirmed"]
+    (bucket,) = buckets_in(kept)
+    assert bucket["confirmed"]
 
 
 @pytest.mark.slow
-def test_the_action_names_the_input_when_there_is_no_such_program(runner: Runner) -> None:
+def test_the_action_names_the_input_of_a_missing_program(runner: Runner) -> None:
     base = project(runner.workspace)
     runner.event = event(base, commit(runner.workspace, model__py=WRONG))
 

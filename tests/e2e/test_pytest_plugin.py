@@ -90,12 +90,12 @@ def covered_lines(folder: Path, *before: str) -> dict[str, Any]:
 def counts(session: Session) -> dict[str, int]:
     """Return what the last line of a session counts."""
     last = session.stdout.strip().splitlines()[-1]
-    found = re.findall(r"(\d+) (passed|failed|error|skipped|xfailed|deselected|warning)", last)
-    assert found, session.stdout + session.stderr
-    return {what: int(count) for count, what in found}
+    matches = re.findall(r"(\d+) (passed|failed|error|skipped|xfailed|deselected|warning)", last)
+    assert matches, session.stdout + session.stderr
+    return {what: int(count) for count, what in matches}
 
 
-def test_functions_pass_and_fail_with_a_call_to_paste_and_a_script_to_run(
+def test_functions_pass_or_fail_with_their_call_and_a_script(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write(
@@ -141,8 +141,8 @@ def test_functions_pass_and_fail_with_a_call_to_paste_and_a_script_to_run(
     assert properties["bad"]["ciguard_failures"] == "1"
 
 
-def fails_alone(report: str, folder: Path, said: str) -> bool:
-    """Run the script of a report and return whether it ends with what was said."""
+def fails_alone(report: str, folder: Path, expected: str) -> bool:
+    """Run the script of a report and return whether it fails as expected."""
     script = report.partition("As a script:\n")[2]
     lines = []
     for line in script.splitlines():
@@ -159,13 +159,11 @@ def fails_alone(report: str, folder: Path, said: str) -> bool:
         check=False,
     )
     assert alone.returncode not in (0, 2), alone.stderr + path.read_text()
-    assert said in alone.stderr or said in str(alone.returncode), alone.stderr
+    assert expected in alone.stderr or expected in str(alone.returncode), alone.stderr
     return True
 
 
-def test_what_a_failure_masks_is_found_behind_it(
-    write: Callable[[str, str], Path], run: Run
-) -> None:
+def test_failures_masked_by_another_are_found(write: Callable[[str, str], Path], run: Run) -> None:
     write(
         "model.py",
         """
@@ -189,7 +187,7 @@ def test_what_a_failure_masks_is_found_behind_it(
     assert "Falsifying example: masked(n=1000, flag=False)" in session.stdout
 
 
-def test_crashes_exits_and_hangs_fail_one_test_each_and_no_other(
+def test_crashes_exits_and_hangs_fail_only_their_own_test(
     write: Callable[[str, str], Path], run: Run
 ) -> None:
     write(
@@ -261,7 +259,7 @@ def test_crashes_exits_and_hangs_fail_one_test_each_and_no_other(
     assert re.search(r"line \d+, in stuck\n    time.sleep\(600\)", session.stdout)
 
 
-def test_wrong_annotations_are_errors_with_file_and_line_and_others_run(
+def test_wrong_annotations_are_errors_while_other_functions_run(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write(
@@ -305,7 +303,7 @@ def test_wrong_annotations_are_errors_with_file_and_line_and_others_run(
     assert "no value lies between 5 and 1" in broken.stdout
 
 
-def test_it_runs_under_xdist_with_keywords_marks_and_last_failed(
+def test_the_plugin_supports_xdist_keywords_marks_and_last_failed(
     write: Callable[[str, str], Path], run: Run
 ) -> None:
     write(
@@ -387,7 +385,7 @@ def test_failures_are_replayed_from_the_database_of_the_root_folder(
     assert (tmp_path / ".hypothesis" / "examples").is_dir()
 
 
-def test_usual_tests_stay_and_the_session_never_imports_the_program(
+def test_other_tests_are_kept_and_the_session_never_imports_the_program(
     write: Callable[[str, str], Path], run: Run
 ) -> None:
     write(
@@ -423,7 +421,7 @@ def test_usual_tests_stay_and_the_session_never_imports_the_program(
     assert without.stdout.count("test_annotated") == 1
 
 
-def test_coverage_counts_what_the_process_of_the_program_runs(
+def test_coverage_includes_the_process_of_the_program(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write("model.py", f"{BRANCHES}\ndef untouched():\n    return 2\n")
@@ -439,7 +437,7 @@ def test_coverage_counts_what_the_process_of_the_program_runs(
     assert covered["summary"]["covered_branches"] == 2
 
 
-def test_coverage_of_all_kinds_of_processes_goes_with_that_of_the_program(
+def test_coverage_of_subprocesses_is_combined_with_that_of_the_program(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     (tmp_path / ".coveragerc").write_text(
@@ -456,7 +454,7 @@ def test_coverage_of_all_kinds_of_processes_goes_with_that_of_the_program(
     assert covered["missing_lines"] == []
 
 
-def test_the_main_environment_is_run_as_a_script(
+def test_module_test_runs_the_program_as_a_script(
     write: Callable[[str, str], Path], run: Run
 ) -> None:
     write(
@@ -491,7 +489,7 @@ def test_the_main_environment_is_run_as_a_script(
     assert re.search(r"Run as: python .*faulty.py 3", session.stdout)
 
 
-def test_constructors_that_fail_and_missing_modules_are_no_failures_of_methods(
+def test_failing_constructors_and_missing_modules_skip_methods(
     write: Callable[[str, str], Path], run: Run
 ) -> None:
     write(
@@ -521,7 +519,7 @@ def test_constructors_that_fail_and_missing_modules_are_no_failures_of_methods(
     assert "No module named 'cPickle'" in old.stdout
 
 
-def test_lazy_results_are_taken_and_arrays_are_written_out(
+def test_lazy_results_are_consumed_and_arrays_are_written_as_source(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write(
@@ -554,7 +552,7 @@ def test_lazy_results_are_taken_and_arrays_are_written_out(
     assert fails_alone(rest, tmp_path, "AssertionError: result.sum() < limit")
 
 
-def test_nested_functions_and_annotations_that_stand_apart_are_collected(
+def test_nested_functions_and_sidecars_are_collected(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write(
@@ -672,7 +670,7 @@ FAULTS = {
 
 
 @pytest.mark.slow
-def test_exported_tests_run_without_ciguard_and_find_the_same(
+def test_exported_tests_run_without_ciguard_and_find_the_same_failures(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write("model.py", EXPORTED)
@@ -681,7 +679,7 @@ def test_exported_tests_run_without_ciguard_and_find_the_same(
     model = tmp_path / "model.py"
     model.write_text(model.read_text().replace("ciguard.annotations", "annotations"))
 
-    told = run("model.py", examples=200)
+    session_result = run("model.py", examples=200)
     export = subprocess.run(
         [sys.executable, "-m", "ciguard", "export", "model.py", "--output", "tests"],
         cwd=tmp_path,
@@ -701,7 +699,7 @@ def test_exported_tests_run_without_ciguard_and_find_the_same(
     )
 
     assert export.stdout == "tests/test_model_functions.py: 8 functions\n", export.stderr
-    assert counts(told) == {"failed": 6, "passed": 2}
+    assert counts(session_result) == {"failed": 6, "passed": 2}
     assert counts(plain) == {"failed": 6, "passed": 2}, plain.stdout
     for name, kind in FAULTS.items():
         assert re.search(rf"FAILED tests/.*::test_{name} - .*{kind}", plain.stdout), plain.stdout
@@ -710,7 +708,7 @@ def test_exported_tests_run_without_ciguard_and_find_the_same(
     assert "ciguard" not in written.replace("ciguard export", "").replace("__ciguard__", "")
 
 
-def test_export_refuses_to_lose_a_test_that_a_person_wrote(
+def test_export_does_not_overwrite_tests_of_the_user(
     write: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
     write("model.py", '@arg("n", ints())\ndef f(n):\n    pass\n')
@@ -730,7 +728,7 @@ def test_export_refuses_to_lose_a_test_that_a_person_wrote(
     assert (tmp_path / "test_model_functions.py").read_text() == "mine = 1\n"
 
 
-def test_ini_options_switch_it_on_and_choose_what_fails(
+def test_ini_options_enable_the_plugin_and_select_oracles(
     write: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
     write(
@@ -774,7 +772,7 @@ def test_ini_options_switch_it_on_and_choose_what_fails(
     assert "there is no such oracle; known: ensure, exception, mutation" in wrong.stderr
 
 
-def test_a_slow_function_gets_inputs_until_its_time_is_up(
+def test_a_slow_function_is_tested_until_its_time_budget_is_used_up(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write(
@@ -788,13 +786,13 @@ def test_a_slow_function_gets_inputs_until_its_time_is_up(
         """,
     )
 
-    def tried(*options: str) -> tuple[int, bool]:
+    def valid_inputs(*options: str) -> tuple[int, bool]:
         run("--junitxml=report.xml", *options, "model.py", examples=20)
         root = ET.parse(tmp_path / "report.xml")
-        told = {one.get("name"): one.get("value") for one in root.iter("property")}
-        return int(told["ciguard_valid_inputs"] or 0), "ciguard_stopped" in told
+        properties = {item.get("name"): item.get("value") for item in root.iter("property")}
+        return int(properties["ciguard_valid_inputs"] or 0), "ciguard_stopped" in properties
 
-    inputs, is_stopped = tried("-o", "ciguard_budget=0.5")
+    inputs, is_stopped = valid_inputs("-o", "ciguard_budget=0.5")
     assert 0 < inputs < 20
     assert is_stopped
-    assert tried("-o", "ciguard_budget=0.5", "--ciguard-budget=0") == (20, False)
+    assert valid_inputs("-o", "ciguard_budget=0.5", "--ciguard-budget=0") == (20, False)

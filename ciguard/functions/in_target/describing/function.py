@@ -124,9 +124,8 @@ class FunctionDescription:
             self._parameter(parameter, annotations, hints) for parameter in signature.values()
         ]
         if parameters and calls_instance(self._place):
-            parameters[0]["kind"] = (
-                "positional_only"  # a layer of Keras finds its inputs by position
-            )
+            # A layer of Keras finds its inputs by position.
+            parameters[0]["kind"] = "positional_only"
         return parameters
 
     def _signature(self) -> dict[str, inspect.Parameter]:
