@@ -14,6 +14,7 @@ import click
 import pytest
 from baseline_examples import record, sighting
 from command_server import answer
+from published_schemas import schema_violations
 from snapshot import assert_matches
 
 from ciguard.baseline import State, accept
@@ -179,7 +180,10 @@ def test_config(ciguard: Command, matches_snapshot: Check, tmp_path: Path) -> No
 
 
 def test_config_json(ciguard: Command, matches_snapshot: Check) -> None:
-    matches_snapshot(ciguard("config", "--json", "--seed", "3"))
+    printed = ciguard("config", "--json", "--seed", "3")
+
+    assert schema_violations("config", json.loads(printed.stdout)) == []
+    matches_snapshot(printed)
 
 
 def test_show_without_a_run(ciguard: Command, matches_snapshot: Check) -> None:
