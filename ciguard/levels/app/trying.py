@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.applications.assessing import Trying, assess, settings_for
-from ciguard.applications.exploring import explore
-from ciguard.applications.judging import can_prove, read_vocabulary
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.events import BatchFinished, InputsMissed, Warned
 from ciguard.domain.findings import PairKind
 from ciguard.domain.outcomes import Passed, status
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError, WorkerStartError
+from ciguard.levels.app.accuracy import Trying, assess, settings_for
 from ciguard.levels.app.calls import GoneError, Recalled, run_again, surroundings_on
+from ciguard.levels.app.dead_conditions import can_prove, read_vocabulary
+from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.findings import (
     ANY_INPUT,
     CONTRADICTION,
@@ -43,15 +43,15 @@ from ciguard.oracles import pair_kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.assessing import Assessed
-    from ciguard.applications.exploring import ExploredFunction, Surroundings
-    from ciguard.applications.finding import ServiceFunction
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign import Budget, Group, Member
     from ciguard.config import Config
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
+    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.exploration import ExploredFunction, Surroundings
     from ciguard.levels.app.reading import ReadApplication
+    from ciguard.levels.app.static_analysis import ServiceFunction
     from ciguard.targets import Environment
 
 _MAX_FUNCTIONS = 2_000
