@@ -11,12 +11,13 @@ from ciguard.domain.function_calls import seated
 from ciguard.domain.outcomes import Crashed, Hung, Passed
 from ciguard.domain.text import shortened
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
+from ciguard.levels.app.checks import check_applications
 from ciguard.levels.app.exploration import confinement_of
 from ciguard.levels.app.findings import APPLICATION, ApplicationOracle
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.reading import LEVEL as NAME
 from ciguard.levels.app.script import app_script, stays_away
-from ciguard.levels.app.trying import Applications, check_applications
+from ciguard.levels.app.trying import Applications
 from ciguard.levels.function import needs_of
 from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
