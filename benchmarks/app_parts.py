@@ -178,7 +178,7 @@ def figures(
 
 def lines_of(part: str) -> int:
     """Return how many lines a part has."""
-    folder = Path(__file__).parents[1] / "ciguard" / "applications"
+    folder = Path(__file__).parents[1] / "ciguard" / "levels" / "app"
     several = OF_PARTS.get(part, (part,))
     files = [file for one in several for file in folder.glob(f"{one}/*.py")]
     files += [file for one in several if (file := (folder / one).with_suffix(".py")).is_file()]
