@@ -53,9 +53,9 @@ def focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) ->
     if usage.annotated:
         shown = [shown_path(path) for path in usage.annotated]
         sentences.append(f"Level function begins with what the change reaches: {_some(shown)}.")
-    if usage.asking:
-        shown = [shown_path(path) for path in usage.asking]
-        sentences.append(f"Level app begins with what the change reaches: {_some(shown)}.")
+    for level, files in usage.of_levels.items():
+        shown = [shown_path(path) for path in files]
+        sentences.append(f"Level {level} begins with what the change reaches: {_some(shown)}.")
     tested = frozenset(focus)
     for apis, where in (
         (usage.in_changes, "in changed lines"),

@@ -36,16 +36,16 @@ from google.cloud import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications.emulating import (
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.emulation import (
     Emulating,
     Emulation,
     RequestLogEntry,
     Speaking,
     emulation,
 )
-from ciguard.applications.emulating.remote import EndedError, Silent
-from ciguard.applications.providers.registered import answered_operations
-from ciguard.errors import ConfigurationError
+from ciguard.levels.app.emulation.remote import EndedError, Silent
+from ciguard.levels.app.providers.registered import answered_operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
