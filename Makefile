@@ -88,7 +88,7 @@ pages: $(VENV)/.installed-dev
 
 # The documentation as a site, in .cache/site. A link that leads nowhere fails.
 docs: $(VENV)/.installed-dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # After texts of checks, comments or issues changed: play the example's life and draw what it shows.
 screenshots: test-tools

@@ -18,27 +18,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ciguard.applications import known_providers
-from ciguard.applications.answering.chosen import Chosen
-from ciguard.applications.answering.relations import relations_of
-from ciguard.applications.answering.simulated import Simulated
-from ciguard.applications.assessing import Trying, assess, settings_for
-from ciguard.applications.assessing.aims import aims_of, brought_about
-from ciguard.applications.assessing.trials import Trials
-from ciguard.applications.exploring import explore
-from ciguard.applications.exploring.calling import FunctionCaller, host_of, routines_of
-from ciguard.applications.finding import find, read_application
-from ciguard.applications.inverting.choosing import InputSources, inverse_of
-from ciguard.applications.inverting.inputs import InputSpec, ServiceInput
-from ciguard.applications.judging import dead_conditions, read_vocabulary
-from ciguard.applications.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.accuracy import Trying, assess, settings_for
+from ciguard.levels.app.accuracy.aims import aims_of, brought_about
+from ciguard.levels.app.accuracy.trials import Trials
+from ciguard.levels.app.dead_conditions import dead_conditions, read_vocabulary
+from ciguard.levels.app.exploration import explore
+from ciguard.levels.app.exploration.calling import FunctionCaller, host_of, routines_of
+from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
+from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
+from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.relations import relations_of
+from ciguard.levels.app.virtualization.simulated import Simulated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ciguard.applications.assessing import Assessed
-    from ciguard.applications.exploring import ExploredFunction
-    from ciguard.applications.providers.description import Operation
+    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.exploration import ExploredFunction
+    from ciguard.levels.app.providers.description import Operation
 
 SEEDS = Path(__file__).parents[1] / "seeds" / "apps"
 PAPER = {"vision": (91, 75, 44), "language": (91, 85, 74), "speech": (91, 54, 25)}

@@ -23,21 +23,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from ciguard.applications import known_providers
-from ciguard.applications.assessing import Trying, assess, settings_for
-from ciguard.applications.exploring import explore
-from ciguard.applications.finding import find, read_application
-from ciguard.applications.judging import contradictory_conditions, dead_conditions
 from ciguard.errors import CiguardError
+from ciguard.levels.app.accuracy import Trying, assess, settings_for
+from ciguard.levels.app.dead_conditions import contradictory_conditions, dead_conditions
+from ciguard.levels.app.exploration import explore
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.exploring import ExploredFunction
-    from ciguard.applications.finding import Application, ServiceFunction
+    from ciguard.levels.app.exploration import ExploredFunction
+    from ciguard.levels.app.static_analysis import Application, ServiceFunction
 
 RESULTS = Path(__file__).parent / "results" / "app-parts.jsonl"
-ROOM = "ciguard.applications"
+ROOM = "ciguard.levels.app"
 
 
 def _false(*_: Any, **__: Any) -> bool:
@@ -49,27 +49,31 @@ def _none(*_: Any, **__: Any) -> None:
 
 
 EXPLORING: Mapping[str, Mapping[str, object]] = {
-    "exploring/searching": {f"{ROOM}.exploring.explore._SEARCHING_S": 0.0},
+    "exploration/searching": {f"{ROOM}.exploration.explore._SEARCHING_S": 0.0},
 }
 """Part that stub responses come from → what is put in the place of what."""
 OF_PARTS: Mapping[str, Sequence[str]] = {
-    "exploring/searching": ("exploring/searching", "exploring/hints", "exploring/searched"),
-    "inverting/printing": ("inverting/printing", "inverting/lettering", "inverting/fonts"),
+    "exploration/searching": ("exploration/searching", "exploration/hints", "exploration/searched"),
+    "input_synthesis/printing": (
+        "input_synthesis/printing",
+        "input_synthesis/lettering",
+        "input_synthesis/fonts",
+    ),
 }
 """Part → what belongs to it, where that is more."""
 TRYING: Mapping[str, Mapping[str, Callable[..., object]]] = {
-    "inverting": {f"{ROOM}.inverting.choosing.InOrder.serves": _false},
-    "inverting/printing": {f"{ROOM}.inverting.printing.PrintedText.serves": _false},
-    "inverting/speaking": {f"{ROOM}.inverting.speaking.SpokenText.serves": _false},
-    "inverting/felt": {f"{ROOM}.inverting.felt.FeltTexts.serves": _false},
-    "inverting/naming": {f"{ROOM}.inverting.naming.NamedEntities.serves": _false},
-    "inverting/documents": {f"{ROOM}.inverting.documents.Documents.serves": _false},
-    "inverting/drawing": {f"{ROOM}.inverting.choosing.Drawn.serves": _false},
-    "repairing": {
-        f"{ROOM}.assessing.assess.extended": _none,
-        f"{ROOM}.assessing.assess.fitted": _none,
+    "input_synthesis": {f"{ROOM}.input_synthesis.choosing.InOrder.serves": _false},
+    "input_synthesis/printing": {f"{ROOM}.input_synthesis.printing.PrintedText.serves": _false},
+    "input_synthesis/speaking": {f"{ROOM}.input_synthesis.speaking.SpokenText.serves": _false},
+    "input_synthesis/felt": {f"{ROOM}.input_synthesis.felt.FeltTexts.serves": _false},
+    "input_synthesis/naming": {f"{ROOM}.input_synthesis.naming.NamedEntities.serves": _false},
+    "input_synthesis/documents": {f"{ROOM}.input_synthesis.documents.Documents.serves": _false},
+    "input_synthesis/drawing": {f"{ROOM}.input_synthesis.choosing.Drawn.serves": _false},
+    "repair": {
+        f"{ROOM}.accuracy.assess.extended": _none,
+        f"{ROOM}.accuracy.assess.fitted": _none,
     },
-    "repairing/relatedness": {f"{ROOM}.repairing.relatedness.AnyOf.related": _false},
+    "repair/relatedness": {f"{ROOM}.repair.relatedness.AnyOf.related": _false},
 }
 """Part that inputs, or what is made of them, come from → likewise."""
 
@@ -174,7 +178,7 @@ def figures(
 
 def lines_of(part: str) -> int:
     """Return how many lines a part has."""
-    folder = Path(__file__).parents[1] / "ciguard" / "applications"
+    folder = Path(__file__).parents[1] / "ciguard" / "levels" / "app"
     several = OF_PARTS.get(part, (part,))
     files = [file for one in several for file in folder.glob(f"{one}/*.py")]
     files += [file for one in several if (file := (folder / one).with_suffix(".py")).is_file()]

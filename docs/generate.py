@@ -70,8 +70,10 @@ def _help_blocks(command: click.Command, path: tuple[str, ...]) -> Iterator[str]
     heading = f"{'###' if path[1:] else '##'} `{words}`"
     yield f"{heading}\n\n```console\n$ {words} --help\n{shown.stdout.rstrip()}\n```"
     if isinstance(command, click.Group):
-        for name, inner in sorted(command.commands.items()):
-            if not inner.hidden:
+        context = click.Context(command)
+        for name in sorted(command.list_commands(context)):
+            inner = command.get_command(context, name)
+            if inner is not None and not inner.hidden:
                 yield from _help_blocks(inner, (*path, name))
 
 

@@ -15,9 +15,10 @@ PACKAGE = Path(__file__).parent.parent / "ciguard"
 BANDS = {
     "vocabulary": ("sources", "domain", "config", "values"),
     "libraries": ("libraries", "knowledge", "targets"),
-    "running code": ("execution", "writing", "functions", "applications"),
+    "running code": ("execution", "writing", "functions"),
     "judging": ("levels", "oracles", "triage", "baseline"),
     "a campaign": ("campaign",),
+    "around it": ("planning", "suggesting", "reports", "trackers"),
     "what is tested": (
         "levels.api",
         "levels.model",
@@ -25,7 +26,6 @@ BANDS = {
         "levels.function",
         "levels.app",
     ),
-    "around it": ("planning", "suggesting", "reports", "trackers"),
     "entry points": ("actions", "cli"),
 }
 """Packages by what they are for, in the order of imports."""

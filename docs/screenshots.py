@@ -3,7 +3,7 @@
 
 The texts are those that the emulated GitHub of the tests receives in the life of
 `examples/upgrade-guard`, on the planted library: an upgrade that breaks something, and the night
-after it was merged all the same.
+after it was merged all the same. The page of `ciguard app accuracy` is that of one of `seeds/apps`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import html
 import json
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -53,6 +54,7 @@ def main() -> int:
     with launched() as browser:
         for name, page in pages.items():
             _draw(browser, page, IMAGES / f"{name}.png")
+        _draw_accuracy(browser, IMAGES / "accuracy.png")
     surroundings.leave(home)
     return 0
 
@@ -127,6 +129,21 @@ def _draw(browser: Browser, page: str, path: Path) -> None:
     size = path.stat().st_size
     if size > MAX_BYTES:
         sys.exit(f"{path}: {size} bytes are more than {MAX_BYTES}. Lower it in {STYLE.name}.")
+
+
+def _draw_accuracy(browser: Browser, path: Path) -> None:
+    """Write a picture of what `ciguard app accuracy --report` shows of an application."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "accuracy.html"
+        application = ROOT / "seeds" / "apps" / "mood_diary.py"
+        command = [sys.executable, "-m", "ciguard", "app", "accuracy", str(application)]
+        subprocess.run(
+            [*command, "--function", "*.mood", "--report", str(page)], check=True, cwd=folder
+        )
+        tab = browser.new_page(viewport={"width": 932, "height": 540})
+        tab.goto(page.as_uri())
+        tab.screenshot(path=path)
+        tab.close()
 
 
 if __name__ == "__main__":

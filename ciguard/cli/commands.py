@@ -10,39 +10,38 @@ import sys
 import sysconfig
 import traceback
 from copy import copy
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ciguard import __version__
 from ciguard.cli.accept import accept
-from ciguard.cli.accuracy import accuracy
 from ciguard.cli.action import action
 from ciguard.cli.baseline import baseline
 from ciguard.cli.bisect import bisect
 from ciguard.cli.cluster import cluster
 from ciguard.cli.config import config
 from ciguard.cli.doctor import doctor
-from ciguard.cli.emulate import emulate
 from ciguard.cli.explain import explain
-from ciguard.cli.explore import explore
 from ciguard.cli.export import export
 from ciguard.cli.extract import extract
 from ciguard.cli.init import init
 from ciguard.cli.learn import learn
+from ciguard.cli.level_commands import LevelGroup, declared_groups
 from ciguard.cli.merge import merge
 from ciguard.cli.minimize import minimize
 from ciguard.cli.plan import plan
 from ciguard.cli.publish import publish
 from ciguard.cli.reproduce import reproduce
 from ciguard.cli.run import run
-from ciguard.cli.services import services
 from ciguard.cli.session import Session
 from ciguard.cli.show import show
 from ciguard.cli.suggest import suggest
 from ciguard.cli.targets import targets
 from ciguard.cli.version import version
-from ciguard.errors import CiguardError, ExitCode, PlatformError
+from ciguard.config import OWN_LEVELS
+from ciguard.errors import CiguardError, ExitCode, PlatformError, RegistrationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +63,18 @@ class _Group(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(SIGPIPE_EXIT) from None
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, also of a level by its name before commands were grouped."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            return command
+        for group in OWN_GROUPS:
+            if command := group.get_command(ctx, cmd_name):
+                alias = copy(command)
+                alias.hidden = True
+                return alias
+        return None
+
     def format_commands(
         self,
         ctx: click.Context,  # noqa: ARG002 - as click calls it
@@ -76,19 +87,6 @@ class _Group(click.Group):
             rows = [(command.name or "", command.get_short_help_str(width)) for command in shown]
             with formatter.section(title):
                 formatter.write_dl(rows)
-
-
-class _LevelGroup(click.Group):
-    """Commands that belong to one level."""
-
-
-def _of_level(name: str, summary: str, *commands: click.Command) -> _LevelGroup:
-    names = ", ".join(command.name or "" for command in commands)
-    group = _LevelGroup(name, help=summary)
-    group.short_help = f"{summary.rstrip('.')}: {names}."
-    for command in commands:
-        group.add_command(command)
-    return group
 
 
 def _require_platform() -> None:
@@ -121,31 +119,30 @@ def ciguard() -> None:
     """
 
 
+LEVEL_GROUPS = (
+    LevelGroup("api", "What is known of APIs.", explain, extract, learn),
+    LevelGroup("function", "Annotated functions.", suggest, export),
+    *declared_groups(),
+)
+OWN_GROUPS = tuple(group for group in LEVEL_GROUPS if group.name in OWN_LEVELS)
 SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Run": (run, plan, merge, cluster),
     "Look at results": (show, reproduce, minimize, bisect, accept, publish),
     "Look after": (baseline, targets, config, doctor, init),
-    "By level": (
-        _of_level("api", "What is known of APIs.", explain, extract, learn),
-        _of_level("function", "Annotated functions.", suggest, export),
-        _of_level(
-            "app", "Applications of cognitive services.", services, explore, accuracy, emulate
-        ),
-    ),
+    "By level": LEVEL_GROUPS,
     "Other": (action, version),
 }
 """Commands by what one wants to do."""
 
 
 def _assemble() -> None:
-    for commands in SECTIONS.values():
-        for command in commands:
-            ciguard.add_command(command)
-            if isinstance(command, _LevelGroup):
-                for inner in command.commands.values():
-                    alias = copy(inner)
-                    alias.hidden = True  # its name before commands were grouped
-                    ciguard.add_command(alias)
+    for command in chain.from_iterable(SECTIONS.values()):
+        if command.name in ciguard.commands:
+            msg = (
+                f"level {command.name!r} declares commands, and ciguard has a command of that name"
+            )
+            raise RegistrationError(msg)
+        ciguard.add_command(command)
 
 
 _assemble()

@@ -14,7 +14,7 @@ from ciguard.config.github_access import (
     github_token,
     require_encryption,
 )
-from ciguard.config.levels import LEVEL_SETTINGS, OWN_LEVELS, LevelSettings
+from ciguard.config.levels import LEVEL_SETTINGS, OWN_LEVELS, LevelCommands, LevelSettings
 from ciguard.config.load import PREFIX, Effective, Flags, SettingSource, SourceKind, load_config
 from ciguard.config.locations import (
     GitBranch,
@@ -50,6 +50,7 @@ __all__ = [
     "Effective",
     "Flags",
     "GitBranch",
+    "LevelCommands",
     "LevelSettings",
     "Location",
     "Setting",

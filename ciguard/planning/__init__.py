@@ -5,12 +5,14 @@
 """
 
 from ciguard.planning.explanation import commands, explanation, run_arguments
+from ciguard.planning.levels import PlannedLevel
 from ciguard.planning.make import PlanRequest, make_plan
 from ciguard.planning.rows import Runners, matrix
 from ciguard.planning.wheels import Wheels
 
 __all__ = [
     "PlanRequest",
+    "PlannedLevel",
     "Runners",
     "Wheels",
     "commands",

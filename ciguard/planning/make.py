@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from glob import escape
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ciguard.domain.plan import Plan, PlanMode
@@ -139,7 +140,8 @@ class _Planner:
             *self._problems,
             *usage.problems,
         ]
-        files = tuple(dict.fromkeys((*usage.annotated, *usage.asking)))
+        of_levels = chain.from_iterable(usage.of_levels.values())
+        files = tuple(dict.fromkeys((*usage.annotated, *of_levels)))
         return Plan(
             mode=self._request.mode,
             reasons=tuple(bounded(reasons)),

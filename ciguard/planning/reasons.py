@@ -53,10 +53,10 @@ def focus_sentences(usage: Usage, touched: list[str], focus: tuple[str, ...]) ->
         sentences.append(
             f"Level function starts with files that the change reaches: {_shortened_list(shown)}."
         )
-    if usage.asking:
-        shown = [shown_path(path) for path in usage.asking]
+    for level, files in usage.of_levels.items():
+        shown = [shown_path(path) for path in files]
         sentences.append(
-            f"Level app starts with files that the change reaches: {_shortened_list(shown)}."
+            f"Level {level} starts with files that the change reaches: {_shortened_list(shown)}."
         )
     tested = frozenset(focus)
     for apis, where in (

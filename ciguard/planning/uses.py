@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ciguard.applications import known_providers
 from ciguard.domain.plan import Place
 from ciguard.domain.text import visible
 from ciguard.libraries import LIBRARIES
 from ciguard.planning.checkout import ChangedFile, shown_path
+from ciguard.planning.levels import packages_by_level
 from ciguard.sources import CodeText, ModuleUses, Project, code_of_notebook, read_module
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ class Usage:
     annotated: tuple[str, ...] = ()
     """Files with annotated functions that a change reaches: those that changed, then those that
     import them, the nearest first."""
-    asking: tuple[str, ...] = ()
-    """Files that a change reaches, likewise, where the repository asks cognitive services."""
+    of_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By level: files that a change reaches, likewise, where the repository imports what the level
+    tests the use of."""
     kernels: tuple[str, ...] = ()
     """Files that a change reaches, likewise, with code for GPUs; those that changed and cannot be
     parsed are among them."""
@@ -162,7 +163,7 @@ class _UsageSearch:
             elsewhere=tuple(filter(kept.__contains__, tiers[2])),
             touched=tuple(self._touched()),
             annotated=tuple(path for path in near if path in annotated),
-            asking=tuple(near) if self._asks() else (),
+            of_levels={name: tuple(near) for name in self._levels} if near else {},
             kernels=tuple(
                 path for path in dict.fromkeys((*self._changed, *near)) if path in kernels
             ),
@@ -196,19 +197,16 @@ class _UsageSearch:
         }
         return found.union(self._unparsed)
 
-    def _asks(self) -> bool:
-        """Return whether a file imports a package that a client of a cognitive service is in."""
-        packages = {
-            package.partition(".")[0]
-            for provider in known_providers()
-            for package in provider.packages
-        }
-        return any(module.read.imports & packages for module in self._modules)
+    @cached_property
+    def _levels(self) -> tuple[str, ...]:
+        """The levels that test the use of a package which a file imports."""
+        imported = frozenset[str]().union(*(module.read.imports for module in self._modules))
+        return tuple(name for name, used in packages_by_level().items() if used & imported)
 
     def _reached(self) -> Iterator[str]:
         """Yield the files that a change reaches by imports, the nearest first."""
         importers: dict[str, list[str]] = defaultdict(list)
-        is_asked_for = self._annotated() or self._asks() or self._kernels()
+        is_asked_for = self._annotated() or self._levels or self._kernels()
         for module in self._modules if is_asked_for else ():
             for path in self._project.imported_by(module.path):
                 importers[path].append(module.path)

@@ -14,6 +14,7 @@ import click
 import pytest
 from baseline_examples import record, sighting
 from command_server import answer
+from published_schemas import schema_violations
 from snapshot import assert_matches
 
 from ciguard.baseline import State, accept
@@ -179,7 +180,10 @@ def test_config(ciguard: Command, matches_snapshot: Check, tmp_path: Path) -> No
 
 
 def test_config_json(ciguard: Command, matches_snapshot: Check) -> None:
-    matches_snapshot(ciguard("config", "--json", "--seed", "3"))
+    printed = ciguard("config", "--json", "--seed", "3")
+
+    assert schema_violations("config", json.loads(printed.stdout)) == []
+    matches_snapshot(printed)
 
 
 def test_show_without_a_run(ciguard: Command, matches_snapshot: Check) -> None:
@@ -372,11 +376,14 @@ def test_readme_names_no_setting_that_does_not_exist() -> None:
 
 @pytest.mark.parametrize("group", ["api", "function", "app"])
 def test_commands_of_a_level_keep_their_names_from_before_they_were_grouped(group: str) -> None:
-    grouped = command_line.commands[group]
+    context = click.Context(command_line)
+    grouped = command_line.get_command(context, group)
     assert isinstance(grouped, click.Group)
 
-    for name, command in grouped.commands.items():
-        alias = command_line.commands[name]
+    for name in grouped.list_commands(context):
+        command, alias = grouped.get_command(context, name), command_line.get_command(context, name)
+        assert command is not None
+        assert alias is not None
         assert alias.hidden
         assert not command.hidden
         assert alias.callback is command.callback

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command_server import answer, environment
 from git_examples import git
+from published_schemas import schema_violations
 
 if TYPE_CHECKING:
     import subprocess
@@ -48,6 +49,7 @@ def test_a_plan_is_explained_and_written(repository: Path) -> None:
         "--target tensorflow-cpu==2.21.0\n"
     ) in answer.stdout
     plan = json.loads((repository / "p.json").read_text("utf-8"))
+    assert schema_violations("plan", plan) == []
     assert plan["uses"] == {"tensorflow.abs": [{"path": "a.py", "line": 2}]}
     assert [job["shard"] for job in plan["jobs"]] == ["1/2", "2/2"]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from command_server import answer
 from image_server import ImageServer, photos
+from published_schemas import schema_violations
 from snapshot import assert_matches
 
 CAN = """
@@ -78,6 +79,7 @@ def test_programs_get_the_same(project: Path) -> None:
     done = services(project, ".", "--json")
 
     said = json.loads(done.stdout)
+    assert schema_violations("services", said) == []
     assert [one["name"] for one in said["functions"]] == ["can.labels_of", "can.smart_can"]
     can = said["functions"][1]
     assert can["calls"][0]["through"] == ["can.labels_of"]

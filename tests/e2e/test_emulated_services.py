@@ -33,7 +33,7 @@ from ciguard_command import command
 from command_server import environment
 from msrest.authentication import CognitiveServicesCredentials
 
-from ciguard.applications.providers.registered import answered_operations
+from ciguard.levels.app.providers.registered import answered_operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from ciguard_command import PLANTED, answer, command, lines_of, run_of
+from published_schemas import schema_violations
 from uv import find_uv_bin
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ def golden(name: str, out: Path) -> None:
     """Compare a run with the stored one, all of it at once, so that a change shows whole."""
     shown = json.dumps(_run(out), indent=1, sort_keys=True) + "\n"
     path = GOLDEN / f"{name}.json"
+    assert schema_violations("run", run_of(out)) == []
+    for file in ("buckets.jsonl", "findings.jsonl"):
+        assert [
+            fault for line in lines_of(out / file) for fault in schema_violations("bucket", line)
+        ] == []
     if os.environ.get(UPDATE):
         path.write_text(shown, "utf-8")
     assert shown == path.read_text("utf-8"), f"meant to change? Write it with {UPDATE}=1"

@@ -93,11 +93,11 @@ def with_settings(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> C
     return ciguard
 
 
-def register(site: Path, settings: str) -> None:
+def register(site: Path, settings: str, *, name: str = "steps") -> None:
     registered = site / "steps-1.0.dist-info"
     registered.mkdir()
     (registered / "METADATA").write_text("Metadata-Version: 2.1\nName: steps\nVersion: 1.0\n")
-    (registered / "entry_points.txt").write_text(f"[ciguard.settings]\nsteps = {settings}\n")
+    (registered / "entry_points.txt").write_text(f"[ciguard.settings]\n{name} = {settings}\n")
 
 
 def test_its_setting_is_read_from_file_variable_and_command_line(
@@ -167,4 +167,28 @@ def test_settings_that_cannot_be_loaded_are_named_without_a_traceback(tmp_path: 
 
     assert done.returncode == 2
     assert "error: entry point 'steps' of ciguard.settings cannot be loaded" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_its_command_runs_and_is_listed_with_its_help(with_settings: Ciguard) -> None:
+    listed = with_settings("--help")
+    helped = with_settings("steps", "--help")
+    done = with_settings("steps", "starts", "--largest", "100")
+    ungrouped = with_settings("starts")
+
+    assert "steps Numbers a step away from a round one: starts." in " ".join(listed.stdout.split())
+    assert "starts  List the numbers that cases begin at." in helped.stdout
+    assert (done.returncode, done.stdout) == (0, "0\n10\n100\n"), done.stderr
+    assert ungrouped.returncode == 2  # only ciguard's own have names from before
+
+
+def test_a_level_that_is_named_as_a_command_is_and_declares_commands_is_refused(
+    tmp_path: Path,
+) -> None:
+    register(tmp_path, "ciguard_planted.settings:SETTINGS", name="plan")
+
+    done = answer(command("version"), tmp_path, PYTHONPATH=str(tmp_path))
+
+    assert done.returncode == 2
+    assert "error: level 'plan' declares commands, and ciguard has a command" in done.stderr
     assert "Traceback" not in done.stderr

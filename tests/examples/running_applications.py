@@ -6,10 +6,10 @@ import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from ciguard.applications import known_providers
-from ciguard.applications.assessing import Assessed, Trying, assess, settings_for
-from ciguard.applications.exploring import ExploredFunction, explore
-from ciguard.applications.finding import find, read_application
+from ciguard.levels.app.accuracy import Assessed, Trying, assess, settings_for
+from ciguard.levels.app.exploration import ExploredFunction, explore
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ciguard.applications import known_providers
-from ciguard.applications.exploring.answers import refusals_of
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.findings import Finding, Severity
 from ciguard.domain.outcomes import Crashed, Errored, Hung
+from ciguard.levels.app.exploration.answers import refusals_of
+from ciguard.levels.app.providers.registered import known_providers
 from ciguard.triage import EnvironmentHint, script
 
 if TYPE_CHECKING:

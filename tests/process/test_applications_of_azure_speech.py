@@ -196,7 +196,7 @@ import json, sys, wave
 
 import azure.cognitiveservices.speech as speechsdk
 
-from ciguard.applications.providers.azure.in_target import speech as azure_speech
+from ciguard.levels.app.providers.azure.in_target import speech as azure_speech
 
 class Said(speechsdk.SpeechRecognitionResult):
     """Stands for what the service says: it speaks a protocol of its own."""

@@ -36,16 +36,16 @@ from google.cloud import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ciguard.applications.emulating import (
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.emulation import (
     Emulating,
     Emulation,
     RequestLogEntry,
     Speaking,
     emulation,
 )
-from ciguard.applications.emulating.remote import EndedError, Silent
-from ciguard.applications.providers.registered import answered_operations
-from ciguard.errors import ConfigurationError
+from ciguard.levels.app.emulation.remote import EndedError, Silent
+from ciguard.levels.app.providers.registered import answered_operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 DOCUMENT = {"content": "I love this. Ada was in Rome.", "type_": "PLAIN_TEXT"}
 LONG = {**DOCUMENT, "content": "The orchestra has played in the concert hall. " * 5}
 SPOKEN = {"language_code": "en-US"}
-SERVICES_PAGE = Path(__file__).parents[2] / "docs" / "services.md"
+EMULATION_PAGE = Path(__file__).parents[2] / "docs" / "services" / "emulate.md"
 
 TEXT = next(one for one in answered_operations() if one.name == "text_detection")
 
@@ -517,10 +517,9 @@ def test_it_listens_on_one_address_only(running: Emulation) -> None:
 
 def test_the_lines_of_the_documentation_work(running: Emulation, tmp_path: Path) -> None:
     """Run what the page tells users of Python to write, against the ports of this service."""
-    text = SERVICES_PAGE.read_text("utf-8")
-    section = text[text.index("## A service on this machine") :]
+    text = EMULATION_PAGE.read_text("utf-8")
     (tmp_path / "sign.png").write_bytes(png())
-    for code in re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL):
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
         ready = code.replace("127.0.0.1:8081", f"127.0.0.1:{speaking(running).port}")
         ready = ready.replace("127.0.0.1:8080", f"127.0.0.1:{running.rest_port}")
         done = subprocess.run(
@@ -532,7 +531,7 @@ def test_the_lines_of_the_documentation_work(running: Emulation, tmp_path: Path)
             check=False,
         )
         assert (done.returncode, done.stdout) == (0, "Hello World\n"), done.stderr
-    (line,) = re.findall(r"^ {4}\$ (curl .*(?:\n {6}.*)*)", section, flags=re.MULTILINE)
+    (line,) = re.findall(r"^\$ (curl .*\\\n.*)", text, flags=re.MULTILINE)
     ready = line.replace("127.0.0.1:8080", f"127.0.0.1:{running.rest_port}")
     done = subprocess.run(
         ["bash", "-c", ready],  # noqa: S607 - as a user would

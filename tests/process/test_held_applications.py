@@ -16,8 +16,12 @@ from unittest import mock
 
 import pytest
 
-from ciguard.applications import known_providers
-from ciguard.applications.exploring import (
+from ciguard.execution import Held, Host, HostSettings, ProcessEnded, TimedOut
+from ciguard.execution.process import BOOTSTRAP
+from ciguard.execution.worker import confine
+from ciguard.functions.hosting import ProgramSettings
+from ciguard.functions.hosting.host import ProgramHost
+from ciguard.levels.app.exploration import (
     CallEnded,
     Endless,
     FunctionCaller,
@@ -27,17 +31,13 @@ from ciguard.applications.exploring import (
     plain_contents,
     routines_of,
 )
-from ciguard.applications.finding import find, read_application
-from ciguard.execution import Held, Host, HostSettings, ProcessEnded, TimedOut
-from ciguard.execution.process import BOOTSTRAP
-from ciguard.execution.worker import confine
-from ciguard.functions.hosting import ProgramSettings
-from ciguard.functions.hosting.host import ProgramHost
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.applications.exploring.calling import Call
+    from ciguard.levels.app.exploration.calling import Call
 
 CAPPED_BOOTSTRAP = Path(__file__).parents[1] / "examples" / "capped_bootstrap.py"
 APPLICATION = """

@@ -13,15 +13,15 @@ import pytest
 from image_server import Answer, ImageServer, Photo, photo, photos
 from PIL import Image
 
-from ciguard.applications.inverting import web as module
-from ciguard.applications.inverting.choosing import InputSources, inverse_of
-from ciguard.applications.inverting.folder import LabelledFolder
-from ciguard.applications.inverting.inputs import InputSpec
-from ciguard.applications.inverting.searched import SearchedImages
-from ciguard.applications.inverting.searches import SEARCHES, search_of
-from ciguard.applications.inverting.web import FetchError, Web
-from ciguard.applications.providers.description import RecognitionTask
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.input_synthesis import web as module
+from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.folder import LabelledFolder
+from ciguard.levels.app.input_synthesis.inputs import InputSpec
+from ciguard.levels.app.input_synthesis.searched import SearchedImages
+from ciguard.levels.app.input_synthesis.searches import SEARCHES, search_of
+from ciguard.levels.app.input_synthesis.web import FetchError, Web
+from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

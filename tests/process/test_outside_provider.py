@@ -12,10 +12,10 @@ from planted.notes import Notes, NotesError
 from running_applications import assessed, explored, failures, never, written
 from test_app_script import CASE, script_of
 
-from ciguard.applications import known_providers
-from ciguard.applications.emulating import Emulating, RequestLogEntry, emulation
-from ciguard.applications.finding import find, read_application
-from ciguard.applications.judging import dead_conditions
+from ciguard.levels.app.dead_conditions import dead_conditions
+from ciguard.levels.app.emulation import Emulating, RequestLogEntry, emulation
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
 
 if TYPE_CHECKING:
     from pathlib import Path

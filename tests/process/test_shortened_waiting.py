@@ -10,7 +10,7 @@ import asyncio
 import time
 
 before = [time.time(), time.monotonic(), time.perf_counter(), time.time_ns()]
-from ciguard.applications.in_target.waiting import shorten
+from ciguard.levels.app.in_target.waiting import shorten
 shorten()
 for _ in range(40):
     time.sleep(15)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ciguard.config import LevelSettings, Setting, level_setting
+from ciguard.config import LevelCommands, LevelSettings, Setting, level_setting
 from ciguard.config.kinds import whole
 from ciguard.domain.events import BucketOpened, Event, RunFinished
 from ciguard.domain.findings import Verdict
@@ -73,6 +73,7 @@ def test_the_settings_in_the_documentation_are_those_of_a_level() -> None:
     names: dict[str, Any] = {
         "Setting": Setting,
         "level_setting": level_setting,
+        "LevelCommands": LevelCommands,
         "LevelSettings": LevelSettings,
         "whole": whole,
     }

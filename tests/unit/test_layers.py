@@ -30,17 +30,16 @@ ORDER = (
     {"execution"},
     {"writing"},
     {"functions"},
-    {"applications"},
     {"levels"},
     {"oracles"},
     {"triage"},
     {"baseline"},
     {"campaign"},
-    {"levels.api", "levels.model", "levels.code", "levels.function"},
-    {"levels.app"},
     {"planning"},
     {"suggesting"},
     {"reports", "trackers"},
+    {"levels.api", "levels.model", "levels.code", "levels.function"},
+    {"levels.app"},
     {"actions"},
     {"cli"},
     {"pytest_items"},
@@ -66,9 +65,9 @@ INNER_ORDER = {
         "in_target", "specs", "solving", "drawing", "checking", "hosting", "writing", "searching",
     ),
     "functions/in_target": ("describing", "calling"),
-    "applications": (
-        "in_target", "providers", "finding", "judging", "inverting", "answering", "emulating",
-        "repairing", "exploring", "assessing",
+    "levels/app": (
+        "in_target", "providers", "static_analysis", "dead_conditions", "input_synthesis",
+        "virtualization", "emulation", "repair", "exploration", "accuracy", "reports", "commands",
     ),
 }  # fmt: skip
 """Packages inside a room from left to right; what lies beside them is to the right of all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,17 @@ CALLS = {
     "triage/realism.py": "weighs how plain the arguments of a call are",
 }
 """Files that ask whether a case is a call of an API, which every level comes down to, and why."""
+
+OF_CLOUDS = re.compile(r"cloud|google|(?<![a-z])aws(?![a-z])|azure", re.IGNORECASE)
+"""Words of what level `app` alone tests: services, and who provides them."""
+CLOUDS = {
+    "functions/in_target/describing/notes.py": "a style of docstrings is named after one",
+    "libraries/in_target/docstrings.py": "a style of docstrings is named after one",
+    "libraries/services/description.py": "distributions of clients that targets hold",
+    "libraries/services/in_target/adapter.py": "modules of those clients",
+    "targets/variables.py": "variables that may hold secrets",
+}
+"""Files outside of the level that hold such a word, and why."""
 
 
 @cache
@@ -88,6 +100,23 @@ def test_nobody_outside_imports_from_the_package_of_a_level() -> None:
 
     assert len(levels) == 5
     assert not naming
+
+
+def test_who_names_a_cloud_outside_of_its_level_has_a_reason() -> None:
+    package = ROOT / "ciguard"
+    texts = {
+        file.relative_to(package).as_posix(): file.read_text("utf-8")
+        for pattern in ("*.py", "*.toml", "*.j2", "*.js", "*.css", "*.jsonl", "*.tsv", "*.txt")
+        for file in package.rglob(pattern)
+    }
+
+    naming = {
+        name
+        for name, text in texts.items()
+        if OF_CLOUDS.search(text) and not name.startswith("levels/app/")
+    }
+
+    assert naming == set(CLOUDS)
 
 
 def test_no_oracle_is_told_by_its_name_outside_of_oracles() -> None:

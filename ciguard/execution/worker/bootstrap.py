@@ -5,8 +5,8 @@ Settings that name a `case` file run that one case under a debugger instead, wit
 Settings that name an `entry` hand over to that module, which may belong to another room; those
 that say with `held` what it may reach confine it first.
 
-Makes `ciguard.execution.worker` and `ciguard.libraries` importable without running any
-package's door, because the doors import what a target does not have.
+Makes `ciguard.execution.worker`, `ciguard.libraries` and what lies around the entry importable
+without running any package's door, because the doors import what a target does not have.
 """
 
 from __future__ import annotations
@@ -21,17 +21,26 @@ import sys
 import types
 from typing import Any, NoReturn
 
-_ROOMS = ("execution", "libraries", "domain", "functions", "applications")
+_ROOMS = ("execution", "libraries", "domain", "functions")
+_IN_TARGET = "in_target"
 _DEBUGGED = "case.py"
 _DOORLESS = ("ciguard", *(f"ciguard.{room}" for room in _ROOMS))
 
 
-def open_packages(root: str) -> None:
-    """Register the packages in `_DOORLESS` as plain folders below `root`."""
-    for name in _DOORLESS:
+def open_packages(root: str, entry: str = "") -> None:
+    """Register packages as plain folders below `root`: those in `_DOORLESS`, and an entry's own."""
+    for name in (*_DOORLESS, *_around(entry)):
         package = types.ModuleType(name)
         package.__path__ = [os.path.join(root, *name.split("."))]
         sys.modules[name] = package
+
+
+def _around(entry: str) -> list[str]:
+    """Return the packages of ciguard whose folder `in_target` holds the entry."""
+    names = entry.split(".")
+    if names[0] != "ciguard" or _IN_TARGET not in names:
+        return []
+    return [".".join(names[:end]) for end in range(2, names.index(_IN_TARGET) + 1)]
 
 
 def _settings(given: str) -> Any:
@@ -47,7 +56,8 @@ def main() -> None:
     # Python puts a script's folder first, and modules here have names that others have as well.
     own = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]
-    open_packages(os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__)))))
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
+    open_packages(root, settings.get("entry", ""))
     from ciguard.execution.worker import privileges
 
     if "case" not in settings and "entry" not in settings:

@@ -9,8 +9,8 @@ import pprint
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from ciguard.applications import outside_hooks
 from ciguard.domain.outcomes import Crashed, Hung
+from ciguard.levels.app.providers.registered import outside_hooks
 from ciguard.writing import scalar
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def app_statements(case: AppCase, outcome: Outcome | None) -> tuple[list[str], l
     imports += ["from pathlib import Path"] if files or "Path(" in written else []
     imports += ["import faulthandler"] if isinstance(outcome, Hung) else []
     statements = [
-        f"from ciguard.applications.in_target.explorer import finished, {_getter(call)}",
-        f"from ciguard.applications.in_target.given import {', '.join(_needed(written))}",
+        f"from ciguard.levels.app.in_target.explorer import finished, {_getter(call)}",
+        f"from ciguard.levels.app.in_target.given import {', '.join(_needed(written))}",
         *_loading(providers),
         "",
         "# What the services answer; no service is asked.",
@@ -81,7 +81,7 @@ def _loading(providers: Sequence[str]) -> list[str]:
     """Return what loads the hooks of providers that other packages add."""
     hooks = outside_hooks(providers).items()
     loading = [f"load({scalar(provider)}, {scalar(hook)})" for provider, hook in hooks]
-    imports = ["from ciguard.applications.in_target.hooks import load", ""]
+    imports = ["from ciguard.levels.app.in_target.hooks import load", ""]
     return [*imports, *loading] if loading else []
 
 

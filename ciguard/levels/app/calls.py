@@ -10,7 +10,12 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.applications.exploring import (
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejected
+from ciguard.domain.text import visible
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.dead_conditions import read_vocabulary
+from ciguard.levels.app.exploration import (
     CALL_LIMIT_S,
     CallEnded,
     Endless,
@@ -22,11 +27,6 @@ from ciguard.applications.exploring import (
     providers_of,
     routines_of,
 )
-from ciguard.applications.judging import read_vocabulary
-from ciguard.domain.app_runs import AppCase, Aspect
-from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, Rejected
-from ciguard.domain.text import visible
-from ciguard.errors import ConfigurationError
 from ciguard.levels.app.findings import Applied, condition_words
 from ciguard.levels.app.reading import read_again
 from ciguard.levels.app.settings import LABELS
@@ -34,12 +34,12 @@ from ciguard.levels.app.settings import LABELS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ciguard.applications.exploring import StubResponse
-    from ciguard.applications.finding import Application, ServiceFunction
     from ciguard.config import Config
     from ciguard.domain.findings import Finding
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
+    from ciguard.levels.app.exploration import StubResponse
+    from ciguard.levels.app.static_analysis import Application, ServiceFunction
     from ciguard.targets import Environment
 
 _HERE = "{folder}"

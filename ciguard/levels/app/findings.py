@@ -12,24 +12,24 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.applications.exploring import CALL_LIMIT_S
-from ciguard.applications.judging import DeadConditionCause
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.findings import Evidence, Finding, PairKind, Severity
 from ciguard.domain.function_calls import function_api, seated
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Passed, status
+from ciguard.levels.app.dead_conditions import DeadConditionCause
+from ciguard.levels.app.exploration import CALL_LIMIT_S
 from ciguard.oracles import Traits, headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.assessing import Assessed, ConditionVerdict
-    from ciguard.applications.exploring import Crash, ExploredFunction, StubResponse
-    from ciguard.applications.finding import ServiceFunction
-    from ciguard.applications.judging import Dead
     from ciguard.domain.case import Case
     from ciguard.domain.outcomes import Outcome
     from ciguard.domain.values import Json
+    from ciguard.levels.app.accuracy import Assessed, ConditionVerdict
+    from ciguard.levels.app.dead_conditions import Dead
+    from ciguard.levels.app.exploration import Crash, ExploredFunction, StubResponse
+    from ciguard.levels.app.static_analysis import ServiceFunction
     from ciguard.oracles import Subject
 
 APPLICATION = "application"

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciguard.applications import known_providers
-from ciguard.applications.finding import find, read_application
-from ciguard.applications.judging import contradictory_conditions, dead_conditions
 from ciguard.domain.text import visible
 from ciguard.errors import ConfigurationError
+from ciguard.levels.app.dead_conditions import contradictory_conditions, dead_conditions
 from ciguard.levels.app.findings import Applied
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ciguard.applications.finding import Application, ServiceFunction
-    from ciguard.applications.judging import Dead, Vocabulary
     from ciguard.campaign import Member
+    from ciguard.levels.app.dead_conditions import Dead, Vocabulary
+    from ciguard.levels.app.static_analysis import Application, ServiceFunction
 
 
 LEVEL = "app"

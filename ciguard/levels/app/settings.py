@@ -1,8 +1,8 @@
-"""The settings of level `app`."""
+"""The settings and the commands of level `app`."""
 
 from __future__ import annotations
 
-from ciguard.config import LevelSettings, Setting, level_setting
+from ciguard.config import LevelCommands, LevelSettings, Setting, level_setting
 from ciguard.config.kinds import path_or_nothing, texts
 
 APPLICATIONS: Setting[tuple[str, ...]] = level_setting(
@@ -46,4 +46,13 @@ RECORDING: Setting[str] = level_setting(
 SETTINGS = LevelSettings(
     summary="applications of yours that ask cognitive services, with --application",
     settings=(APPLICATIONS, LABELS, IMAGES, RECORDING),
+    commands=LevelCommands(
+        summary="Applications of cognitive services.",
+        commands={
+            "services": "ciguard.levels.app.commands.services:services",
+            "explore": "ciguard.levels.app.commands.explore:explore",
+            "accuracy": "ciguard.levels.app.commands.accuracy:accuracy",
+            "emulate": "ciguard.levels.app.commands.emulate:emulate",
+        },
+    ),
 )

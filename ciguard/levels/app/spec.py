@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.applications.exploring import confinement_of
 from ciguard.campaign import LevelDefaults
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.case import as_kind
@@ -12,10 +11,13 @@ from ciguard.domain.function_calls import seated
 from ciguard.domain.outcomes import Crashed, Hung, Passed
 from ciguard.domain.text import shortened
 from ciguard.levels.app.calls import refuse_read, run_again, surroundings_on
+from ciguard.levels.app.checks import check_applications
+from ciguard.levels.app.exploration import confinement_of
 from ciguard.levels.app.findings import APPLICATION, ApplicationOracle
+from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.reading import LEVEL as NAME
 from ciguard.levels.app.script import app_script, stays_away
-from ciguard.levels.app.trying import Applications, check_applications
+from ciguard.levels.app.trying import Applications
 from ciguard.levels.function import needs_of
 from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults
@@ -50,6 +52,14 @@ class AppSpec(LevelDefaults, PresentationDefaults[AppCase]):
     def check(self, config: Config) -> None:
         """Refuse applications that cannot be read, or ask no service."""
         check_applications(config)
+
+    def client_packages(self) -> frozenset[str]:
+        """Return the packages that clients of services are in."""
+        return frozenset(
+            package.partition(".")[0]
+            for provider in known_providers()
+            for package in provider.packages
+        )
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
         """Return what scripts need that import an application."""

@@ -12,79 +12,45 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ciguard.applications.assessing import Trying, assess, settings_for
-from ciguard.applications.exploring import explore
-from ciguard.applications.judging import can_prove, read_vocabulary
-from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.events import BatchFinished, InputsMissed, Warned
-from ciguard.domain.findings import PairKind
-from ciguard.domain.outcomes import Passed, status
 from ciguard.domain.text import visible
-from ciguard.errors import ConfigurationError, WorkerStartError
-from ciguard.levels.app.calls import GoneError, Recalled, run_again, surroundings_on
+from ciguard.errors import WorkerStartError
+from ciguard.levels.app.accuracy import assess, settings_for
+from ciguard.levels.app.calls import Recalled, surroundings_on
+from ciguard.levels.app.checks import trying_of
+from ciguard.levels.app.dead_conditions import read_vocabulary
+from ciguard.levels.app.examined import Examined
+from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.findings import (
-    ANY_INPUT,
-    CONTRADICTION,
-    CRASH,
-    UNKNOWN_LABEL,
-    ApplicationOracle,
     Applied,
-    condition_words,
-    kind_of,
     of_answers,
     of_conditions,
     of_difference,
     of_inputs,
 )
 from ciguard.levels.app.reading import LEVEL, read_applications
-from ciguard.levels.app.settings import APPLICATIONS, IMAGES, LABELS, RECORDING
+from ciguard.levels.app.recheck import Recheck, eager_members
+from ciguard.levels.app.settings import APPLICATIONS, LABELS
 from ciguard.oracles import pair_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ciguard.applications.assessing import Assessed
-    from ciguard.applications.exploring import ExploredFunction, Surroundings
-    from ciguard.applications.finding import ServiceFunction
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign import Budget, Group, Member
     from ciguard.config import Config
     from ciguard.domain.events import Event
     from ciguard.domain.findings import Finding
+    from ciguard.levels.app.accuracy import Assessed
+    from ciguard.levels.app.exploration import ExploredFunction
     from ciguard.levels.app.reading import ReadApplication
+    from ciguard.levels.app.static_analysis import ServiceFunction
     from ciguard.targets import Environment
 
-_MAX_FUNCTIONS = 2_000
 _MAX_S = 60.0
 """For the answers of one function, and as much again for its inputs."""
 _MIN_S = 2.0
 """Worth beginning with."""
-
-
-def check_applications(config: Config) -> None:
-    """Refuse to test applications where there are none, before anything is built.
-
-    Raises:
-        ConfigurationError: if none are given, one cannot be read or asks no service, or another
-            file that the settings name does not hold what it should.
-    """
-    if not config[APPLICATIONS]:
-        msg = (
-            f"levels: {LEVEL!r} needs to know which applications to test: give folders or files, "
-            "such as --application app."
-        )
-        raise ConfigurationError(msg)
-    found = [one for read in read_applications(config[APPLICATIONS]) for one in read.found]
-    if not found:
-        named = ", ".join(map(visible, config[APPLICATIONS]))
-        msg = f"applications: no function in {named} asks a service that ciguard knows."
-        raise ConfigurationError(msg)
-    if len(found) > _MAX_FUNCTIONS:
-        msg = f"applications: {len(found)} functions are more than {_MAX_FUNCTIONS}. Name fewer."
-        raise ConfigurationError(msg)
-    settings_for(_trying(config, 1.0))
-    if config[LABELS]:
-        read_vocabulary(Path(config[LABELS]))
 
 
 @dataclass(slots=True)
@@ -97,14 +63,13 @@ class Applications:
     stage: ClassVar[str] = "applications"
     gone: dict[str, frozenset[str]] = field(default_factory=dict)
     """Known buckets that were looked at again and are not there: the targets by fingerprint."""
-    _judged: set[tuple[str, str, str, str]] = field(default_factory=set)
-    """Target, kind, file or function, and sub-condition: what inputs were enough to judge."""
-    _files: set[str] = field(default_factory=set)
-    """That were read."""
-    _present: set[str] = field(default_factory=set)
-    """Functions that there are."""
+    _examined: Examined = field(init=False)
     _idle: dict[str, str] = field(default_factory=dict)
     """Why the last function was not called, by target on which none has been."""
+
+    def __post_init__(self) -> None:
+        """Begin with nothing looked at."""
+        self._examined = Examined(self.config)
 
     def events(self, until: float) -> Iterator[Event | Finding]:
         """Try one function after the other, on each target.
@@ -116,9 +81,10 @@ class Applications:
             ConfigurationError: if an application cannot be read any more.
         """
         several = read_applications(self.config[APPLICATIONS])
-        members = self._members()
+        members = eager_members(self.groups)
         for read in several:
-            yield from self._note(read)
+            self._examined.note(read)
+            yield from _unread(read)
             for member in members[:1]:
                 yield from self._conditions(read, member)
         turns = [(read, one) for read in several for one in read.found]
@@ -134,22 +100,6 @@ class Applications:
                 )
                 return
             yield from self._function(read, found, members, left_s / (len(own) - at))
-
-    def _note(self, read: ReadApplication) -> Iterator[Event]:
-        at = Applied(root=read.root, library="", target="")
-        self._files |= {at.path(one.file) for one in read.application.modules}
-        self._present |= {read.api(one) for one in read.found}
-        for unread in read.application.unread:
-            file, why = visible(at.path(unread.file)), visible(unread.reason)
-            yield Warned(message=f"{file}: cannot be read, and nothing is said of it: {why}")
-
-    def _members(self) -> list[Member]:
-        return [
-            member
-            for group in self.groups.values()
-            for member in group.running
-            if member.name in group.running_eagerly
-        ]
 
     def _is_first(self, read: ReadApplication, found: ServiceFunction) -> bool:
         """Return whether a function is among those that come first."""
@@ -198,7 +148,7 @@ class Applications:
         for one in assessed:
             yield from of_inputs(one, applied, read.found)
             yield from _missed(one, applied)
-            self._judged |= set(_judged(one, applied))
+            self._examined.note_judged(one, applied)
         counts = _counts(explored, assessed)
         member.count((), counts)
         yield BatchFinished(
@@ -217,7 +167,7 @@ class Applications:
         )
         if explored.problem:
             return explored, []
-        settings = settings_for(_trying(self.config, half_s, surroundings=around))
+        settings = settings_for(trying_of(self.config, half_s, surroundings=around))
         return explored, list(
             assess(read.application, [found], [explored], settings, python=python)
         )
@@ -232,85 +182,24 @@ class Applications:
             met: how often buckets were, by fingerprint.
             until: when to end, on the clock of `time.monotonic`.
         """
-        for record in known:
-            case = record.exhibit.case
-            names = (record.fingerprint, *record.aliases)
-            if not isinstance(case, AppCase) or any(name in met for name in names):
-                continue
-            if case.aspect is Aspect.ANSWER:
-                yield from self._called_again(record, case, until)
-                continue
-            running = {member.name for member in self._members()}
-            targets = {name for name in record.targets if self._looked_at(record, case, name)}
-            if targets & running:
-                self.gone[record.fingerprint] = frozenset(targets & running)
+        recheck = Recheck(self.config, self.groups, self._examined, self.gone)
+        yield from recheck.events(known, met, until)
         if self.config.levels == (LEVEL,):
             self._give_up_idle()
 
     def _give_up_idle(self) -> None:
         """Let a target on which no function could be called count as not run."""
-        for member in self._members():
+        for member in eager_members(self.groups):
             if member.name in self._idle and not member.tally.total:
                 member.not_run = f"no function could be called: {self._idle[member.name]}"
 
-    def _called_again(
-        self, record: BaselineRecord, case: AppCase, until: float
-    ) -> Iterator[Event | Finding]:
-        if not self.config.shard.has(record.fingerprint) or not self._is_known(case):
-            return
-        ended = set()
-        members = {member.name: member for member in self._members()}
-        is_difference = record.exhibit.pair is not PairKind.NONE
-        for name in record.targets[-1:] if is_difference else record.targets:
-            member = members.get(name)
-            if member is None or time.monotonic() > until:
-                continue
-            try:
-                outcome = run_again(case, member.environment, self.config)
-            except GoneError:
-                ended.add(name)
-                continue
-            except (ConfigurationError, WorkerStartError) as error:
-                yield Warned(message=f"{name}: {record.fingerprint}: not run again: {error}")
-                continue
-            member.count((), {status(outcome): 1})
-            if isinstance(outcome, Passed):
-                ended.add(name)
-            elif not is_difference:
-                subject = self.groups[member.environment.library.name].subject(case.api)
-                yield from ApplicationOracle().judge(case, {name: outcome}, subject)
-        if ended:
-            self.gone[record.fingerprint] = frozenset(record.targets if is_difference else ended)
 
-    def _is_known(self, case: AppCase) -> bool:
-        """Return whether the files of a case were read, or are there no more."""
-        files = {case.file, case.api.partition(":")[0]}
-        return all(file in self._files or not Path(file).exists() for file in files)
-
-    def _looked_at(self, record: BaselineRecord, case: AppCase, target: str) -> bool:
-        """Return whether the sub-condition of a case was looked at, or is there no more."""
-        kind = record.exhibit.kind
-        if not self._is_known(case):
-            return False
-        if kind == UNKNOWN_LABEL and not self.config[LABELS]:
-            return False
-        if kind == CONTRADICTION and not can_prove():
-            return False
-        if case.aspect is Aspect.CONDITION or case.api not in self._present:
-            return self.config.shard.index == 1
-        place = case.api if kind == CRASH else case.file
-        return (target, kind, place, case.condition) in self._judged
-
-
-def _judged(assessed: Assessed, at: Applied) -> Iterator[tuple[str, str, str, str]]:
-    """Yield what a function's inputs were enough to judge."""
-    for verdict in assessed.verdicts:
-        goal = verdict.goal
-        if not verdict.is_simulated:
-            condition = condition_words(goal.text, goal.branch.condition)
-            yield at.target, kind_of(verdict), at.path(goal.branch.file), condition
-    if assessed.trials and not assessed.problem:
-        yield at.target, CRASH, at.api(assessed.explored.found), ANY_INPUT
+def _unread(read: ReadApplication) -> Iterator[Event]:
+    """Yield a warning for each file that could not be read."""
+    at = Applied(root=read.root, library="", target="")
+    for unread in read.application.unread:
+        file, why = visible(at.path(unread.file)), visible(unread.reason)
+        yield Warned(message=f"{file}: cannot be read, and nothing is said of it: {why}")
 
 
 def _differences(
@@ -360,20 +249,6 @@ def _missed(assessed: Assessed, at: Applied) -> Iterator[InputsMissed]:
             says=f"fails: {crash.error}",
             inputs=(tried.shown(),),
         )
-
-
-def _trying(config: Config, budget_s: float, surroundings: Surroundings | None = None) -> Trying:
-    def named(text: str) -> Path | None:
-        return Path(text) if text else None
-
-    return Trying(
-        images=named(config[IMAGES]),
-        labels=named(config[LABELS]),
-        replay=named(config[RECORDING]),
-        seed=config.seed,
-        budget_s=budget_s,
-        surroundings=surroundings,
-    )
 
 
 def _counts(explored: ExploredFunction, assessed: Sequence[Assessed]) -> dict[str, int]:

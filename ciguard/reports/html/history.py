@@ -9,14 +9,12 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 import ciguard
 from ciguard.baseline import State
 from ciguard.domain.findings import Severity, Verdict
 from ciguard.reports.html.charts import Series, lines
-from ciguard.reports.html.page import TEMPLATES, own, style_hash
 from ciguard.reports.html.pictures import Picture, time_axis
+from ciguard.reports.html.templates import own, style_hash, template_named
 from ciguard.reports.html.trend import thinned
 from ciguard.reports.wording import publishable
 
@@ -80,13 +78,7 @@ def history_page(runs: Sequence[RunNote], records: Records) -> str:
         runs: at least one, by time.
         records: of the baseline after the last of them.
     """
-    template = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    ).get_template("history.html.j2")
+    template = template_named("history.html.j2")
     style = own("page.css") + own("history.css")
     last = runs[-1]
     return template.render(

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
@@ -19,6 +15,7 @@ from ciguard.reports.caveats import Caveat, caveats
 from ciguard.reports.html.buckets import CHUNK, Bookkeeper
 from ciguard.reports.html.inputs import missed_records
 from ciguard.reports.html.pictures import pictures, slug
+from ciguard.reports.html.templates import own, style_hash, template_named
 from ciguard.reports.html.trees import shown_forest
 from ciguard.reports.wording import (
     STATES,
@@ -35,14 +32,13 @@ from ciguard.reports.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from ciguard.domain.events import RunFinished
     from ciguard.domain.findings import Bucket, TargetSummary
     from ciguard.domain.plan import Plan
     from ciguard.reports.html.observed import RunObservations
 
-TEMPLATES = Path(__file__).parent
-"""Folder of templates, styles and scripts."""
 _MAX_TARGETS = 100
 _MAX_LISTED = 40
 _TONES = {
@@ -74,13 +70,7 @@ def page(
         folder: the run's, where reproducers are.
         now: end of the run, UTC.
     """
-    template = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    ).get_template("page.html.j2")
+    template = template_named("page.html.j2")
     plan = observed.started.plan if observed.started else None
     doubts = _doubts(event, observed, plan)
     forest = shown_forest(observed.forest, ordered(event.buckets))
@@ -125,17 +115,6 @@ def _tone(event: RunFinished, doubts: list[Caveat]) -> str:
     if event.exit_code == ExitCode.INTERNAL or (tone == "good" and is_grave):
         return "doubt"
     return tone
-
-
-def own(name: str) -> Markup:
-    """Return a file of this folder as it is."""
-    # The policy names the hash of exactly these characters.
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
-
-
-def style_hash(text: str) -> str:
-    """Return what a policy of a page names exactly these characters by."""
-    return f"'sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
 
 
 def _buckets(

@@ -80,13 +80,18 @@ def _read(encoded: Json) -> StepCase:
 KIND = CaseKind(read=_read)
 
 
+def starts_up_to(largest: int) -> list[int]:
+    """Return the numbers that cases begin at."""
+    return [start for start in _ROUND if start <= largest]
+
+
 class Steps:
     """Makes the cases: an API in turn, from the seed and the index."""
 
     def __init__(self, apis: Sequence[str], seed: int, *, largest: int) -> None:
         self._apis = apis
         self._seed = seed
-        self._starts = [start for start in _ROUND if start <= largest]
+        self._starts = starts_up_to(largest)
 
     def cases(self, index: int) -> Batch:
         """Return the batch of that index."""

@@ -232,8 +232,8 @@ def test_files_that_a_change_reaches_are_named_where_services_are_asked(names: A
 
     usage = find_uses(sources, (ChangedFile(path="labels.py", lines=((1, 1),)),), names)
 
-    assert usage.asking == ("labels.py", "bins.py")
-    assert find_uses(sources[1:], (ChangedFile(path="bins.py"),), names).asking == ()
+    assert usage.of_levels == {"app": ("labels.py", "bins.py")}
+    assert find_uses(sources[1:], (ChangedFile(path="bins.py"),), names).of_levels == {}
 
 
 @pytest.mark.parametrize(

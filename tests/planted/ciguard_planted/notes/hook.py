@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ciguard.applications.in_target.hooks import Hook
+from ciguard.levels.app.in_target.hooks import Hook
 
 if TYPE_CHECKING:
-    from ciguard.applications.in_target.asking import Answering, Hearing
+    from ciguard.levels.app.in_target.asking import Answering, Hearing
 
 
 class NotesHook(Hook):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ciguard.applications.providers.codes import Code, ServiceError
-from ciguard.applications.providers.contract import Provider, ServiceLimits
-from ciguard.applications.providers.described import DescribedMessages
-from ciguard.applications.providers.description import read_description
-from ciguard.applications.providers.request import Reply
+from ciguard.levels.app.providers.codes import Code, ServiceError
+from ciguard.levels.app.providers.contract import Provider, ServiceLimits
+from ciguard.levels.app.providers.described import DescribedMessages
+from ciguard.levels.app.providers.description import read_description
+from ciguard.levels.app.providers.request import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ciguard.applications.providers.request import ServiceRequest
     from ciguard.domain.values import Json
+    from ciguard.levels.app.providers.request import ServiceRequest
 
 _DESCRIPTION = read_description("ciguard_planted.notes")
 _ANSWERED = ("things", "feeling")

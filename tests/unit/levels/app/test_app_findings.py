@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ciguard.applications import known_providers
-from ciguard.applications.exploring import Crash, ExploredFunction, StubResponse
-from ciguard.applications.finding import ServiceFunction, find, read_application
-from ciguard.applications.judging import Dead, dead_conditions
 from ciguard.domain.app_runs import AppCase, Aspect
 from ciguard.domain.findings import Finding, Severity, finding_from_json, finding_to_json
 from ciguard.domain.outcomes import Crashed, Errored, Frame, Hung, Outcome, Passed
 from ciguard.domain.policy import FindingClass, class_of
+from ciguard.levels.app.dead_conditions import Dead, dead_conditions
+from ciguard.levels.app.exploration import Crash, ExploredFunction, StubResponse
 from ciguard.levels.app.findings import Applied, of_answers, of_conditions
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import ServiceFunction, find, read_application
 from ciguard.oracles import Subject, judge
 from ciguard.triage import fingerprint
 

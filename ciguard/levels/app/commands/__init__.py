@@ -1,0 +1,4 @@
+"""The commands of level `app`: one module each; arguments in, exit code out, no logic.
+
+A command imports what it needs when it runs, so that its help is there at once.
+"""

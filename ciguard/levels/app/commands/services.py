@@ -1,0 +1,88 @@
+"""`ciguard app services`: where an application calls services, and what answers decide."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@click.command(short_help="Find where an application calls cognitive services.")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--provider",
+    "descriptions",
+    type=click.Path(dir_okay=False, path_type=Path),
+    multiple=True,
+    help="Description of a further provider, TOML. May be given more than once.",
+)
+@click.option(
+    "--labels",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Labels that services can answer: one in each line, or last in the lines of a CSV file.",
+)
+@click.option(
+    "--patches",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for patches of conditions that are always the same, for `git apply` in PATH.",
+)
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--github", is_flag=True, help="As the log of a GitHub step, with annotations.")
+def services(  # noqa: PLR0913 - one for each option
+    *,
+    path: Path,
+    descriptions: tuple[Path, ...],
+    labels: Path | None,
+    patches: Path | None,
+    as_json: bool,
+    github: bool,
+) -> None:
+    """Find where an application calls cognitive services.
+
+    Lists the functions in PATH, a folder or a file, that call Google Cloud Vision, Language or
+    Speech, their AWS or Azure counterparts, themselves or through others; what they are asked
+    about; the branches that their answers decide; and sub-conditions that are the same whatever the
+    answer is. Reads the text only: nothing of it is run, nothing is sent anywhere.
+    """
+    from ciguard.levels.app.dead_conditions import (
+        contradictory_conditions,
+        dead_conditions,
+        read_vocabulary,
+    )
+    from ciguard.levels.app.providers.description import read_provider
+    from ciguard.levels.app.providers.registered import known_providers
+    from ciguard.levels.app.repair import nearest_in, repairs
+    from ciguard.levels.app.reports.patches import write_patches
+    from ciguard.levels.app.reports.remarks import AppRemarks
+    from ciguard.levels.app.reports.services import services_lines, services_to_json
+    from ciguard.levels.app.static_analysis import find, read_application
+
+    providers = [*known_providers(), *map(read_provider, descriptions)]
+    application = read_application(path)
+    found = find(application, providers)
+    vocabulary = None if labels is None else read_vocabulary(labels)
+    nearest = None if vocabulary is None else nearest_in(vocabulary)
+    dead = [dead for one in found for dead in dead_conditions(one, vocabulary, nearest)]
+    told = {(one.branch, one.text) for one in dead}
+    proved = (dead for one in found for dead in contradictory_conditions(application, one))
+    dead += [one for one in proved if (one.branch, one.text) not in told]
+    suggestions = {} if patches is None else repairs(application, dead)
+    written = () if patches is None else write_patches(application, suggestions.values(), patches)
+    if as_json:
+        click.echo(json.dumps(services_to_json(application, found, dead), indent=1))
+        for line in written:
+            click.echo(line, err=True)
+        return
+    lines: Iterator[str] = chain(services_lines(application, found, dead, suggestions), written)
+    if github:
+        remarks = AppRemarks(application)
+        remarks.note_dead(dead)
+        lines = remarks.fenced(lines)
+    for line in lines:
+        click.echo(line)

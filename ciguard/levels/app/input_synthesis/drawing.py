@@ -1,0 +1,103 @@
+"""Images that are drawn: faces, and placeholders for what only a simulated service recognises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PIL import ImageDraw, ImageFilter
+
+from ciguard.levels.app.input_synthesis.inputs import ServiceInput
+from ciguard.levels.app.input_synthesis.pictures import gradient, png
+from ciguard.levels.app.input_synthesis.variants import alike
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
+
+    from PIL import Image
+
+    from ciguard.levels.app.input_synthesis.inputs import InputSpec
+
+_SIZE = (320, 320)
+_LIGHTEST = 160
+_SHAPES = 7
+_SKINS = ((240, 205, 180), (225, 185, 155), (205, 160, 125), (185, 140, 105))
+_MOUTHS = {"face": (85, 95), "joy": (20, 160), "sorrow": (200, 340), "surprise": (0, 360)}
+"""From which degree to which a mouth is an arc, by what a face shows."""
+
+
+def shown_by(key: str) -> str:
+    """Return what a face that is called so shows: a key of `_MOUTHS`; empty if none is drawn.
+
+    `Joy`, `joy_likelihood` and `joy human face` are the same.
+    """
+    words = [one for one in alike(key).split() if one not in {"human", "face", "likelihood"}]
+    name = " ".join(words) or "face"
+    return name if name in _MOUTHS else ""
+
+
+def faces(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+    """Yield drawn faces; the mouth shows joy, sorrow or surprise. None of what is not drawn.
+
+    Args:
+        wanted: its key is what the face shows.
+        rng: size, place and colours.
+    """
+    shown = shown_by(wanted.key)
+    while shown:
+        picture = gradient(rng, _SIZE, _LIGHTEST)
+        _draw_face(picture, rng, shown)
+        yield ServiceInput(wanted, png(picture), f"a drawn face, {shown}")
+
+
+def _draw_face(picture: Image.Image, rng: random.Random, shown: str) -> None:
+    """Draw one: what is darker than the rest are hair, brows, eyes and mouth, as in photographs."""
+    width = rng.randint(130, 170)
+    height = int(width * 1.3)
+    left, top = rng.randint(50, _SIZE[0] - width - 50), rng.randint(25, _SIZE[1] - height - 25)
+    skin = rng.choice(_SKINS)
+    dark, shade = (tuple(int(part * by) for part in skin) for by in (0.25, 0.6))
+    draw = ImageDraw.Draw(picture)
+
+    def ellipse(x: float, y: float, w: float, h: float, colour: tuple[int, ...]) -> None:
+        """Draw one by its middle and half its sides, in shares of the face's width and height."""
+        x, y, w, h = left + x * width, top + y * height, w * width, h * height
+        draw.ellipse((x - w, y - h, x + w, y + h), fill=colour)
+
+    ellipse(0.5, 0.44, 0.56, 0.54, dark)
+    ellipse(0.5, 0.54, 0.49, 0.48, skin)
+    for x in (0.3, 0.7):
+        ellipse(x, 0.45, 0.15, 0.075, shade)
+        ellipse(x, 0.37, 0.14, 0.022, dark)
+        ellipse(x, 0.455, 0.10, 0.038, (235, 235, 235))
+        ellipse(x, 0.455, 0.055, 0.038, (25, 25, 25))
+    for x in (0.44, 0.56):
+        ellipse(x, 0.67, 0.03, 0.015, shade)
+    x, y, w, h = left + width * 0.5, top + height * 0.82, width * 0.2, height * 0.06
+    start, end = _MOUTHS[shown]
+    if shown == "face":
+        draw.line((x - w, y, x + w, y), fill=(130, 45, 45), width=7)
+    else:
+        draw.arc((x - w, y - h, x + w, y + h), start, end, fill=(130, 45, 45), width=7)
+    picture.paste(picture.filter(ImageFilter.GaussianBlur(1.5)))
+
+
+def placeholders(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+    """Yield images of coloured shapes: nobody recognises anything in them.
+
+    Args:
+        wanted: what a simulated service is told that they show.
+        rng: shapes and colours.
+    """
+    while True:
+        picture = gradient(rng, _SIZE, _LIGHTEST)
+        draw = ImageDraw.Draw(picture)
+        for _ in range(_SHAPES):
+            x, y = (rng.randint(0, side) for side in _SIZE)
+            size = rng.randint(10, 80)
+            colour = tuple(rng.randint(0, 255) for _ in range(3))
+            shape = rng.choice([draw.ellipse, draw.rectangle])
+            shape((x, y, x + size, y + size), fill=colour)
+        yield ServiceInput(
+            wanted, png(picture), "a placeholder: only a simulated service recognises it"
+        )

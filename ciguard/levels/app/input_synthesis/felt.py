@@ -1,0 +1,97 @@
+"""Texts that people feel something in (Keeper, 3.2.3)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec, ServiceInput
+from ciguard.levels.app.input_synthesis.variants import different, rng_for
+from ciguard.levels.app.providers.description import RecognitionTask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_COLUMNS = ("feeling", "text")
+
+
+@dataclass(frozen=True)
+class FeltTexts:
+    """Draws texts whose feeling people have told."""
+
+    texts: Mapping[Feeling, tuple[str, ...]]
+    origin: str
+    """Where they are from."""
+
+    def serves(self, wanted: InputSpec) -> bool:
+        """Return whether there are texts of that feeling."""
+        if wanted.task is not RecognitionTask.SENTIMENT:
+            return False
+        return bool(self.texts.get(wanted.feeling or Feeling.NEUTRAL))
+
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
+        """Return at most so many texts of that feeling.
+
+        Args:
+            wanted: the feeling.
+            count: how many at most.
+            seed: which ones.
+        """
+        if not self.serves(wanted):
+            return ()
+        known = self.texts[wanted.feeling or Feeling.NEUTRAL]
+        drawn = rng_for(wanted, seed).sample(known, len(known))
+        return different(
+            (ServiceInput(wanted, text.encode(), self.origin) for text in drawn), count
+        )
+
+
+@cache
+def own_texts() -> FeltTexts:
+    """Return the texts that come with ciguard."""
+    content = (files(__package__) / "feelings.csv").read_text("utf-8")
+    return FeltTexts(_texts(content, "feelings.csv"), "a sentence of ciguard's own")
+
+
+def read_texts(file: Path) -> FeltTexts:
+    """Read a user's texts, CSV with the columns `feeling` and `text`.
+
+    Raises:
+        ConfigurationError: if the file cannot be read or says something else.
+    """
+    try:
+        content = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{file}: cannot be read as texts: {error}"
+        raise ConfigurationError(msg) from error
+    return FeltTexts(_texts(content, str(file)), str(file))
+
+
+def _texts(content: str, file: str) -> dict[Feeling, tuple[str, ...]]:
+    found: dict[Feeling, list[str]] = {feeling: [] for feeling in Feeling}
+    try:
+        rows = csv.DictReader(io.StringIO(content), strict=True)
+        missing = [one for one in _COLUMNS if one not in (rows.fieldnames or ())]
+        if missing:
+            msg = f"{file}: no column {missing[0]}. The first line has to be `feeling,text`."
+            raise ConfigurationError(msg)
+        for row in rows:
+            feeling, text = (row[one] or "" for one in _COLUMNS)
+            if feeling not in set(Feeling) or not text.strip():
+                what = "an empty text" if feeling in set(Feeling) else f"feeling = {feeling!r}"
+                msg = (
+                    f"{file}:{rows.line_num}: {what}. "
+                    f"Write {', '.join(Feeling)} and a text in each line."
+                )
+                raise ConfigurationError(msg)
+            found[Feeling(feeling)].append(text)
+    except csv.Error as error:
+        msg = f"{file}: cannot be read as CSV: {error}"
+        raise ConfigurationError(msg) from error
+    return {feeling: tuple(dict.fromkeys(texts)) for feeling, texts in found.items()}

@@ -1,0 +1,129 @@
+"""A user's own images and texts, in a folder for each label."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
+from ciguard.levels.app.input_synthesis.sources import FileCredit, read_sources
+from ciguard.levels.app.input_synthesis.variants import alike, different, rng_for
+from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_TASKS = frozenset(
+    {
+        RecognitionTask.LABELS,
+        RecognitionTask.OBJECTS,
+        RecognitionTask.FACES,
+        RecognitionTask.CATEGORIES,
+    }
+)
+_SUFFIXES = {MediaKind.IMAGE: {".png", ".jpg", ".jpeg"}, MediaKind.TEXT: {".txt"}}
+_MAX_BYTES = 20 * 2**20
+"""Of one file, as Vision takes at most."""
+
+
+@dataclass(frozen=True)
+class LabelledFolder:
+    """Draws from a folder with a folder for each label; `SOURCES.csv` tells licences.
+
+    What a label has and the name of a folder cannot have is written as in addresses: `AC%2FDC`.
+
+    Raises:
+        ConfigurationError: if there is no such folder, or no folder with a file in it.
+    """
+
+    root: Path
+    _by_label: dict[str, list[Path]] = field(init=False, repr=False, compare=False)
+    _sources: dict[str, FileCredit] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.root.is_dir():
+            msg = f"{self.root}: no such folder. Make one with a folder of files for each label."
+            raise ConfigurationError(msg)
+        found: dict[str, list[Path]] = {}
+        for folder in sorted(self.root.iterdir()):
+            if _is_readable(folder):
+                found.setdefault(alike(unquote(folder.name)), []).extend(self._files(folder))
+        if not any(found.values()):
+            msg = (
+                f"{self.root}: no image or text in the folders in it. "
+                "Put .png, .jpg or .txt files into a folder that is named like their label."
+            )
+            raise ConfigurationError(msg)
+        object.__setattr__(self, "_by_label", found)
+        object.__setattr__(self, "_sources", read_sources(self.root))
+
+    def _files(self, folder: Path) -> Iterator[Path]:
+        suffixes = set().union(*_SUFFIXES.values())
+        inside = self.root.resolve()
+        for file in sorted(folder.iterdir()):
+            if file.suffix.lower() in suffixes and _is_ours(file, inside):
+                yield file
+
+    def serves(self, wanted: InputSpec) -> bool:
+        """Return whether there are files of that label."""
+        return bool(self._of(wanted))
+
+    def _of(self, wanted: InputSpec) -> list[Path]:
+        if wanted.task not in _TASKS or not wanted.key:
+            return []
+        suffixes = _SUFFIXES[kind_of(wanted.task)]
+        known = self._by_label.get(alike(wanted.key.strip("/")), [])
+        return [file for file in known if file.suffix.lower() in suffixes]
+
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
+        """Return at most so many files of that label.
+
+        Args:
+            wanted: its key is the label.
+            count: how many at most.
+            seed: which ones.
+        """
+        files = self._of(wanted)
+        drawn = rng_for(wanted, seed).sample(files, len(files))
+        made = (self._input(wanted, file) for file in drawn)
+        return different((one for one in made if _is_as_named(one)), count)
+
+    def every(self, task: RecognitionTask) -> Iterator[ServiceInput]:
+        """Yield each file, as made for a task and the label that its folder is named like."""
+        for label in self._by_label:
+            wanted = InputSpec(task, label)
+            made = (self._input(wanted, file) for file in self._of(wanted))
+            yield from filter(_is_as_named, made)
+
+    def _input(self, wanted: InputSpec, file: Path) -> ServiceInput:
+        name = file.relative_to(self.root).as_posix()
+        source = self._sources.get(name)
+        return ServiceInput(wanted, file.read_bytes(), name, source.credit if source else "")
+
+
+def _is_readable(folder: Path) -> bool:
+    try:
+        return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+    except OSError:
+        return False
+
+
+def _is_ours(file: Path, inside: Path) -> bool:
+    """Return whether a file lies in the folder, can be read, and is not too large."""
+    try:
+        is_inside = file.resolve().is_relative_to(inside)
+        is_small = file.is_file() and file.stat().st_size <= _MAX_BYTES
+        return is_inside and is_small and os.access(file, os.R_OK)
+    except (OSError, RuntimeError):  # a link to itself
+        return False
+
+
+def _is_as_named(made: ServiceInput) -> bool:
+    """Return whether a file holds what its name says: an image, or anything that is no image."""
+    return made.kind is not MediaKind.IMAGE or made.content.startswith(
+        (b"\x89PNG", b"\xff\xd8\xff")
+    )

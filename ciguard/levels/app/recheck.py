@@ -1,0 +1,100 @@
+"""Known buckets about applications that a run did not meet, looked at again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.domain.app_runs import AppCase, Aspect
+from ciguard.domain.events import Warned
+from ciguard.domain.findings import PairKind
+from ciguard.domain.outcomes import Passed, status
+from ciguard.errors import ConfigurationError, WorkerStartError
+from ciguard.levels.app.calls import GoneError, run_again
+from ciguard.levels.app.findings import ApplicationOracle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ciguard.baseline import BaselineRecord
+    from ciguard.campaign import Group, Member
+    from ciguard.config import Config
+    from ciguard.domain.events import Event
+    from ciguard.domain.findings import Finding
+    from ciguard.levels.app.examined import Examined
+
+
+def eager_members(groups: Mapping[str, Group]) -> list[Member]:
+    """Return the members of all groups that run calls as they are."""
+    return [
+        member
+        for group in groups.values()
+        for member in group.running
+        if member.name in group.running_eagerly
+    ]
+
+
+@dataclass(slots=True)
+class Recheck:
+    """Calls functions of known buckets again, and notes which buckets are gone."""
+
+    config: Config
+    groups: Mapping[str, Group]
+    examined: Examined
+    gone: dict[str, frozenset[str]]
+    """The targets, by fingerprint."""
+
+    def events(
+        self, known: Iterable[BaselineRecord], met: Mapping[str, int], until: float
+    ) -> Iterator[Event | Finding]:
+        """Look again at known buckets that were not met; those that are gone are noted.
+
+        Args:
+            known: of the baseline.
+            met: how often buckets were, by fingerprint.
+            until: when to end, on the clock of `time.monotonic`.
+        """
+        for record in known:
+            case = record.exhibit.case
+            names = (record.fingerprint, *record.aliases)
+            if not isinstance(case, AppCase) or any(name in met for name in names):
+                continue
+            if case.aspect is Aspect.ANSWER:
+                yield from self._called_again(record, case, until)
+                continue
+            running = {member.name for member in eager_members(self.groups)}
+            targets = {
+                name for name in record.targets if self.examined.has_looked_at(record, case, name)
+            }
+            if targets & running:
+                self.gone[record.fingerprint] = frozenset(targets & running)
+
+    def _called_again(
+        self, record: BaselineRecord, case: AppCase, until: float
+    ) -> Iterator[Event | Finding]:
+        if not self.config.shard.has(record.fingerprint) or not self.examined.is_known(case):
+            return
+        ended = set()
+        members = {member.name: member for member in eager_members(self.groups)}
+        is_difference = record.exhibit.pair is not PairKind.NONE
+        for name in record.targets[-1:] if is_difference else record.targets:
+            member = members.get(name)
+            if member is None or time.monotonic() > until:
+                continue
+            try:
+                outcome = run_again(case, member.environment, self.config)
+            except GoneError:
+                ended.add(name)
+                continue
+            except (ConfigurationError, WorkerStartError) as error:
+                yield Warned(message=f"{name}: {record.fingerprint}: not run again: {error}")
+                continue
+            member.count((), {status(outcome): 1})
+            if isinstance(outcome, Passed):
+                ended.add(name)
+            elif not is_difference:
+                subject = self.groups[member.environment.library.name].subject(case.api)
+                yield from ApplicationOracle().judge(case, {name: outcome}, subject)
+        if ended:
+            self.gone[record.fingerprint] = frozenset(record.targets if is_difference else ended)

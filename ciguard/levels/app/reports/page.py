@@ -1,0 +1,156 @@
+"""One page with what came of an application's functions, and the inputs that failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ciguard.domain.text import visible, visible_lines
+from ciguard.errors import ConfigurationError
+from ciguard.files import replace_file
+from ciguard.levels.app.reports.accuracy import inputs_of, notes_of, word_of
+from ciguard.reports.html import ShownInputs, own, style_hash, template_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ciguard.levels.app.accuracy import Assessed, ConditionVerdict, Robustness
+
+_TEMPLATES = Path(__file__).parent
+_POLICY = "default-src 'none'; style-src {style}; img-src data:; media-src data:"
+
+
+def write_accuracy_page(results: Sequence[Assessed], file: Path) -> None:
+    """Write the page.
+
+    Args:
+        results: of all functions that were tried.
+        file: it needs no other file and no network.
+
+    Raises:
+        ConfigurationError: if the file cannot be written.
+    """
+    template = template_named("accuracy.html.j2", _TEMPLATES)
+    failed = _failed(results)
+    crashes = [one for result in results for one in result.crashes]
+    unsound = [one.robustness for one in results if one.robustness and not one.robustness.is_clean]
+    tones = [_tone(one) for one in failed] + ["failed"] * (len(crashes) + len(unsound))
+    tone = "bad" if "failed" in tones else "doubt" if tones else "good"
+    shown = ShownInputs()
+    style = own("page.css") + own("inputs.css") + own("accuracy.css", _TEMPLATES)
+    page = template.render(
+        policy=_POLICY.format(style=style_hash(style)),
+        style=style,
+        tone=tone,
+        summary="FAILURES" if tones else "FINE",
+        title=_title(results),
+        functions=[_function(one, shown) for one in results],
+    )
+    try:
+        replace_file(file, page)
+    except OSError as error:
+        msg = f"{file}: cannot be written: {error.strerror}. Name another place with --report."
+        raise ConfigurationError(msg) from error
+
+
+def _failed(results: Sequence[Assessed]) -> list[ConditionVerdict]:
+    return [one for result in results for one in result.verdicts if one.is_failure]
+
+
+def _title(results: Sequence[Assessed]) -> str:
+    tried = sum(len(one.verdicts) for one in results)
+    crashes = _counted(sum(len(one.crashes) for one in results), "crash")
+    fail = f"{len(_failed(results))} of {tried} sub-conditions fail, {crashes}"
+    faulty = [one.robustness for one in results if one.robustness]
+    let = sum(len(one.raised) for one in faulty)
+    return f"{fail}; with faults {_counted(let, 'exception')}" if faulty else fail
+
+
+def _function(assessed: Assessed, shown: ShownInputs) -> dict[str, Any]:
+    found = assessed.explored.found
+    crashes = [
+        {
+            "title": visible(f"line {crash.line}: {crash.error}"),
+            "inputs": list(shown.of([tried.shown()])),
+        }
+        for crash, tried in assessed.crashes
+    ]
+    said = assessed.problem or inputs_of(assessed)
+    return {
+        "name": visible(found.name),
+        "place": visible(f"{found.file}:{found.line}"),
+        "said": visible(said),
+        "notes": [visible(one) for one in notes_of(assessed)],
+        "crashes": crashes,
+        "robustness": _robustness(assessed.robustness, shown) if assessed.robustness else None,
+        "verdicts": [_verdict(one, shown) for one in assessed.verdicts],
+    }
+
+
+def _robustness(robustness: Robustness, shown: ShownInputs) -> dict[str, Any]:
+    """Return what came of faults between the function and its services."""
+    calls = robustness.calls
+    raised = [
+        {
+            "tone": "failed" if one.crash.is_judged else "doubted",
+            "word": "error" if one.crash.is_judged else "warning",
+            "title": visible(f"line {one.crash.line}: {one.crash.error}"),
+            "said": f"{one.calls} of {_counted(calls, 'call')}",
+            "inputs": list(shown.of([one.input.shown()])),
+        }
+        for one in robustness.raised.values()
+    ]
+    endless = [
+        f"{count} of {_counted(calls, 'call')}: {visible(instead)}"
+        for instead, count in robustness.endless.items()
+    ]
+    fine = f"{_counted(calls, 'call')} with faults, and none let an exception through."
+    return {"raised": raised, "endless": endless, "fine": "" if raised or endless else fine}
+
+
+def _tone(verdict: ConditionVerdict) -> str:
+    if not verdict.is_failure:
+        return "fine"
+    return "failed" if verdict.is_of_service else "doubted"
+
+
+def _verdict(verdict: ConditionVerdict, shown: ShownInputs) -> dict[str, Any]:
+    suggestion = verdict.suggestion
+    place = "" if verdict.is_of_service else ", in the service's place"
+    missed = verdict.missed if verdict.is_failure else ()
+    shown_inputs = list(shown.of([one.shown() for one in missed]))
+    return {
+        "line": verdict.goal.line,
+        "text": visible(verdict.goal.text),
+        "tone": _tone(verdict),
+        "word": word_of(verdict),
+        "claim": verdict.claim,
+        "engine": visible(verdict.engine + place),
+        "recognised": visible(", ".join(verdict.recognised)) if verdict.is_failure else "",
+        "suggestion": visible(suggestion.sentence, limit=1000) if suggestion else "",
+        "patch": list(_patch(suggestion.patch)) if suggestion and suggestion.patch else [],
+        "inputs": shown_inputs,
+        "missed": _missed(verdict, len(shown_inputs)),
+    }
+
+
+def _missed(verdict: ConditionVerdict, shown: int) -> str:
+    """Return what is wrong with the inputs that are shown."""
+    first = f", the first {shown} of them" if shown < len(verdict.missed) else ""
+    if verdict.shares is None:
+        return f"{_counted(len(verdict.missed), 'input')} that do not make it true{first}"
+    feelings = " and ".join({one.wanted.feeling or "" for one in verdict.missed})
+    return f"{_counted(len(verdict.missed), f'{feelings} text')} that make it true{first}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 'es' if what.endswith('sh') else 's'}"
+
+
+def _patch(patch: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a patch, each with what it does."""
+    for line in visible_lines(patch).rstrip("\n").split("\n"):
+        if line.startswith(("---", "+++", "@@")):
+            yield "place", line
+        else:
+            yield {"+": "added", "-": "removed"}.get(line[:1], "same"), line

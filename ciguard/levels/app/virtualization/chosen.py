@@ -1,0 +1,71 @@
+"""Several engines as one: the first that serves an operation answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ciguard.errors import CiguardError
+
+if TYPE_CHECKING:
+    from ciguard.domain.values import Json
+    from ciguard.levels.app.providers.description import Operation
+    from ciguard.levels.app.virtualization.engine import Engine
+
+
+class NoEngineError(CiguardError):
+    """An operation is asked that no engine serves."""
+
+    def __init__(self, operation: Operation, *, among: str) -> None:
+        """Make it.
+
+        Args:
+            operation: that was asked.
+            among: names of the engines.
+        """
+        super().__init__(
+            f"{operation.title}: no engine answers that (there are: {among or 'none'}). Record the "
+            "service's own answers, or leave functions out that ask it."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Asks the first of its engines that serves an operation."""
+
+    engines: tuple[Engine, ...]
+
+    @property
+    def name(self) -> str:
+        """How reports call it: by its engines; which one answers what, `engine_for` tells."""
+        return ", ".join(engine.name for engine in self.engines)
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether all of its engines make their answers up."""
+        return all(engine.is_simulated for engine in self.engines)
+
+    def engine_for(self, operation: Operation) -> Engine | None:
+        """Return the engine that answers an operation; None if none does."""
+        serving = (engine for engine in self.engines if engine.serves(operation))
+        return next(serving, None)
+
+    def serves(self, operation: Operation) -> bool:
+        """Return whether one of its engines can be asked that."""
+        return self.engine_for(operation) is not None
+
+    def answer(self, operation: Operation, about: bytes) -> Json:
+        """Return the answer of the first engine that serves the operation.
+
+        Args:
+            operation: that is asked.
+            about: content of an image or sound, or a text in UTF-8.
+
+        Raises:
+            ServiceError: if the service would answer with an error.
+            NoEngineError: if no engine serves it.
+        """
+        engine = self.engine_for(operation)
+        if engine is None:
+            raise NoEngineError(operation, among=self.name)
+        return engine.answer(operation, about)

@@ -1,0 +1,71 @@
+"""Refuses what the services refuse, in their words, before any engine looks at it."""
+
+from __future__ import annotations
+
+import re
+
+from ciguard.levels.app.providers.codes import Code, ServiceError
+from ciguard.levels.app.providers.description import (
+    MediaKind,
+    Operation,
+    RecognitionTask,
+    kind_of,
+)
+from ciguard.levels.app.providers.registered import PROVIDERS, messages_of
+
+_MIN_TOKENS = 20
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_PLACES = (b"gs://", b"http://", b"https://")
+"""What a request that names a place, instead of a content, begins with."""
+
+
+def refuse(operation: Operation, about: bytes) -> None:
+    """Refuse what no engine needs to look at.
+
+    Args:
+        operation: that is asked.
+        about: content of an image or sound, or a text in UTF-8.
+
+    Raises:
+        ServiceError: for nothing at all, an image that is none, a text that is none or too short.
+    """
+    match kind_of(operation.task):
+        case MediaKind.IMAGE:
+            _refuse_image(operation, about)
+        case MediaKind.TEXT:
+            _refuse_text(operation, about)
+        case MediaKind.SOUND:
+            if not about:
+                raise ServiceError(Code.INVALID_ARGUMENT, "RecognitionAudio not set.")
+
+
+def _refuse_image(operation: Operation, about: bytes) -> None:
+    limits = PROVIDERS.get(operation.provider).limits
+    if not about:
+        raise ServiceError(Code.INVALID_ARGUMENT, limits.no_image)
+    if about.startswith(_PLACES):
+        msg = "We can not access the URL currently. Please download the content and pass it in."
+        raise ServiceError(Code.INVALID_ARGUMENT, msg)
+    is_sound = about[:4] == b"RIFF" and about[8:12] != b"WEBP"
+    if is_sound or not about.startswith(limits.images):
+        raise bad_image(operation)
+
+
+def bad_image(operation: Operation) -> ServiceError:
+    """Return what is said of an image that nobody can read."""
+    refusals = messages_of(operation).refusals(operation)
+    message = next(one.message for one in refusals if one.is_of_content)
+    return ServiceError(Code.INVALID_ARGUMENT, message)
+
+
+def _refuse_text(operation: Operation, about: bytes) -> None:
+    try:
+        text = about.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A client cannot even send it.
+        raise ServiceError(Code.INVALID_ARGUMENT, "Document content is not valid UTF-8.") from error
+    if not text:
+        raise ServiceError(Code.INVALID_ARGUMENT, PROVIDERS.get(operation.provider).limits.no_text)
+    if operation.task is RecognitionTask.CATEGORIES and len(_TOKEN.findall(text)) < _MIN_TOKENS:
+        msg = "Invalid text content: too few tokens (words) to process."
+        raise ServiceError(Code.INVALID_ARGUMENT, msg)

@@ -1,0 +1,485 @@
+"""Applications around the real clients of Google: what answers make of their branches."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from ciguard.levels.app.exploration import ExploredFunction, explore
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
+
+VISION = """
+from google.cloud import vision
+
+client = vision.ImageAnnotatorClient()
+"""
+
+
+def explored(folder: Path, text: str, *, budget_s: float = 60.0) -> dict[str, ExploredFunction]:
+    (folder / "app.py").write_text(dedent(text))
+    application = read_application(folder)
+    found = find(application, known_providers())
+    results = explore(application, found, python=sys.executable, budget_s=budget_s)
+    return {one.found.name: one for one in results}
+
+
+def never(result: ExploredFunction) -> set[str]:
+    return {
+        f"{goal.text} {value}"
+        for goal, values in result.met.items()
+        for value in {True, False} - values.keys()
+    }
+
+
+def test_every_sub_condition_is_met_through_a_callee_and_a_file(tmp_path: Path) -> None:
+    result = explored(
+        tmp_path,
+        VISION
+        + """
+def labels_of(path):
+    with open(path, "rb") as file:
+        image = vision.Image(content=file.read())
+    found = client.label_detection(image=image).label_annotations
+    return [one.description.lower() for one in found]
+
+def smart_can(path, is_loud=False):
+    classes = labels_of(path)
+    for c in classes:
+        if c == "food" and not is_loud:
+            return "organic"
+        if c == "paper" or c == "aluminum" or "wood" in c:
+            return "recyclable"
+        if c.startswith("glas"):
+            return "glass"
+    return "rest"
+""",
+    )["app.smart_can"]
+
+    assert not result.problem
+    assert result.outcomes() == (10, 10)
+    assert never(result) == set()
+    assert not result.crashes
+
+
+def test_an_answer_that_makes_a_function_fail_is_told(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+def first_line(image):
+    text = client.text_detection(image=image).text_annotations
+    lines = text[0].description.split("\\n")
+    if lines[0] == "Total":
+        return int(lines[1])
+
+def checked(image):
+    text = client.text_detection(image=image).text_annotations
+    if not text:
+        raise ValueError("no text")
+    return text[0].description
+
+class Camera:
+    def __init__(self, quiet=True):
+        self.quiet = quiet
+
+    def faces(self, content: bytes):
+        image = vision.Image(content=content)
+        objects = client.object_localization(image=image).localized_object_annotations
+        return objects[0].name if len(objects) < 10 else objects[99].name
+""",
+    )
+
+    failures = {
+        name: {(crash.error.partition(":")[0], crash.line) for crash in one.crashes}
+        for name, one in results.items()
+    }
+    assert failures == {
+        "app.first_line": {("IndexError", 8), ("IndexError", 10), ("ValueError", 10)},
+        "app.checked": set(),  # it means to raise
+        "app.Camera.faces": {("IndexError", 25)},
+    }
+    empty = next(one for one in results["app.first_line"].crashes if one.line == 8)
+    assert empty.titles == ("text_detection: nothing recognised",)
+
+
+def test_what_may_be_missing_here_is_not_held_against_the_application(tmp_path: Path) -> None:
+    result = explored(
+        tmp_path,
+        VISION
+        + """
+import json
+import os
+import urllib.request
+
+def alarm(image):
+    for one in client.label_detection(image=image).label_annotations:
+        if one.description == "fire":
+            return open("/nowhere/number.txt").read()
+        if one.description == "smoke":
+            return urllib.request.urlopen("http://127.0.0.1:9/")
+        if one.description == "ash":
+            return os.environ["PAGE_OF_NOBODY".strip()]
+        if one.description == "dust":
+            import not_installed_here
+        if one.description == "soot":
+            return json.loads("{")
+        if one.description == "tar":
+            return {}["tar"]
+""",
+    )["app.alarm"]
+
+    assert {crash.error.partition(":")[0] for crash in result.crashes} == {"KeyError"}
+    assert {crash.line for crash in result.crashes} == {23}
+    assert {crash.error.partition(":")[0] for crash in result.unjudged} == {
+        "FileNotFoundError", "URLError", "KeyError", "ModuleNotFoundError", "JSONDecodeError",
+    }  # fmt: skip
+
+
+def test_language_and_speech_are_answered_in_their_own_words(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        """
+import asyncio
+
+from google.cloud import language_v1, speech
+
+language = language_v1.LanguageServiceClient()
+
+def mood(text):
+    document = language_v1.Document(content=text, type_=language_v1.Document.Type.PLAIN_TEXT)
+    found = language.analyze_sentiment(request={"document": document}).document_sentiment
+    if found.score > 0.25 and found.magnitude < 2:
+        return "glad"
+    return "sad" if found.score <= -0.6 else "mixed"
+
+async def about(text: str):
+    await asyncio.sleep(0)
+    document = {"content": text, "type_": "PLAIN_TEXT"}
+    for one in language.classify_text(document=document).categories:
+        if one.name == "/Food" and one.confidence >= 0.5:
+            return True
+
+def command(path):
+    with open(path, "rb") as file:
+        audio = speech.RecognitionAudio(content=file.read())
+    config = speech.RecognitionConfig(language_code="en-US")
+    for one in speech.SpeechClient().recognize(config=config, audio=audio).results:
+        yield "on" if one.alternatives[0].transcript == "turn on the light" else "off"
+""",
+    )
+
+    assert {name: (one.problem, never(one)) for name, one in results.items()} == {
+        "app.mood": ("", set()),
+        "app.about": ("", set()),
+        "app.command": ("", set()),
+    }
+
+
+def test_what_cannot_be_explored_is_told_with_the_reason(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+def broken(image):
+    missing.name
+    return client.label_detection(image=image)
+
+def web(image):
+    return client.web_detection(image=image)
+
+def outer(image):
+    def inner():
+        return client.label_detection(image=image)
+    return inner
+
+class Needy:
+    def __init__(self, strategy):
+        self.strategy = strategy
+
+    def look(self, image):
+        self.strategy.begin()
+        return client.label_detection(image=image)
+
+class Broken:
+    def __init__(self, api_key):
+        raise LookupError(api_key[:3])
+
+    def look(self, image):
+        return client.label_detection(image=image)
+""",
+        budget_s=5.0,
+    )
+
+    problems = {name.removeprefix("app."): one.problem for name, one in results.items()}
+    assert "NameError" in problems["broken"]
+    assert "google web_detection" in problems["web"]
+    assert problems["outer.<locals>.inner"] == "stands in another function"
+    assert problems["Needy.look"].startswith("fails whatever is answered: AttributeError: 'None")
+    assert problems["Broken.look"].startswith("cannot be had: LookupError: 012 (app.py, line")
+
+
+@pytest.mark.slow  # each such call is waited for
+def test_what_does_not_end_is_told_with_its_answers(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+def waits(image):
+    found = client.label_detection(image=image).label_annotations
+    while not found:
+        pass
+
+def never(image):
+    client.label_detection(image=image)
+    while True:
+        pass
+""",
+        budget_s=5.0,
+    )
+
+    (hang,) = results["app.waits"].hangs
+    assert hang.instead == "does not end"
+    assert hang.titles == ("label_detection: nothing recognised",)
+    assert "does not end" in results["app.never"].problem
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "import not_installed_here\n",
+            "No module named 'not_installed_here' in the interpreter of --python",
+        ),
+        ("raise SystemExit(3)\n", "SystemExit: 3 (app.py, line 5)"),
+        ("1 / 0\n", "ZeroDivisionError: division by zero (app.py, line 5)"),
+        ("from google.cloud.vision import types\n", "such as google-cloud-vision<2"),
+        ("from google.cloud.vision.enums import Likelihood\n", "such as google-cloud-vision<2"),
+    ],
+)
+def test_an_application_that_cannot_be_imported_says_why(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    look = "def look(image):\n    return client.label_detection(image=image)\n"
+
+    (result,) = explored(tmp_path, VISION + text + look).values()
+
+    assert result.problem.startswith("cannot be imported: ")
+    assert told in result.problem
+
+
+def test_files_need_no_names_that_can_be_imported(tmp_path: Path) -> None:
+    look = VISION + "def look(image):\n    return client.label_detection(image=image)\n"
+    files = ["bot.v0.2.py", "my.app/main.py", "json.py", "tags&more.py"]
+    for name in files:
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(look)
+    application = read_application(tmp_path)
+    found = find(application, known_providers())
+
+    results = list(explore(application, found, python=sys.executable, budget_s=60.0))
+
+    assert {one.found.file for one in results} == set(files)
+    assert [one.problem for one in results] == [""] * len(files)
+    assert all(one.runs > 1 for one in results)
+
+
+def test_functions_are_called_as_their_parameters_and_decorators_want(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+import functools
+
+def logged(function):
+    def around(*given):
+        return function(*given)
+    return around
+
+class Command:
+    def __init__(self, function):
+        self.main = function
+    def __call__(self, *, arguments=None):
+        raise SystemExit(arguments.missing)
+
+@logged
+def first(image):
+    if client.label_detection(image=image).label_annotations:
+        return "some"
+
+def second(image, /, most: int, *, least: int):
+    if len(client.label_detection(image=image).label_annotations) > most - least:
+        return "many"
+
+async def third(image):
+    for one in client.label_detection(image=image).label_annotations:
+        if one.description == "Cat":
+            yield one
+
+@Command
+def fourth(image):
+    return client.label_detection(image=image)
+""",
+    )
+
+    for name in ("app.first", "app.second", "app.third"):
+        assert not results[name].problem
+        assert results[name].outcomes() == (2, 2)
+    problem = results["app.fourth"].problem
+    assert problem.startswith("is an object of app.Command by its decorators: TypeError: ")
+
+
+def test_an_application_with_a_channel_of_its_own_asks_no_service_either(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        """
+import grpc
+from google.cloud import vision
+from google.cloud.vision_v1.services.image_annotator.transports import (
+    ImageAnnotatorGrpcTransport,
+)
+
+def own(content: bytes):
+    channel = grpc.secure_channel("127.0.0.1:9", grpc.ssl_channel_credentials())
+    client = vision.ImageAnnotatorClient(transport=ImageAnnotatorGrpcTransport(channel=channel))
+    labels = client.label_detection(image=vision.Image(content=content)).label_annotations
+    return "Dog" in [one.description for one in labels]
+
+class Service:
+    def __init__(self, key):
+        self.key = key
+
+    @classmethod
+    def keyed(cls, path: str):
+        client = vision.ImageAnnotatorClient.from_service_account_json("nowhere.json")
+        labels = client.label_detection(image=vision.Image(content=b"x")).label_annotations
+        if labels and labels[0].description == "Dog":
+            return 1
+        return 0
+""",
+    )
+
+    assert not results["app.own"].problem
+    assert not results["app.own"].unjudged
+    assert results["app.own"].runs > 5
+    assert not results["app.Service.keyed"].problem
+    assert results["app.Service.keyed"].outcomes() == (4, 4)
+
+
+@pytest.mark.slow
+def test_what_is_raised_on_purpose_is_known_by_its_statement(tmp_path: Path) -> None:
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+import functools
+
+class Odd(Exception):
+    def __str__(self):
+        return self.missing
+
+def labels(content: bytes):
+    return client.label_detection(image=vision.Image(content=content)).label_annotations
+
+def commented(content: bytes):
+    return labels(content)[0]  # this may raise
+
+def asserted(content: bytes):
+    found = labels(content)
+    assert found, "no labels"
+    return found[0]
+
+def odd(content: bytes):
+    if len(labels(content)) > 2:
+        raise Odd
+    return 0
+
+@functools.cache
+def cached(content: bytes):
+    return 1 if "Dog" in [one.description for one in labels(content)] else 0
+
+def stubborn(content: bytes):
+    while True:
+        try:
+            return len(labels(content)) > 1
+        except Exception:
+            continue
+""",
+    )
+
+    assert [crash.line for crash in results["app.commented"].crashes] == [16]
+    assert not results["app.asserted"].crashes
+    assert "remembers what it answers" in results["app.cached"].problem
+    assert not results["app.odd"].problem
+    assert not results["app.odd"].crashes
+    (hang,) = results["app.stubborn"].hangs
+    assert hang.titles == ("label_detection: Quota exceeded.",)
+
+
+def test_an_application_may_have_many_files(tmp_path: Path) -> None:
+    for number in range(1500):
+        (tmp_path / f"module_with_a_rather_long_name_{number}.py").write_text("x = 1\n")
+    results = explored(
+        tmp_path,
+        VISION
+        + """
+def look(content: bytes):
+    found = client.label_detection(image=vision.Image(content=content)).label_annotations
+    return "Dog" in [one.description for one in found]
+""",
+    )
+
+    assert not results["app.look"].problem
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "at_least", "enumerated_at_most"),
+    [
+        ("asking_application.py", 84, 71),
+        ("asking_other_clouds.py", 78, 64),
+    ],
+)
+def test_what_plain_answers_leave_open_is_searched_for(
+    monkeypatch: pytest.MonkeyPatch, file: str, at_least: int, enumerated_at_most: int
+) -> None:
+    application = read_application(Path(__file__).parents[1] / "examples" / file)
+    found = [one for one in find(application, known_providers()) if one.goals]
+    # What can be found is asked here, not how fast a machine is that does other work too.
+    monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 60.0)
+
+    def met() -> int:
+        results = list(explore(application, found, python=sys.executable, budget_s=300.0))
+        assert [one.problem for one in results if one.problem] == []
+        return sum(one.outcomes()[0] for one in results)
+
+    searched = met()
+    monkeypatch.setitem(explore.__globals__, "_SEARCHING_S", 0.0)
+    enumerated = met()
+
+    assert searched >= at_least
+    assert enumerated <= enumerated_at_most
+
+
+def test_an_answer_that_was_searched_for_may_make_a_function_fail(tmp_path: Path) -> None:
+    result = explored(
+        tmp_path,
+        VISION
+        + """
+def share(image):
+    labels = client.label_detection(image=image).label_annotations
+    if len(labels) > 5:
+        return 100 // (len(labels) - 7)
+    return 0
+""",
+    )["app.share"]
+
+    assert result.searched
+    assert [crash.error for crash in result.crashes] == [
+        "ZeroDivisionError: integer division or modulo by zero"
+    ]
+    assert result.crashes[0].titles[0].endswith("; and 4 more")

@@ -1,0 +1,201 @@
+"""Requests to AWS on this machine, whatever they hold: answered or refused as AWS does."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import botocore.session
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.levels.app.emulation.emulator import Emulator
+from ciguard.levels.app.providers.aws.in_target.messages import OF_IMAGES, OF_TEXTS, method_of
+from ciguard.levels.app.providers.codes import Code
+from ciguard.levels.app.providers.request import Reply, ServiceRequest
+from ciguard.levels.app.virtualization.chosen import Chosen
+from ciguard.levels.app.virtualization.faults import Fault
+from ciguard.levels.app.virtualization.faulty import with_faults
+from ciguard.levels.app.virtualization.little_words import LittleWords
+from ciguard.levels.app.virtualization.simulated import Simulated
+
+IMAGE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+SIMULATED = Chosen((Simulated(None, {}),))
+ENGINES = (*SIMULATED.engines, LittleWords())
+EMULATOR = Emulator(Chosen(ENGINES))
+SERVICES = {"rekognition": "RekognitionService", "comprehend": "Comprehend_20171127"}
+TARGETS = [
+    *(f"RekognitionService.{name}" for name in OF_IMAGES),
+    *(f"Comprehend_20171127.{name}" for name in OF_TEXTS),
+]
+TEXT = {"Text": "Ada was in Rome.", "LanguageCode": "en"}
+
+
+def asked(target: str, request: object, emulator: Emulator = EMULATOR) -> Reply:
+    body = request if isinstance(request, bytes) else json.dumps(request).encode()
+    return emulator.reply(ServiceRequest("POST", "/", {"x-amz-target": target}, body))
+
+
+def labels(**request: object) -> Reply:
+    return asked("RekognitionService.DetectLabels", {"Image": {"Bytes": IMAGE}, **request})
+
+
+def of_text(name: str, **request: object) -> Reply:
+    return asked(f"Comprehend_20171127.{name}", {**TEXT, **request})
+
+
+def is_refused(reply: Reply, code: str, said: str = "", status: int = 400) -> bool:
+    assert reply.content == {"__type": code, "message": reply.message}
+    assert reply.headers["x-amzn-ErrorType"] == reply.code == code
+    assert reply.headers["Content-Type"] == "application/x-amz-json-1.1"
+    assert reply.headers["x-amzn-RequestId"]
+    return reply.status == status and said in reply.message
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_operations_and_their_lists_are_those_of_boto3(service: str) -> None:
+    model = botocore.session.get_session().get_service_model(service)
+    assert model.metadata["targetPrefix"] == SERVICES[service]
+    known = OF_IMAGES if service == "rekognition" else OF_TEXTS
+    for name, lists in known.items():
+        members = model.operation_model(name).output_shape.members.items()
+
+        assert set(lists) == {member for member, shape in members if shape.type_name == "list"}
+        assert method_of(name) == botocore.xform_name(name)
+
+
+def test_images_and_texts_are_answered() -> None:
+    found = labels(MaxLabels=2, MinConfidence=0)
+    felt = of_text("DetectSentiment")
+
+    assert (found.status, found.code, found.asked) == (200, "OK", ("detect_labels",))
+    assert len(found.content["Labels"]) == 2
+    assert felt.content["Sentiment"] in {"POSITIVE", "NEGATIVE", "NEUTRAL", "MIXED"}
+    assert of_text("DetectDominantLanguage").content["Languages"][0]["LanguageCode"] == "en"
+    assert of_text("DetectKeyPhrases").content["KeyPhrases"][1] == {
+        "Text": "Rome", "Score": 0.95, "BeginOffset": 11, "EndOffset": 15,
+    }  # fmt: skip
+
+
+def test_several_texts_are_answered_each_in_its_place() -> None:
+    target = "Comprehend_20171127.BatchDetectSentiment"
+    request = {"TextList": ["Fine.", "", "b" * 5001], "LanguageCode": "en"}
+
+    reply = asked(target, request)
+
+    assert [one["Index"] for one in reply.content["ResultList"]] == [0]
+    assert [(one["Index"], one["ErrorCode"]) for one in reply.content["ErrorList"]] == [
+        (1, "InvalidRequestException"),
+        (2, "TextSizeLimitExceededException"),
+    ]
+    assert "Input text size exceeds limit" in reply.message
+    assert is_refused(
+        asked(target, {**request, "TextList": ["a"] * 26}), "BatchSizeLimitExceededException"
+    )
+
+
+def test_what_is_no_image_or_too_large_or_elsewhere_is_refused() -> None:
+    none = base64.b64encode(b"none").decode()
+    large = base64.b64encode(bytes(5 * 2**20 + 1)).decode()
+    place = {"S3Object": {"Bucket": "mine", "Name": "a.png"}}
+
+    assert is_refused(labels(Image={"Bytes": none}), "InvalidImageFormatException")
+    assert is_refused(labels(Image={"Bytes": large}), "ValidationException", "5242880")
+    assert is_refused(labels(Image=place), "InvalidS3ObjectException")
+    assert is_refused(of_text("DetectSentiment", Text=""), "InvalidRequestException")
+    assert is_refused(of_text("DetectSentiment", Text="b" * 5001), "TextSizeLimitExceededException")
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        ([], "'the request': is no object"),
+        ({"Image": []}, "'Image': is no object"),
+        ({"Image": {"Bytes": "%"}}, "'Image.Bytes': Base64 decoding failed"),
+        ({"Image": {"Bytes": 1}}, "'Image.Bytes': is no text"),
+        ({"Image": {"S3Object": {"Bucket": {}}}}, "'Image.S3Object.bucket': is no text"),
+        ({"MinConfidence": "1"}, "'MinConfidence': is no number"),
+        ({"MinConfidence": float("nan")}, "'MinConfidence': is no number"),
+        ({"MinConfidence": 101}, "'MinConfidence': is to be from 0 to 100"),
+        ({"MaxLabels": -1}, "'MaxLabels': is no count"),
+        ({"Attributes": [1]}, "'Attributes.0': is no text"),
+        ({"Attributes": {}}, "'Attributes': is no list"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_with_its_place(request_: object, said: str) -> None:
+    reply = asked("RekognitionService.DetectLabels", request_)
+
+    assert is_refused(reply, "SerializationException", said.replace(".bucket", ".Bucket"))
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff", b"{", b"[" * 100_000, b'"\xed\xa0\x80"'])
+def test_what_is_no_json_is_refused(body: bytes) -> None:
+    assert is_refused(asked(TARGETS[0], body), "SerializationException")
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["", "x", "RekognitionService.", "RekognitionService.CompareFaces", "S3.GetObject",
+     "RekognitionService.DetectSentiment", "RekognitionService.DetectLabels\n", "é.DetectLabels"],
+)  # fmt: skip
+def test_other_operations_are_not_answered(target: str) -> None:
+    assert is_refused(asked(target, TEXT), "UnknownOperationException", "Not answered here.")
+
+
+def test_an_operation_without_an_engine_and_another_method_are_not_answered() -> None:
+    unfit = asked("RekognitionService.DetectModerationLabels", {"Image": {"Bytes": IMAGE}})
+    request = ServiceRequest("GET", "/", {"x-amz-target": TARGETS[0]})
+
+    assert is_refused(unfit, "UnknownOperationException", "detect_moderation_labels: not answered")
+    assert is_refused(EMULATOR.reply(request), "UnknownOperationException")
+
+
+@pytest.mark.parametrize("code", Code)
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_fault_has_a_code_of_aws(code: Code, service: str) -> None:
+    faults = [Fault(error=code, message="No.")]
+    emulator = Emulator(Chosen(with_faults(ENGINES, faults, 0)))
+    target = "DetectLabels" if service == "rekognition" else "DetectSentiment"
+
+    reply = asked(f"{SERVICES[service]}.{target}", {**TEXT, "Image": {"Bytes": IMAGE}}, emulator)
+
+    assert is_refused(reply, reply.code, "No.", reply.status)
+    assert reply.code.endswith(("Exception", "Error"))
+    assert (reply.status == 500) == reply.code.startswith("InternalServer")
+
+
+def test_throttling_of_one_text_is_of_all_of_them() -> None:
+    faults = [Fault(error=Code.RESOURCE_EXHAUSTED)]
+    emulator = Emulator(Chosen(with_faults(SIMULATED.engines, faults, 0)))
+    request = {"TextList": ["Fine."], "LanguageCode": "en"}
+
+    reply = asked("Comprehend_20171127.BatchDetectSentiment", request, emulator)
+
+    assert is_refused(reply, "ThrottlingException", "Quota exceeded.")
+
+
+NAMES = st.sampled_from(
+    ["Image", "Bytes", "S3Object", "Bucket", "Name", "Text", "TextList", "LanguageCode",
+     "MinConfidence", "MaxLabels", "Attributes", "image", ""]
+)  # fmt: skip
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from([IMAGE, "en", "ALL", "\ud800"])
+)
+JSON = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5)
+)
+
+
+@given(st.sampled_from(TARGETS) | st.text(), JSON | st.binary())
+def test_any_request_is_answered_or_refused(target: str, request: Any) -> None:
+    reply = asked(target, request)
+
+    assert json.loads(json.dumps(reply.content)) == reply.content
+    assert reply.status == 200 or is_refused(reply, reply.code)

@@ -1,0 +1,107 @@
+"""What every registered provider keeps to; and how one is refused that does not."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from ciguard.errors import RegistrationError
+from ciguard.levels.app.in_target.hooks import Hook
+from ciguard.levels.app.providers.codes import Code, ServiceError
+from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.registered import PROVIDERS, are_recognised, outside_hooks
+from ciguard.levels.app.providers.request import ServiceRequest
+
+EVERY = sorted(PROVIDERS.items().items())
+
+
+@pytest.fixture(params=EVERY, ids=lambda one: str(one[0]))
+def registered(request: pytest.FixtureRequest) -> tuple[str, Any]:
+    found: tuple[str, Any] = request.param
+    return found
+
+
+def test_a_provider_has_one_name(registered: tuple[str, Any]) -> None:
+    name, provider = registered
+
+    assert provider.name == name
+    assert provider.services().provider == name
+
+
+def test_what_is_answered_is_described(registered: tuple[str, Any]) -> None:
+    _, provider = registered
+    parts = () if provider.image_analysis is None else provider.image_analysis.parts
+
+    for name in (*provider.answered, *parts):
+        assert any(map(are_recognised, provider.description.operations(name))) or {
+            one.task for one in provider.description.operations(name)
+        } <= {RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER}, name
+
+
+def test_messages_of_what_is_recognised_are_there(registered: tuple[str, Any]) -> None:
+    _, provider = registered
+    described = {one.name for one in provider.description.clients}
+    tasks = {
+        one.task
+        for client in provider.description.clients
+        if client.name in provider.messages.CLIENTS
+        for one in client.operations.values()
+    }
+
+    assert described >= provider.messages.CLIENTS
+    assert tasks >= provider.messages.TASKS
+    assert RecognitionTask.FACES not in tasks or provider.faces is not None
+    assert RecognitionTask.SPEECH not in tasks or provider.speech is not None
+
+
+def test_an_image_can_be_refused(registered: tuple[str, Any]) -> None:
+    _, provider = registered
+
+    for client in provider.description.clients:
+        for one in client.operations.values():
+            refusals = provider.messages.refusals(one)
+            assert any(not refusal.is_of_content for refusal in refusals)
+            assert kind_of(one.task) is not MediaKind.IMAGE or any(
+                r.is_of_content for r in refusals
+            )
+
+
+def test_a_hook_is_an_object_of_its_module(registered: tuple[str, Any]) -> None:
+    _, provider = registered
+
+    assert provider.hook_file.name == f"{provider.hook.rpartition('.')[2]}.py"
+    assert isinstance(import_module(provider.hook).HOOK, Hook)
+
+
+def test_a_request_is_refused_in_its_own_words(registered: tuple[str, Any]) -> None:
+    _, provider = registered
+    request = ServiceRequest("POST", "/", headers={"x-amz-target": "Unknown"})
+
+    reply = provider.services().refusal(request, ServiceError(Code.INTERNAL, "It fails."))
+
+    assert reply.status >= 500
+    assert reply.message == "It fails."
+    assert "It fails." in str(reply.content)
+
+
+def test_secrets_are_a_pattern(registered: tuple[str, Any]) -> None:
+    _, provider = registered
+
+    assert re.compile(provider.secrets).fullmatch("It fails.") is None
+
+
+def test_only_hooks_of_other_packages_have_to_be_named() -> None:
+    assert outside_hooks(["google", "aws", "azure", "unheard"]) == {}
+    assert outside_hooks(["google", "notes"]) == {"notes": "ciguard_planted.notes.hook"}
+
+
+def test_what_is_no_provider_is_refused() -> None:
+    nothing: Any = object()
+
+    with pytest.raises(RegistrationError, match=r"does not fulfil the contract of ciguard\.provid"):
+        PROVIDERS.register("nothing", nothing)
+    with pytest.raises(RegistrationError, match="registered twice"):
+        PROVIDERS.register("google", PROVIDERS.get("google"))

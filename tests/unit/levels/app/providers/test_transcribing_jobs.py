@@ -1,0 +1,185 @@
+"""What an application keeps in S3, and transcriptions of what it keeps there."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.levels.app.in_target import stored
+from ciguard.levels.app.in_target.asking import UnknownOperationError
+from ciguard.levels.app.in_target.served import DocumentServer
+from ciguard.levels.app.providers.aws.in_target.jobs import Jobs
+from ciguard.levels.app.providers.aws.in_target.storage import Storage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Json = Any
+
+HERE = {"Bucket": "sounds", "Key": "a/b c.wav"}
+BEGUN = {
+    "TranscriptionJobName": "job",
+    "LanguageCode": "en-US",
+    "Media": {"MediaFileUri": "s3://sounds/a/b c.wav"},
+}
+
+
+def started(
+    answer: Json, heard: list[tuple[str, bytes]], **more: str
+) -> Callable[[], tuple[int, Json]]:
+    """Return what asks for a job that has begun, about a sound of three bytes."""
+    storage = Storage()
+    storage.answered("PutObject", {**HERE, "Body": b"abc"})
+    jobs = Jobs(storage)
+
+    def answering(operation: str, about: bytes) -> Json:
+        heard.append((operation, about))
+        return answer
+
+    status, begun = jobs.answered("StartTranscriptionJob", {**BEGUN, **more}, answering)
+    assert (status, heard) == (200, [])
+    assert begun["TranscriptionJob"]["TranscriptionJobStatus"] == "IN_PROGRESS"
+    asked = {"TranscriptionJobName": "job"}
+    return lambda: jobs.answered("GetTranscriptionJob", asked, answering)
+
+
+def test_who_asks_at_once_is_told_that_it_is_not_done() -> None:
+    ask = started({"answer": {}, "under_way": True}, [])
+
+    statuses = [ask()[1]["TranscriptionJob"]["TranscriptionJobStatus"] for _ in range(3)]
+
+    assert statuses == ["IN_PROGRESS", "COMPLETED", "COMPLETED"]
+
+
+def fetched(address: str) -> Json:
+    with urllib.request.urlopen(address, timeout=10) as response:  # noqa: S310 - the loopback
+        return json.load(response)
+
+
+@given(
+    bucket=st.from_regex(r"[a-z0-9-]{3,20}", fullmatch=True),
+    key=st.text(min_size=1).filter(lambda key: "\n" not in key),
+    content=st.binary(),
+)
+def test_what_is_put_is_found_again_by_all_its_addresses(
+    bucket: str, key: str, content: bytes
+) -> None:
+    storage = Storage()
+    asked = {"Bucket": bucket, "Key": key}
+
+    storage.answered("PutObject", {**asked, "Body": BytesIO(content)})
+
+    assert storage.answered("GetObject", asked)[::2] == (200, content)
+    assert storage.at(f"s3://{bucket}/{key}") == content
+    assert storage.at(f"https://{bucket}.s3.eu-west-1.amazonaws.com/{key}") == content
+    assert storage.at(storage.put(bucket, key, content)) == content
+    storage.answered("DeleteObject", asked)
+    assert storage.at(f"s3://{bucket}/{key}") is None
+
+
+def test_what_is_not_there_is_missing_as_in_s3() -> None:
+    storage = Storage()
+
+    status, _, content = storage.answered("GetObject", HERE)
+
+    assert status == 404
+    assert b"<Code>NoSuchKey</Code>" in content
+    assert storage.answered("HeadObject", HERE) == (404, {}, b"")
+    assert storage.at("https://example.com/sounds/a") is None
+    with pytest.raises(UnknownOperationError, match="s3 ListBuckets"):
+        storage.answered("ListBuckets", {})
+
+
+def test_a_transcript_lies_where_the_job_says() -> None:
+    heard: list[tuple[str, bytes]] = []
+    answer = {"results": {"transcripts": [{"transcript": "stop"}], "items": []}}
+
+    status, done = started({"answer": answer}, heard)()
+
+    job = done["TranscriptionJob"]
+    assert (status, job["TranscriptionJobStatus"]) == (200, "COMPLETED")
+    assert heard == [("get_transcription_job", b"abc")]
+    told = fetched(job["Transcript"]["TranscriptFileUri"])
+    assert told["results"] == answer["results"]
+    assert (told["jobName"], told["status"]) == ("job", "COMPLETED")
+
+
+def test_a_transcript_may_lie_in_a_bucket_and_of_silence_is_empty() -> None:
+    storage = Storage()
+    jobs = Jobs(storage)
+    asked = {**BEGUN, "OutputBucketName": "texts"}
+    jobs.answered("StartTranscriptionJob", asked, lambda *_: {})
+
+    _, done = jobs.answered("GetTranscriptionJob", asked, lambda *_: {"answer": {}})
+
+    address = done["TranscriptionJob"]["Transcript"]["TranscriptFileUri"]
+    assert address == "https://s3.us-east-1.amazonaws.com/texts/job.json"
+    told = json.loads(storage.at(address) or b"")
+    assert told["results"]["transcripts"] == [{"transcript": ""}]
+
+
+def test_a_sound_that_is_none_fails_the_job_and_other_errors_the_request() -> None:
+    unfit = {"error": {"code": "INVALID_ARGUMENT", "message": "no sound"}}
+    limit = {"error": {"code": "LimitExceededException", "message": "too many"}}
+
+    status, failed = started(unfit, [])()
+
+    assert (status, failed["TranscriptionJob"]["TranscriptionJobStatus"]) == (200, "FAILED")
+    assert failed["TranscriptionJob"]["FailureReason"] == "no sound"
+    assert "Transcript" not in failed["TranscriptionJob"]
+    expected = {"__type": "LimitExceededException", "message": "too many"}
+    assert started(limit, [])() == (400, expected)
+
+
+def test_a_job_that_somebody_else_has_begun_is_about_its_address() -> None:
+    heard = []
+
+    def answering(operation: str, about: bytes) -> Json:
+        heard.append((operation, about))
+        return {"answer": {}}
+
+    Jobs(Storage()).answered("GetTranscriptionJob", BEGUN, answering)
+
+    assert heard == [("get_transcription_job", b"s3://sounds/a/b c.wav")]
+
+
+def test_the_oldest_documents_are_forgotten() -> None:
+    documents = DocumentServer()
+    addresses = [documents.put("file.json", b"%d" % at) for at in range(201)]
+
+    assert fetched(addresses[-1]) == 200
+    assert fetched(addresses[1]) == 1
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        fetched(addresses[0])
+
+
+def test_what_a_function_is_called_about_lies_in_every_bucket() -> None:
+    stored.forget()
+    storage = Storage()
+    place = {"Bucket": "any", "Key": "a <&> b.png"}
+    assert storage.answered("GetObject", place)[0] == 404
+
+    assert stored.stored(place["Key"], b"abc") == place["Key"]
+    assert storage.answered("GetObject", place)[2] == b"abc"
+    assert storage.at("s3://other/a <&> b.png") == b"abc"
+    storage.answered("PutObject", {**place, "Body": b"own"})
+    assert storage.at("s3://any/a <&> b.png") == b"own"
+    _, _, listed = storage.answered("ListObjectsV2", {"Bucket": "any", "Prefix": "a "})
+    assert b"<Key>a &lt;&amp;&gt; b.png</Key>" in listed
+    assert b"<Size>3</Size>" in listed
+    copied = {"Bucket": "b", "Key": "c", "CopySource": "/other/a%20%3C%26%3E%20b.png"}
+    assert storage.answered("CopyObject", copied)[0] == 200
+    assert storage.at("s3://b/c") == b"abc"
+    versioned = {**copied, "CopySource": "/any/a%20%3C%26%3E%20b.png?versionId=1"}
+    assert storage.answered("CopyObject", versioned)[0] == 200
+    assert storage.at("s3://b/c") == b"own"
+    assert storage.answered("CopyObject", {**copied, "CopySource": "x/y"})[0] == 404
+    stored.forget()
+    assert storage.at("s3://other/a <&> b.png") is None

@@ -1,0 +1,70 @@
+"""Which inputs a function is tried on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.levels.app.accuracy.aims import Aim
+from ciguard.levels.app.accuracy.making import made_for
+from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.inputs import InputSpec
+from ciguard.levels.app.providers.description import RecognitionTask
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """
+from google.cloud import vision
+
+def stop(image):
+    texts = vision.ImageAnnotatorClient().text_detection(image=image).text_annotations
+    if texts[0].description == "Stop" or texts[0].description == "Halt":
+        return True
+"""
+STOP, HALT, NOTHING = (
+    InputSpec(RecognitionTask.TEXT, "Stop"),
+    InputSpec(RecognitionTask.TEXT, "Halt"),
+    InputSpec(RecognitionTask.TEXT),
+)
+OTHERS = [InputSpec(RecognitionTask.TEXT, f"{number} kg") for number in range(20)]
+
+
+@pytest.fixture
+def aims(tmp_path: Path) -> list[Aim]:
+    (tmp_path / "app.py").write_text(TEXT)
+    (found,) = find(read_application(tmp_path), known_providers())
+    (asked,) = {call.answer.operation for call in found.calls}
+    goals = [one.goal for one in found.goals]
+    return [Aim(goal, asked, (wanted,)) for goal, wanted in zip(goals, (STOP, HALT), strict=True)]
+
+
+def test_each_sub_condition_has_as_many_and_others_one_each(aims: list[Aim]) -> None:
+    made = made_for(aims, [STOP, *OTHERS], inverse_of(InputSources()), 24, seed=0)
+
+    counted = Counter(one.wanted for one in made.inputs)
+    assert [counted[one] for one in (STOP, HALT, NOTHING)] == [8, 8, 8]
+    assert [counted[one] for one in OTHERS] == [1] * 6 + [0] * 14  # a quarter of all
+    assert made.missing == ()
+
+
+def test_the_first_inputs_are_one_of_each(aims: list[Aim]) -> None:
+    made = made_for(aims, OTHERS[:2], inverse_of(InputSources()), 24, seed=0)
+
+    assert {one.wanted for one in made.inputs[:5]} == {STOP, HALT, NOTHING, *OTHERS[:2]}
+
+
+def test_what_nothing_makes_is_told_of_sub_conditions_alone(aims: list[Aim]) -> None:
+    unknown = InputSpec(RecognitionTask.LABELS, "Zebra")
+    aim = Aim(aims[0].goal, aims[0].operation, (unknown,))
+
+    made = made_for(
+        [aim], [InputSpec(RecognitionTask.TEXT, "\ue000")], inverse_of(InputSources()), 24, seed=0
+    )
+
+    assert made.missing == (unknown,)
+    assert {one.wanted for one in made.inputs} == {NOTHING}

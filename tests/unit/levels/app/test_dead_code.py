@@ -1,0 +1,177 @@
+"""Sub-conditions that no answer can change, and those beside them that one can."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.dead_conditions import Dead, Vocabulary, dead_conditions, read_vocabulary
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VOCABULARY = Vocabulary(frozenset({"Fire", "Food", "Human face", "Clothing", "Race", "Aluminium"}))
+HEAD = """
+from google.cloud import language, vision
+import boto3
+
+client = vision.ImageAnnotatorClient()
+NAMES = ["Fire", "Clothes"]
+LIMIT = 80
+try:
+    from settings import LIMIT
+except ImportError:
+    pass
+
+def look(image, text):
+    labels = client.label_detection(image=image).label_annotations
+    names = [one.description for one in labels]
+    low = [name.lower() for name in names]
+    first = labels[0]
+    things = client.object_localization(image=image).localized_object_annotations
+    faces = client.face_detection(image=image).face_annotations
+    mood = language.LanguageServiceClient().analyze_sentiment(text).document_sentiment
+    found = boto3.client("rekognition").detect_labels(Image=image)["Labels"]
+"""
+
+
+def dead_in(folder: Path, condition: str, vocabulary: Vocabulary | None = VOCABULARY) -> list[Dead]:
+    body = dedent(f"""
+    for one in things:
+        for each in names:
+            if {condition}:
+                pass
+    """)
+    (folder / "app.py").write_text(HEAD + indent(body, "    "))
+    (found,) = find(read_application(folder), known_providers())
+    return list(dead_conditions(found, vocabulary))
+
+
+@pytest.mark.parametrize(
+    ("condition", "text", "reason", "proposals"),
+    [
+        ("one.name == 'dog' or 'animal'", "'animal'", "always", ("one.name == 'animal'",)),
+        ("first.description == 'fire'", None, "'fire'", ("Fire",)),
+        ("'clothes' in low", None, "'clothes'", ("clothing",)),
+        ("each.lower() == 'face'", None, "'face'", ("race", "human face")),
+        ("each in NAMES", None, "'Clothes'", ("Clothing",)),
+        ("each in ('Fire', 'aluminum')", None, "'aluminum'", ("Aluminium",)),
+        ("'xyzzy' in first.description", None, "'xyzzy'", ()),
+        ("'ood' in names", None, "'ood'", ()),  # equal to one of them, and not a part
+        ("'Fire' in first.description.lower()", None, "never: 'Fire' cannot be", ("'fire'",)),
+        ("one.name.lower().startswith('A')", None, "never: 'A' cannot be", ("'a'",)),
+        ("faces[0].joy_likelihood == 'VERY_LIKELY'", None, "never: a text is compared", ()),
+        ("first.score > 80", None, "never: the service answers from 0 to 1", ()),
+        ("0 <= first.score", None, "always: the service answers from 0 to 1", ()),
+        ("mood.score < -1", None, "never: the service answers from -1 to 1", ()),
+        ("found[0]['Confidence'] > 100", None, "never: the service answers from 0 to 100", ()),
+        ("found[0]['Name'] == 'Fires'", None, "'Fires'", ("Fire",)),
+    ],
+)
+def test_what_is_always_the_same_is_told_with_the_reason(
+    tmp_path: Path, condition: str, text: str | None, reason: str, proposals: tuple[str, ...]
+) -> None:
+    (dead,) = dead_in(tmp_path, condition)
+
+    assert dead.text == (condition if text is None else text)
+    assert reason in dead.reason
+    assert set(proposals) <= set(dead.proposals)
+    assert dead.branch.condition == condition.replace('"', "'")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "first.description == 'Fire'",
+        "'fire' in low",
+        "first.description != 'Firre'",
+        "'ood' in first.description",
+        "first.description.split()[0] == 'fire'",  # what is done to it, nobody understands
+        "(first.description + text) == 'fire'",
+        "first.description == text",
+        "'Fire' not in first.description.lower()",
+        "one.name.lower().removeprefix('A') == 'a'",
+        "faces[0].joy_likelihood.name == 'VERY_LIKELY'",
+        "faces[0].joy_likelihood == 5",
+        "one.name == 'Packaged goods'",  # of objects there is another list of names
+        "first.score > 0.8 and mood.score < 0",
+        "found[0]['Confidence'] > 80",
+        "mood.magnitude > 4",
+        "text == 'fire' and first",
+        "first.score + 1 > 1.5",
+        "len(names) > 80",
+        "first.description[0] == 'C'",  # a letter of a label
+        "names[0][0] == 'q'",
+        "each in 'Dog, Cat'",  # looked for in a text
+        "[{'score': o.score * 100} for o in labels][0]['score'] > 80",
+        "[{'description': 'tag:' + o.mid} for o in labels][0]['description'] == 'tag:x'",
+        "(lambda NAMES=1: NAMES)() and first.score > LIMIT",
+    ],
+)
+def test_what_an_answer_can_change_is_let_be(tmp_path: Path, condition: str) -> None:
+    assert dead_in(tmp_path, condition) == []
+
+
+def test_what_may_come_from_elsewhere_is_let_be(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        dedent("""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def look(image, fallback):
+            labels = client.label_detection(image=image).label_annotations
+            best, found = "", []
+            top = labels[0].description if labels else "none"
+            for one in labels:
+                if best == "":
+                    best = one.description
+                name = one.description
+                name += "s"
+                if name == "Fires" or (one.description or fallback) == "mine":
+                    found.append(one.description)
+            if top == "none" or "mine" in [*found, fallback] or f"{top}s" == "Foods":
+                return "nothing"
+            is_one(top)
+            is_one("mine")
+            return kind_of(top)
+
+        def is_one(label, kind="x"):
+            return 1 if label == "mine" or kind == "x" else 0
+
+        def kind_of(label):
+            seen = label
+            while seen == "mine":
+                seen = is_one(label)
+        """)
+    )
+    found = find(read_application(tmp_path), known_providers())
+
+    assert len(found[0].goals) > 6
+    assert not [dead for one in found for dead in dead_conditions(one, VOCABULARY)]
+
+
+def test_labels_are_not_judged_without_a_list_of_them(tmp_path: Path) -> None:
+    assert dead_in(tmp_path, "first.description == 'fires'", None) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("labels.csv", '/m/1,Fire\n/m/2,"Salt, pepper"\n'), ("labels.txt", "Fire\n\nSalt, pepper\n")],
+)
+def test_labels_are_read_from_lines_and_tables(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+
+    assert read_vocabulary(tmp_path / name).labels == {"Fire", "Salt, pepper"}
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xff\xfe"])
+def test_a_list_without_labels_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "none.txt").write_bytes(content)
+
+    with pytest.raises(ConfigurationError, match=r"none\.txt"):
+        read_vocabulary(tmp_path / "none.txt")

@@ -1,0 +1,128 @@
+"""What answers are drawn from, and which of them are varied."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.levels.app.exploration.hints import Hints, hints_of
+from ciguard.levels.app.exploration.searched import RecognisedItem, answer_of
+from ciguard.levels.app.exploration.searching import Search
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import find, read_application
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.levels.app.exploration.searching import Guess
+    from ciguard.levels.app.providers.description import Operation
+
+SOURCE = '''
+"""Not compared with."""
+import re
+from google.cloud import vision
+
+client = vision.ImageAnnotatorClient()
+LIMIT = 0.75
+
+def name_of(image):
+    """Nor is this."""
+    texts = client.text_detection(image=image).text_annotations
+    text = texts[0].description if texts else ""
+    if re.fullmatch(r"[A-Z]{2}-\\d+", text) or text == "Stop":
+        return is_far(text)
+    return None
+
+def is_far(text):
+    if int(text[3:]) > 120:
+        return True
+    return False
+
+def other(text):
+    return text == "elsewhere"
+'''
+HINTS = Hints(texts=("Stop", "wait"), numbers=(60.0,), patterns=("[A-Z]{2}-[0-9]+",))
+
+
+def operation(name: str) -> Operation:
+    return next(one for provider in known_providers() for one in provider.operations(name))
+
+
+def drawn(name: str, count: int, hints: Hints = HINTS) -> list[tuple[RecognisedItem, ...]]:
+    asked = operation(name)
+    search = Search([asked], hints, seed=1)
+    return [search.guess()[asked] for _ in range(count)]
+
+
+def test_hints_are_of_the_function_and_those_with_its_conditions(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(dedent(SOURCE))
+    application = read_application(tmp_path)
+    (found,) = find(application, known_providers())
+
+    hints = hints_of(application, found)
+
+    assert {"Stop"} <= set(hints.texts)
+    assert {0.75, 120.0} <= set(hints.numbers)
+    assert hints.patterns == (r"[A-Z]{2}-\d+",)
+    assert not {"elsewhere", "Not compared with.", "Nor is this."} & set(hints.texts)
+
+
+def test_the_same_seed_draws_the_same_answers() -> None:
+    assert drawn("label_detection", 20) == drawn("label_detection", 20)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["Stop", "wait 60", "Stop wait"],
+)
+def test_texts_are_made_of_what_the_application_speaks_of(wanted: str) -> None:
+    lines = {one.key for results in drawn("text_detection", 5_000) for one in results}
+
+    assert wanted in lines
+
+
+def test_what_a_regular_expression_matches_is_drawn() -> None:
+    lines = [one.key for results in drawn("text_detection", 200) for one in results]
+
+    assert any(len(line) > 3 and line[:2].isupper() and line[3:].isdigit() for line in lines)
+
+
+def test_scores_stand_beside_numbers_and_counts_are_theirs() -> None:
+    several = drawn("label_detection", 500)
+
+    assert any(0.59 <= one.score < 0.6 for results in several for one in results)
+    few = drawn("label_detection", 500, Hints(texts=(), numbers=(14.0,), patterns=()))
+    assert {14, 15} <= set(map(len, few))
+
+
+def test_what_brought_about_something_new_is_varied() -> None:
+    asked = operation("label_detection")
+    search = Search([asked], HINTS, seed=2)
+    good: Guess = {asked: (RecognisedItem(key="Zebra", score=0.123),) * 3}
+    search.note(good, frozenset({"seen"}))
+
+    guesses = [search.guess()[asked] for _ in range(100)]
+
+    assert sum(any(one.key == "Zebra" for one in results) for results in guesses) > 30
+    search.note({asked: (RecognisedItem(key="Lion", score=0.5),)}, frozenset({"seen"}))
+    assert not any(one.key == "Lion" for _ in range(100) for one in search.guess()[asked])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["label_detection", "face_detection", "text_detection", "analyze_sentiment", "recognize"],
+)
+def test_answers_say_what_was_drawn(name: str) -> None:
+    asked = operation(name)
+    results = [
+        RecognisedItem(key=f"thing {at}", score=0.5, likelihoods={"joy": "LIKELY"})
+        for at in range(5)
+    ]
+
+    answered = answer_of(asked, results)
+
+    assert answered.is_searched
+    assert answered.title.endswith("; and 2 more")
+    assert answer_of(asked, []).title == "nothing recognised"

@@ -1,0 +1,141 @@
+"""Images that are made: of texts, of nothing, of faces, and placeholders."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from ciguard.levels.app.input_synthesis import printing
+from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
+from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
+from ciguard.levels.app.input_synthesis.lettering import lines_of
+from ciguard.levels.app.input_synthesis.pictures import opened
+from ciguard.levels.app.input_synthesis.printing import PrintedText
+from ciguard.levels.app.providers.description import RecognitionTask
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TOTAL = InputSpec(RecognitionTask.TEXT, "Total: $12.50\nThank you")
+
+
+def pixels(one: ServiceInput) -> NDArray[np.uint8]:
+    return np.asarray(Image.open(io.BytesIO(one.content)).convert("L"))
+
+
+@given(text=st.text(max_size=40))
+@settings(max_examples=40, deadline=None)
+@pytest.mark.lengthy
+def test_any_text_is_drawn_or_not_served(text: str) -> None:
+    wanted = InputSpec(RecognitionTask.TEXT, text)
+
+    made = PrintedText().inputs(wanted, 1, seed=1)
+
+    assert bool(made) == PrintedText().serves(wanted)
+    assert all(pixels(one).size for one in made)
+
+
+@given(text=st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), min_size=1))
+@settings(max_examples=20, deadline=None)
+def test_every_plain_text_is_drawn(text: str) -> None:
+    (made,) = PrintedText().inputs(InputSpec(RecognitionTask.TEXT, text), 1, seed=1)
+
+    assert pixels(made).min() < 128
+
+
+@pytest.mark.parametrize("text", ["\x00", "\ud800", "\U0010ffff", " ", "שלום"])
+def test_what_no_font_shows_is_not_served(text: str) -> None:
+    assert not PrintedText().serves(InputSpec(RecognitionTask.TEXT, text))
+
+
+def test_images_of_a_text_differ_and_say_how_they_were_made() -> None:
+    made = PrintedText().inputs(TOTAL, 9, seed=1)
+
+    assert len({one.digest for one in made}) == 9
+    assert all("pixels" in one.origin and "printed with" in one.origin for one in made)
+    grounds = {one.origin.rpartition(" on ")[2] for one in made}
+    assert grounds == {"a blank image", "noise", "a gradient"}
+
+
+def test_the_same_seed_makes_the_same_images() -> None:
+    first, again, other = (PrintedText().inputs(TOTAL, 4, seed=seed) for seed in (1, 1, 2))
+
+    assert first == again
+    assert {one.digest for one in first} != {one.digest for one in other}
+
+
+@pytest.mark.lengthy
+def test_a_long_text_fits() -> None:
+    text = "a very long text indeed " * 40 + "x" * 400
+
+    for one in PrintedText().inputs(InputSpec(RecognitionTask.TEXT, text), 3, seed=1):
+        dark = np.argwhere(pixels(one) < 100)
+        height, width = pixels(one).shape
+        assert width < 2000
+        assert 0 < dark[:, 0].min() <= dark[:, 0].max() < height - 1
+        assert 0 < dark[:, 1].min() <= dark[:, 1].max() < width - 1
+
+
+def test_the_end_of_a_line_is_kept() -> None:
+    assert lines_of(" one  two\r\nthree \n") == ("one two", "three")
+
+
+@given(content=st.binary() | st.binary().map(lambda rest: b"\x89PNG\r\n\x1a\n" + rest))
+def test_what_is_no_image_is_not_opened(content: bytes) -> None:
+    assert opened(content) is None
+
+
+def test_a_small_file_that_claims_to_be_a_huge_image_is_not_opened() -> None:
+    file = io.BytesIO()
+    Image.new("1", (8_000, 8_000)).save(file, "PNG")
+
+    assert opened(file.getvalue()) is None
+
+
+@pytest.mark.parametrize(
+    "task",
+    [RecognitionTask.TEXT, RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.FACES],
+)
+def test_for_nothing_in_particular_there_are_a_blank_image_and_noise(task: RecognitionTask) -> None:
+    blank, *noisy = inverse_of(InputSources()).inputs(InputSpec(task), 4, seed=1)
+
+    assert pixels(blank).min() == 255
+    assert len({one.digest for one in noisy}) == 3
+    assert all(pixels(one).std() > 20 for one in noisy)
+
+
+def test_faces_that_feel_otherwise_look_otherwise() -> None:
+    inverse = inverse_of(InputSources())
+
+    joy, sorrow = (
+        inverse.inputs(InputSpec(RecognitionTask.FACES, one), 3, seed=1)
+        for one in ("joy", "sorrow")
+    )
+
+    assert len({one.digest for one in (*joy, *sorrow)}) == 6
+
+
+@pytest.mark.parametrize("task", [RecognitionTask.LABELS, RecognitionTask.OBJECTS])
+def test_a_placeholder_says_what_it_is_and_is_for_simulated_services_only(
+    task: RecognitionTask,
+) -> None:
+    fire = InputSpec(task, "fire")
+
+    made = inverse_of(InputSources(is_simulated=True)).inputs(fire, 5, seed=1)
+
+    assert len({one.digest for one in made}) == 5
+    assert {one.origin for one in made} == {"a placeholder: only a simulated service recognises it"}
+    assert not inverse_of(InputSources(is_simulated=False)).serves(fire)
+
+
+def test_without_pillow_no_image_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printing, "find_spec", lambda _: None)
+
+    assert not PrintedText().serves(TOTAL)
+    assert not PrintedText().inputs(TOTAL, 3, seed=1)

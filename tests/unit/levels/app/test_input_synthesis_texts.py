@@ -1,0 +1,141 @@
+"""Texts that are made: of a feeling, with a name, about a topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.input_synthesis.documents import DocumentWriter
+from ciguard.levels.app.input_synthesis.felt import own_texts, read_texts
+from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec
+from ciguard.levels.app.input_synthesis.naming import NamedEntities
+from ciguard.levels.app.providers.description import RecognitionTask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.levels.app.input_synthesis.inputs import Inverse
+
+KINDS = (
+    "PERSON", "LOCATION", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD", "PHONE_NUMBER",
+    "ADDRESS", "DATE", "NUMBER", "PRICE", "OTHER",
+)  # fmt: skip
+
+
+def texts_of(inverse: Inverse, wanted: InputSpec, count: int = 5, seed: int = 1) -> list[str]:
+    return [one.content.decode() for one in inverse.inputs(wanted, count, seed=seed)]
+
+
+@pytest.mark.parametrize("feeling", Feeling)
+def test_own_texts_of_each_feeling_differ_and_are_the_same_for_a_seed(feeling: Feeling) -> None:
+    wanted = InputSpec(RecognitionTask.SENTIMENT, feeling=feeling)
+
+    texts = texts_of(own_texts(), wanted, 20)
+
+    assert len(set(texts)) == 20
+    assert texts == texts_of(own_texts(), wanted, 20)
+    assert texts != texts_of(own_texts(), wanted, 20, seed=2)
+
+
+def test_no_text_is_of_two_feelings() -> None:
+    texts = [text for of_one in own_texts().texts.values() for text in of_one]
+
+    assert len(texts) == len(set(texts))
+
+
+def test_texts_of_a_user_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text('feeling,text\npositive,"Well, well!"\nneutral,So.\n', "utf-8")
+
+    felt = read_texts(file)
+
+    assert texts_of(felt, InputSpec(RecognitionTask.SENTIMENT, feeling=Feeling.POSITIVE)) == [
+        "Well, well!"
+    ]
+    assert not felt.serves(InputSpec(RecognitionTask.SENTIMENT, feeling=Feeling.NEGATIVE))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("feeling,words\npositive,a\n", "no column text"),
+        ("", "no column feeling"),
+        ("feeling,text\npositive,a\nglad,b\n", "texts.csv:3: feeling = 'glad'"),
+        ("feeling,text\npositive,\n", "texts.csv:2: an empty text"),
+        ("feeling,text\npositive\n", "texts.csv:2: an empty text"),
+    ],
+)
+def test_what_is_wrong_with_a_users_texts_is_said(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text(content, "utf-8")
+
+    with pytest.raises(ConfigurationError) as error:
+        read_texts(file)
+
+    assert said in str(error.value)
+
+
+def test_texts_that_cannot_be_read_are_an_error_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "texts.csv").write_bytes(b"feeling,text\npositive,\xff\n")
+
+    for name in ("texts.csv", "absent.csv"):
+        with pytest.raises(ConfigurationError, match=name):
+            read_texts(tmp_path / name)
+
+
+@given(
+    name=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), kind=st.sampled_from(KINDS)
+)
+def test_a_sentence_has_the_name_that_is_wanted(name: str, kind: str) -> None:
+    texts = texts_of(NamedEntities(), InputSpec(RecognitionTask.ENTITIES, name, kind), 3)
+
+    assert texts
+    # The first letter of a sentence is a capital.
+    assert all(name[1:].lower() in text.lower() for text in texts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_are_sentences_with_names_of_each_kind(kind: str) -> None:
+    texts = texts_of(NamedEntities(), InputSpec(RecognitionTask.ENTITIES, kind=kind), 5)
+
+    assert len(set(texts)) == 5
+    assert not any("{" in text for text in texts)
+
+
+def test_there_are_no_sentences_with_names_of_another_kind() -> None:
+    wanted = InputSpec(RecognitionTask.ENTITIES, kind="MOOD")
+
+    assert not NamedEntities().serves(wanted)
+    assert not NamedEntities().inputs(wanted, 3, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("topic", "word"), [("food", "recipe"), ("/Food & Drink/Beverages", "wine"), ("sport", "team")]
+)
+def test_documents_have_words_of_their_topic(topic: str, word: str) -> None:
+    texts = texts_of(DocumentWriter(), InputSpec(RecognitionTask.CATEGORIES, topic), 10)
+
+    assert len(set(texts)) == 10
+    assert word in " ".join(texts)
+
+
+@given(
+    topic=st.sampled_from(("", "food", "/Health", "/Travel", "Pets & Animals", "science")),
+    seed=st.integers(),
+)
+def test_documents_are_longer_than_services_ask_for(topic: str, seed: int) -> None:
+    texts = texts_of(DocumentWriter(), InputSpec(RecognitionTask.CATEGORIES, topic), 5, seed)
+
+    assert len(texts) == 5
+    assert min(len(text.split()) for text in texts) >= 30
+
+
+@given(topic=st.text())
+def test_any_topic_has_documents_or_is_not_served(topic: str) -> None:
+    wanted = InputSpec(RecognitionTask.CATEGORIES, topic)
+
+    assert bool(DocumentWriter().inputs(wanted, 1, seed=1)) == DocumentWriter().serves(wanted)

@@ -1,0 +1,138 @@
+"""Repairs of conditions that are always the same: git applies them, and they are alive then."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from textwrap import dedent, indent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ciguard.levels.app.dead_conditions import Dead, Vocabulary, dead_conditions
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.repair import combined_patches, nearest_in, repairs
+from ciguard.levels.app.static_analysis import find, read_application
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ciguard.levels.app.repair import Suggestion
+    from ciguard.levels.app.static_analysis import Application
+
+VOCABULARY = Vocabulary(frozenset({"Fire", "Food", "Fast food", "Clothing", "Flood", "Person"}))
+HEAD = """
+from google.cloud import language, vision
+import boto3
+client = vision.ImageAnnotatorClient()
+NAMES = ["Flod"]
+
+def look(image, text):
+    labels = client.label_detection(image=image).label_annotations
+    names = [one.description for one in labels]
+    low = [name.lower() for name in names]
+    face = client.face_detection(image=image).face_annotations[0]
+    person = boto3.client("rekognition").detect_labels(Image=image)["Labels"][0]
+"""
+
+
+def judged(folder: Path) -> tuple[Application, list[Dead]]:
+    application = read_application(folder)
+    nearest = nearest_in(VOCABULARY)
+    found = find(application, known_providers())
+    dead = [dead for one in found for dead in dead_conditions(one, VOCABULARY, nearest)]
+    return application, list(dict.fromkeys(dead))
+
+
+def suggested(folder: Path, body: str, head: str = HEAD) -> dict[Dead, Suggestion]:
+    (folder / "app.py").write_text(head + indent(dedent(body), "    "))
+    return repairs(*judged(folder))
+
+
+def git_apply(folder: Path, patch: str) -> None:
+    command = ["git", "apply", "-"]
+    done = subprocess.run(
+        command, cwd=folder, input=patch, text=True, capture_output=True, check=False
+    )
+    assert not done.returncode, done.stderr + patch
+
+
+@pytest.mark.parametrize(
+    ("condition", "changed", "said"),
+    [
+        (
+            "names[0] == 'Fire' or 'Food'",
+            "names[0] == 'Fire' or names[0] == 'Food'",
+            "compared with nothing",
+        ),
+        ("labels[0].score > 80", "labels[0].score > 0.8", "0.8 is meant"),
+        ("labels[0].score >= 95", "labels[0].score >= 0.95", "0.95 is meant"),
+        ("low[0] == 'Fire'", "low[0] == 'fire'", '"fire" is meant'),
+        ("'Fire' in low", "'fire' in low", '"fire" is meant'),
+        ("low[0] in ['fire', 'Food']", "low[0] in ['fire', 'food']", '"food" is meant'),
+        (
+            "face.joy_likelihood == 'VERY_LIKELY'",
+            "face.joy_likelihood.name == 'VERY_LIKELY'",
+            "Its name is meant",
+        ),
+        ("names[0] == 'fire'", "names[0] == 'Fire'", 'it has "Fire"'),
+        ("'clothes' in low", "'clothing' in low", 'it has "clothing"'),
+    ],
+)
+def test_a_dead_condition_is_repaired(
+    tmp_path: Path, condition: str, changed: str, said: str
+) -> None:
+    ((dead, suggestion),) = suggested(tmp_path, f"if {condition}:\n    return 1\n").items()
+
+    git_apply(tmp_path, suggestion.patch)
+
+    text = (tmp_path / "app.py").read_text()
+    ast.parse(text)
+    assert f"if {changed}:\n" in text
+    assert said in suggestion.sentence
+    assert f"ine {dead.branch.line} " in suggestion.sentence
+    assert judged(tmp_path)[1] == []
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "names[0] == 'Xylophonist'",  # nothing is near
+        "labels[0].score > 1",  # no percentage
+        "labels[0].score > 700",
+    ],
+)
+def test_what_has_no_likely_repair_is_let_be(tmp_path: Path, condition: str) -> None:
+    suggestions = suggested(tmp_path, f"if {condition}:\n    return 1\n")
+
+    assert suggestions == {}
+    assert judged(tmp_path)[1]
+
+
+def test_members_of_clients_of_before_2020_have_no_names(tmp_path: Path) -> None:
+    head = HEAD.replace("import boto3", "from google.cloud.vision import types\nimport boto3")
+
+    assert suggested(tmp_path, "if face.joy_likelihood == 'LIKELY':\n    pass\n", head) == {}
+
+
+def test_several_repairs_of_neighbouring_lines_apply_together(tmp_path: Path) -> None:
+    suggestions = suggested(
+        tmp_path,
+        """
+        if low[0] == "Fire" or low[0] == "Flood" or "Food":
+            return 1
+        if labels[0].score > 80:
+            return 2
+        return names[0] in NAMES and 3 if names[0] in NAMES else 4
+        """,
+    )
+    application = read_application(tmp_path)
+
+    patch, left_out = combined_patches(application, [one.patch for one in suggestions.values()])
+
+    assert len(suggestions) == 4
+    assert not left_out
+    git_apply(tmp_path, patch)
+    text = (tmp_path / "app.py").read_text()
+    assert """if low[0] == 'fire' or low[0] == 'flood' or low[0] == "Food":\n""" in text
+    assert "labels[0].score > 0.8:" in text

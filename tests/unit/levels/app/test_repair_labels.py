@@ -1,0 +1,276 @@
+"""Measures of branches, and labels that raise them, against a slow search that is plainly right."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.levels.app.repair.labels import (
+    Extension,
+    Observation,
+    extended,
+    is_one,
+    is_within,
+    lowered,
+)
+from ciguard.levels.app.repair.measures import (
+    ALPHA,
+    ENOUGH,
+    BranchCounts,
+    is_below,
+    kept_back,
+    measured,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ciguard.levels.app.repair.labels import Matches
+
+NAMES = ("Fire", "Flame", "Ash", "Amber", "Smoke", "Campfire")
+
+
+class Related:
+    """All but one label."""
+
+    def related(self, one: str, other: str) -> bool:
+        return "Amber" not in {one, other}
+
+
+RELATED = Related()
+observations = st.lists(
+    st.builds(Observation, st.lists(st.sampled_from(NAMES), max_size=4).map(tuple), st.booleans()),
+    max_size=40,
+)
+ways = st.sampled_from([is_one, is_within, lowered(is_one), lowered(is_within)])
+alphas = st.sampled_from([0.3, 0.75, 1.0])
+
+
+def fires(*recognised: str, is_expected: bool = True) -> Observation:
+    return Observation(recognised, is_expected)
+
+
+@pytest.mark.parametrize(
+    ("exercised", "recall", "precision", "f1"),
+    [
+        ([], 1.0, 1.0, 1.0),
+        ([(True, False)], 0.0, 1.0, 0.0),
+        ([(False, True)], 1.0, 0.0, 0.0),
+        ([(False, False)], 1.0, 1.0, 1.0),
+        ([(True, True), (True, False), (False, False)], 0.5, 1.0, 2 / 3),
+        ([(True, True)] * 3 + [(True, False), (False, True)], 0.75, 0.75, 0.75),
+    ],
+)
+def test_recall_precision_and_f1_are_those_of_the_paper(
+    exercised: list[tuple[bool, bool]], recall: float, precision: float, f1: float
+) -> None:
+    found = measured(exercised)
+
+    assert (found.recall, found.precision, found.f1) == (recall, precision, f1)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans())))
+def test_f1_is_the_harmonic_mean(exercised: list[tuple[bool, bool]]) -> None:
+    found = measured(exercised)
+
+    if found.right:
+        recall = Fraction(found.right, found.expected)
+        precision = Fraction(found.right, found.took)
+        assert found.f1 == float(2 * recall * precision / (recall + precision))
+    else:
+        assert found.f1 == float(not found.expected and not found.took)
+
+
+@given(st.lists(st.booleans(), max_size=90))
+def test_a_third_of_each_kind_is_kept_back_of_enough_inputs(kinds: list[bool]) -> None:
+    places = kept_back(kinds)
+
+    is_enough = len(kinds) >= ENOUGH and min(kinds.count(True), kinds.count(False)) >= 3
+    for kind in (True, False):
+        held = [at for at in places if kinds[at] is kind]
+        assert len(held) == (kinds.count(kind) // 3 if is_enough else 0)
+
+
+def test_labels_are_added_until_the_recall_suffices_as_in_the_paper() -> None:
+    several = [
+        *[fires("Fire")] * 8, *[fires("Flame", "Amber")] * 6, *[fires("Ash")] * 3,
+        *[fires("Amber")] * 3, *[fires("Dog", is_expected=False)] * 20,
+    ]  # fmt: skip
+
+    found = extended(["Fire"], several, is_one, related=RELATED)
+
+    assert found is not None
+    assert found.added == ("Flame", "Ash")
+    assert (found.before.recall, found.after.recall) == (0.4, 0.85)
+    assert found.after.precision == 1.0
+    assert found.held_out is not None
+    assert found.held_out.before.expected == 20 // 3
+    assert found.held_out.after.recall > found.held_out.before.recall
+
+
+def test_a_label_that_costs_more_precision_than_it_gains_is_not_added() -> None:
+    several = [
+        fires("Fire"), fires("Flame"), *[fires("Flame", is_expected=False)] * 4,
+    ]  # fmt: skip
+
+    assert extended(["Fire"], several, is_one, related=RELATED) is None
+
+
+def test_a_smaller_gain_that_costs_nothing_comes_before_a_larger_one_that_does() -> None:
+    several = [
+        *[fires("Fire")] * 4, *[fires("Flame")] * 3, fires("Ash"),
+        *[fires("Flame", is_expected=False)] * 9,
+    ]  # fmt: skip
+
+    found = extended(["Fire"], several, is_one, related=RELATED)
+
+    assert found is not None
+    assert found.added == ("Ash",)
+
+
+def test_candidates_are_recognised_in_inputs_that_miss_the_branch() -> None:
+    several = [fires("Fire", "Ash"), fires("Wood Ash"), fires("Tree Ash")]
+    several.append(fires("Ash", is_expected=False))
+
+    found = extended(["Fire"], several, is_within, related=RELATED, alpha=1)
+
+    assert found is not None
+    assert found.added == ("Tree Ash", "Wood Ash")
+
+
+def test_labels_that_hold_only_for_what_they_were_fitted_to_are_not_suggested() -> None:
+    seen, unseen = fires("Fire", "x"), fires("Dog", "Flame", is_expected=False)
+    several = [
+        one
+        for at in range(18)
+        for one in (
+            seen if at % 3 == 2 else fires("Flame"),
+            unseen if at % 3 == 2 else fires("Dog", is_expected=False),
+        )
+    ]
+
+    assert extended(["Fire"], several[:18], is_one, related=RELATED) is not None
+    assert extended(["Fire"], several, is_one, related=RELATED) is None
+
+
+@pytest.mark.parametrize(
+    ("matches", "label", "added"),
+    [
+        (is_one, "Fire", "Camp Flame"),
+        (lowered(is_one), "fire", "camp flame"),
+        (is_within, "Fire", "Camp Flame"),
+        (lambda labels, recognised: is_one(labels, tuple(map(str.upper, recognised))), "FIRE",
+         "CAMP FLAME"),
+    ],
+)  # fmt: skip
+def test_labels_are_added_in_the_form_that_the_application_meets(
+    matches: Matches, label: str, added: str
+) -> None:
+    several = [fires("Fire"), fires("Camp Flame"), fires("Fire"), fires("Camp Flame")]
+
+    found = extended([label], several, matches, related=RELATED)
+
+    assert found is not None
+    assert found.before.recall == 0.5
+    assert found.added == (added,)
+
+
+@given(observations, ways, alphas)
+def test_an_extension_keeps_its_promises(
+    several: list[Observation], matches: Matches, alpha: float
+) -> None:
+    labels = ("Fire", "fire")
+    found = extended(labels, several, matches, related=RELATED, alpha=alpha)
+
+    assert found == extended(labels, several, matches, related=RELATED, alpha=alpha)
+    if found is None:
+        return
+    judged = [(found.before, found.after), *([found.held_out] if found.held_out else [])]
+    for before, after in judged:
+        assert after.f1 >= before.f1
+        assert after.recall >= before.recall
+    assert found.after == of_labels((*labels, *found.added), several, matches)
+    assert found.before == of_labels(labels, several, matches)
+    assert found.added
+    assert len(set(found.added)) == len(found.added)
+    assert not {label.lower() for label in found.added} & {"amber", "fire"}
+
+
+@given(observations, ways, alphas)
+def test_an_extension_is_the_one_that_a_plain_search_finds(
+    several: list[Observation], matches: Matches, alpha: float
+) -> None:
+    found = extended(("Fire", "fire"), several, matches, related=RELATED, alpha=alpha)
+
+    assert (found.added if found else ()) == plainly_extended(several, matches, alpha)
+
+
+def of_labels(
+    labels: Sequence[str], several: Sequence[Observation], matches: Matches
+) -> BranchCounts:
+    return measured(
+        (one.is_expected, matches(frozenset(labels), one.recognised)) for one in several
+    )
+
+
+def plainly_extended(several: list[Observation], matches: Matches, alpha: float) -> tuple[str, ...]:
+    """Return the labels by measuring everything again in each round."""
+    labels = ["Fire", "fire"]
+    held = kept_back([one.is_expected for one in several])
+    fit = [one for at, one in enumerate(several) if at not in held]
+    missed = [
+        one for one in fit if one.is_expected and not matches(frozenset(labels), one.recognised)
+    ]
+    forms: list[Callable[[str], str]] = [str, str.lower, str.upper, str.title, str.capitalize]
+    candidates = {
+        (form(label), place)
+        for one in missed
+        for label in one.recognised
+        if label != "Amber"
+        for place, form in enumerate(forms)
+    }
+    while (now := of_labels(labels, fit, matches)).recall < alpha:
+        tried = [
+            (-then.right, then.took, place, label)
+            for label, place in candidates
+            if (then := of_labels([*labels, label], fit, matches)).right > now.right
+            and then.f1 >= now.f1
+        ]
+        if not tried:
+            break
+        labels.append(min(tried)[-1])
+    parts = [several, [several[at] for at in sorted(held)]]
+    is_worse = any(
+        of_labels(labels, part, matches).f1 < of_labels(labels[:2], part, matches).f1
+        for part in parts
+    )
+    return () if is_worse else tuple(labels[2:])
+
+
+def test_nothing_is_added_to_a_branch_that_is_good_enough() -> None:
+    several = [*[fires("Fire")] * 3, fires("Flame")]
+
+    assert of_labels(["Fire"], several, is_one).recall == ALPHA
+    assert extended(["Fire"], several, is_one, related=RELATED) is None
+    assert isinstance(extended(["Fire"], several, is_one, related=RELATED, alpha=1), Extension)
+
+
+@pytest.mark.parametrize(
+    ("right", "expected", "is_failure"),
+    [
+        (8, 25, True),
+        (0, 5, True),
+        (13, 20, False),  # could be three of four, by chance
+        (15, 20, False),
+        (60, 100, True),
+        (0, 0, False),
+    ],
+)
+def test_a_recall_is_too_low_only_if_chance_does_not_explain_it(
+    right: int, expected: int, *, is_failure: bool
+) -> None:
+    assert is_below(BranchCounts(expected=expected, took=right, right=right), 0.75) is is_failure

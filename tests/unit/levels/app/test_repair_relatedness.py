@@ -1,0 +1,143 @@
+"""Which labels are related, and what is proposed for those that do not exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ciguard.errors import ConfigurationError
+from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
+from ciguard.levels.app.repair.non_existing import meant
+from ciguard.levels.app.repair.relatedness import (
+    CombinedRelatedness,
+    Taxonomy,
+    Words,
+    known_relations,
+    read_taxonomy,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LABELS = ["Fire", "campfire", "Fires", "Human face", "Face", "faces", "Tree", "of the", "", "Ash"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Campfire", "Fire"), ("Clothing", "clothes"), ("Human face", "Face"), ("tree", "Trees"),
+        ("Strawberries", "berry"), ("cookies", "Cookie"), ("boxes", "Box"), ("House", "houses"),
+        ("dog", "Dogs"), ("Glass bottle", "bottles"), ("dishes", "dish"),
+    ],
+)  # fmt: skip
+def test_labels_that_share_a_word_are_related(one: str, other: str) -> None:
+    assert Words().related(one, other)
+    assert Words().related(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Fire", "Flame"), ("Carpet", "Pet"), ("Bowl of rice", "Cup of tea"), ("Fir", "Fire"),
+        ("Bus", "Bu"), ("", ""), ("Fire", ""), ("Glass", "Glas"), ("Ash", "Wash"),
+    ],
+)  # fmt: skip
+def test_labels_that_share_no_word_are_not(one: str, other: str) -> None:
+    assert not Words().related(one, other)
+
+
+def test_neighbours_and_those_with_a_neighbour_in_common_are_related() -> None:
+    taxonomy = Taxonomy([("flame", "fire"), ("ash", "fire"), ("volcanic  Ash", "Ash")])
+
+    assert taxonomy.related("Flame", "Fire")
+    assert taxonomy.related("Flame", "ash")
+    assert taxonomy.related("Volcanic ash", "fire")
+    assert not taxonomy.related("volcanic ash", "flame")
+    assert taxonomy.related("Amber", "amber")
+    assert not taxonomy.related("Amber", "fire")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS))),
+    st.sampled_from(LABELS), st.sampled_from(LABELS),
+)  # fmt: skip
+def test_relations_have_no_direction_and_are_joined(
+    edges: list[tuple[str, str]], one: str, other: str
+) -> None:
+    several = (Taxonomy(edges), Words(), known_relations())
+    joined = CombinedRelatedness(*several)
+
+    assert all(each.related(one, other) == each.related(other, one) for each in several)
+    assert joined.related(one, other) == any(each.related(one, other) for each in several)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Fire", "Flame"), ("fire", "Ash"), ("Flame", "Smoke"), ("Trousers", "Pants"),
+        ("Clothing", "clothes"), ("Human face", "face"), ("Aluminum", "aluminium"),
+        ("Paper", "Cardboard"), ("food", "Cuisine"), ("Dog", "Puppy"),
+    ],
+)  # fmt: skip
+def test_everyday_labels_are_known(one: str, other: str) -> None:
+    assert known_relations().related(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Fire", "Amber"), ("Fire", "Dog"), ("Food", "Paper"), ("Pizza", "Puppy")]
+)
+def test_everyday_labels_of_different_kinds_are_not_related(one: str, other: str) -> None:
+    assert not CombinedRelatedness(known_relations(), Words()).related(one, other)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("mine.tsv", '# mine\n\nflame\tfire\n"hot" ash\tfire\n'),
+        ("mine.csv", '\ufeff# mine, of course\r\nflame,fire\r\n"""hot"" ash",fire\r\n'),
+    ],
+)
+def test_relations_are_read_from_lines_and_tables(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+
+    assert read_taxonomy(tmp_path / name).related("Flame", '"hot" ash')
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.tsv", b"flame\tfire\nash\n", r"x\.tsv: line 2: 'ash' is no relation.* tab between"),
+        ("x.tsv", b"\n\na\tb\tc\n", r"x\.tsv: line 3: 'a.*c' is no relation"),
+        ("x.csv", b"flame,\n", r"x\.csv: line 1: 'flame,' is no relation.* comma between"),
+        ("x.tsv", b"# nothing\n", r"x\.tsv: no relation in it\. Write"),
+        ("x.tsv", b"\xff\xfe", r"x\.tsv: cannot be read.* Name a text file in UTF-8"),
+        ("gone.tsv", None, r"gone\.tsv: cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_taxonomy_is_refused_with_a_remedy(
+    tmp_path: Path, name: str, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(ConfigurationError, match=message):
+        read_taxonomy(tmp_path / name)
+
+
+def test_labels_that_may_be_meant_are_the_same_then_near_then_alike() -> None:
+    vocabulary = Vocabulary(
+        frozenset(
+            {"Plants", "Trousers", "Clothing", "Human face", "Race", "FIRE", "Flame", "Tires"}
+        )
+    )
+    closeness = (known_relations(), Words())
+
+    assert meant("pants", vocabulary, *closeness) == ("Clothing", "Trousers", "Plants")
+    assert meant("clothes", vocabulary, *closeness)[0] == "Clothing"
+    assert meant("face", vocabulary, *closeness)[0] == "Human face"
+    assert meant("fire", vocabulary, *closeness)[:2] == ("FIRE", "Flame")
+    assert meant("face", vocabulary) == vocabulary.nearest("face")
+    assert meant("xyzzy", vocabulary, *closeness) == ()

@@ -1,0 +1,93 @@
+"""Suggestions as a person reads them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ciguard.levels.app.repair.labels import Extension
+from ciguard.levels.app.repair.measures import BranchCounts, Change
+from ciguard.levels.app.repair.suggestions import (
+    Suggestion,
+    a_comparison,
+    more_labels,
+    other_label,
+    other_threshold,
+)
+from ciguard.levels.app.repair.thresholds import DecisionLine, ShareChange, Shares, Threshold
+
+EXTENSION = Extension(("flame", "ash"), BranchCounts(20, 8, 8), BranchCounts(20, 17, 17))
+
+
+def test_labels_are_suggested_with_what_they_bring_about() -> None:
+    assert more_labels(EXTENSION, 3, "--- a") == Suggestion(
+        'If line 3 also checked "flame" and "ash", 85 % of the 20 inputs made for it would take '
+        "the branch instead of 40 %, and 100 % of the 17 that take it would be meant to.",
+        "--- a",
+    )
+
+
+def test_a_precision_that_changes_is_told_too() -> None:
+    extension = replace(EXTENSION, before=BranchCounts(20, 10, 8), after=BranchCounts(20, 20, 15))
+
+    assert more_labels(extension, 3, None).sentence.endswith(
+        "75 % of the 20 that take it would be meant to instead of 80 %."
+    )
+
+
+def test_it_is_told_how_they_do_on_inputs_that_they_were_not_fitted_to() -> None:
+    held = Change(BranchCounts(6, 0, 0), BranchCounts(6, 6, 5))
+    extension = replace(EXTENSION, before=BranchCounts(20, 0, 0), held_out=held)
+
+    sentence = more_labels(extension, 3, None).sentence
+
+    assert sentence == (
+        'If line 3 also checked "flame" and "ash", 85 % of the 20 inputs made for it would take '
+        "the branch instead of 0 %, and 100 % of the 17 that take it would be meant to. "
+        "Of the 6 among them that this was not fitted to, 83 % would take it instead of 0 %; "
+        "83 % of all such inputs that take it would be meant to."
+    )
+
+
+@pytest.mark.parametrize(
+    ("right", "shown"), [(0, "0 %"), (1, "1 %"), (500, "50 %"), (999, "99 %"), (1000, "100 %")]
+)
+def test_all_and_none_are_said_of_all_and_none_only(right: int, shown: str) -> None:
+    extension = replace(EXTENSION, after=BranchCounts(1000, right, right))
+
+    assert f'"ash", {shown} of the' in more_labels(extension, 3, None).sentence
+
+
+def test_labels_of_a_service_cannot_forge_lines() -> None:
+    extension = replace(EXTENSION, added=("a\nb\x1b[31m\u202e", "b" * 1000))
+
+    sentence = more_labels(extension, 3, None).sentence
+
+    assert sentence.isprintable()
+    assert len(sentence) < 500
+
+
+def test_a_threshold_is_suggested_for_both_feelings() -> None:
+    held = ShareChange(Shares(1, 0.5), Shares(0.75, 0.25))
+    threshold = Threshold(DecisionLine(1, 0.5, -0.2), Shares(1, 0.6), Shares(0.9, 0.1), held)
+
+    assert other_threshold(threshold, 7, None, names=("score", "magnitude")) == Suggestion(
+        "If line 7 checked score + 0.5 * magnitude - 0.2 > 0, 90 % of positive and 10 % of "
+        "negative texts would take the branch instead of 100 % and 60 %. Of the texts that "
+        "this was not fitted to, 75 % of positive and 25 % of negative texts would take the branch "
+        "instead of 100 % and 50 %."
+    )
+
+
+def test_labels_that_exist_are_suggested() -> None:
+    assert other_label("face", ("Human face", "Face", "Head"), 4, None).sentence == (
+        'Line 4 checks "face", which is no label of the service, as it is read there; '
+        'it has "Human face", "Face" or "Head".'
+    )
+
+
+def test_a_comparison_is_suggested() -> None:
+    sentence = a_comparison("'animal'", 3, "--- a").sentence
+
+    assert sentence.startswith("In line 3 the sub-condition 'animal' is compared with nothing")

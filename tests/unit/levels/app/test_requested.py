@@ -1,0 +1,107 @@
+"""What functions read of the request that they answer, as people write it."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from ciguard.levels.app.static_analysis.requested import read_of_event, requested
+from ciguard.sources import imports_of
+
+
+def arguments(*parameters: str) -> ast.arguments:
+    (function,) = ast.parse(f"def f({', '.join(parameters)}): ...").body
+    assert isinstance(function, ast.FunctionDef)
+    return function.args
+
+
+@pytest.mark.parametrize(
+    ("written", "parameters", "found"),
+    [
+        ("file = request.files['a']", [], {"files": ("a",)}),
+        ("files = request.files\nfiles.get('a')", [], {"files": ("a",)}),
+        ("request.form.getlist('a')\nrequest.form['b']", [], {"form": ("a", "b")}),
+        ("'a' in flask.request.values", [], {"form": ("a",)}),
+        ("q = request.args.get('q', 'x')", [], {"args": ("q",)}),
+        ("request.json['a']", [], {"json": ("a",)}),
+        ("d = request.get_json(force=True) or {}\nd.get('a')", [], {"json": ("a",)}),
+        ("d = json.loads(request.data)\nd['a']", [], {"data": (), "json": ("a",)}),
+        ("content = request.get_data()", [], {"data": ()}),
+        ("request.get_json()['a']", ["request"], {"json": ("a",)}),
+        ("other.get_json()['a']", ["other"], {}),
+        ("request.method == 'POST'", [], {}),
+        ("data = {}\ndata['a']", [], {}),
+    ],
+)
+def test_parts_and_their_fields(
+    written: str, parameters: list[str], found: dict[str, tuple[str, ...]]
+) -> None:
+    head = "import flask, json\nfrom flask import request\n"
+    tree = ast.parse(head + dedent(written))
+
+    assert requested(tree.body, arguments(*parameters), imports_of(tree, "")) == found
+
+
+def test_a_request_of_somebody_else_is_none() -> None:
+    tree = ast.parse("from acme import request\nrequest.files['a']")
+
+    assert requested(tree.body, arguments(), imports_of(tree, "")) == {}
+    assert requested(tree.body, arguments("request"), imports_of(tree, "")) == {"files": ("a",)}
+
+
+@pytest.mark.parametrize(
+    ("head", "parameter", "reading"),
+    [
+        ("import grpc", "request", "request.data"),
+        ("from fastapi import Request", "request: Request", "request.json['a']"),
+        ("", "request", "request.data; request.user"),
+        ("", "request", "request.FILES['a']; request.data"),
+        ("", "request: 'AnalyzeRequest'", "request.data"),
+    ],
+)
+def test_requests_of_other_frameworks_are_not_flasks(
+    head: str, parameter: str, reading: str
+) -> None:
+    tree = ast.parse(f"{head}\n{reading}")
+
+    assert requested(tree.body, arguments(parameter), imports_of(tree, "")) == {}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "reading"),
+    [
+        ("event", "event.widget.config()"),
+        ("event: 'Event'", "event['x']"),
+        ("event: str", "event['x']"),
+    ],
+)
+def test_other_events_are_no_dictionaries(parameter: str, reading: str) -> None:
+    tree = ast.parse(reading)
+
+    assert read_of_event(tree.body, arguments(parameter), imports_of(tree, "")) == {}
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("for one in event['Records']: print(one['body'])", {"event": ("Records",)}),
+        ("print(event)", {"event": ()}),
+        (
+            "body = json.loads(event.get('body') or '{}')\nimage = body['image']",
+            {"event": ("body",), "data": (), "json": ("image",)},
+        ),
+        (
+            "q = event['queryStringParameters'].get('q')",
+            {"event": ("queryStringParameters",), "args": ("q",)},
+        ),
+        ("other['Records']", {}),
+    ],
+)
+def test_parts_of_an_event(written: str, found: dict[str, tuple[str, ...]]) -> None:
+    tree = ast.parse(f"import json\n{written}")
+
+    for first in ("event", "event: dict", "event: 'typing.Dict[str, Any]'"):
+        assert read_of_event(tree.body, arguments(first, "context"), imports_of(tree, "")) == found
+    assert read_of_event(tree.body, arguments("self", "event"), imports_of(tree, "")) == {}

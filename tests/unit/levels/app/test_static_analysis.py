@@ -1,0 +1,946 @@
+"""What is found of applications as people write them: old and new call styles, callees, classes."""
+
+from __future__ import annotations
+
+import sysconfig
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ciguard.levels.app.providers.description import RecognitionTask
+from ciguard.levels.app.providers.registered import known_providers
+from ciguard.levels.app.static_analysis import (
+    ServiceCallInputs,
+    ServiceFunction,
+    find,
+    read_application,
+)
+from ciguard.levels.app.static_analysis.conditions import LiteralTest
+
+PROVIDERS = known_providers()
+
+
+def found_in(folder: Path, **files: str) -> dict[str, ServiceFunction]:
+    for name, text in files.items():
+        file = folder / f"{name.replace('__', '/')}.py"
+        file.parent.mkdir(exist_ok=True, parents=True)
+        file.write_text(dedent(text))
+    return {one.name: one for one in find(read_application(folder), PROVIDERS)}
+
+
+def operations(found: ServiceFunction) -> set[str]:
+    return {call.answer.operation.name for call in found.calls}
+
+
+def conditions(found: ServiceFunction) -> list[str]:
+    return [branch.condition for branch in found.branches()]
+
+
+def test_calls_are_found_through_callees_and_branches_with_what_decides_them(
+    tmp_path: Path,
+) -> None:
+    found = found_in(
+        tmp_path,
+        can="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def labels_of(path):
+            with open(path, "rb") as file:
+                image = vision.Image(content=file.read())
+            response = client.label_detection(image=image)
+            return [one.description.lower() for one in response.label_annotations]
+
+        def smart_can(path):
+            classes = labels_of(path)
+            for c in classes:
+                if c == "food":
+                    return "organic"
+            return "rest"
+        """,
+    )
+
+    assert set(found) == {"can.labels_of", "can.smart_can"}
+    (call,) = found["can.smart_can"].calls
+    assert call.through == ("can.labels_of",)
+    assert call.answer.operation.task is RecognitionTask.LABELS
+    assert call.called_with.inputs == (
+        ("path", ("labels_of()", "open()", ".read()", "vision.Image()")),
+    )
+    assert conditions(found["can.smart_can"]) == ["for c in classes", "c == 'food'"]
+    ((answer, steps),) = found["can.smart_can"].goals[1].answers
+    assert answer.line == 8
+    way = (".label_annotations", "each", ".description", ".lower()", "in a list", "each")
+    assert steps == (*way, "== 'food'")
+    assert not found["can.labels_of"].goals
+
+
+STYLES = {
+    "analyze_sentiment": """
+        from google.cloud import language
+        from google.cloud.language import enums, types
+        def ask(text):
+            client = language.LanguageServiceClient()
+            kind = enums.Document.Type.PLAIN_TEXT
+            return client.analyze_sentiment(document=types.Document(content=text, type=kind))
+        """,
+    "text_detection": """
+        from google.cloud import vision_v1 as v
+        def ask(image):
+            return v.ImageAnnotatorClient().text_detection(image=image)
+        """,
+    "recognize": """
+        import google.cloud.speech
+        def ask(audio):
+            return google.cloud.speech.SpeechClient().recognize(config={}, audio=audio)
+        """,
+    "detect_labels": """
+        import boto3
+        def ask(image):
+            return boto3.client("rekognition").detect_labels(Image=image)
+        """,
+    "detect_faces": """
+        import boto3
+        def ask(image):
+            client = boto3.Session().client(service_name="rekognition")
+            return client.detect_faces(Image=image)
+        """,
+    "detect_with_url": """
+        from azure.cognitiveservices.vision.face import FaceClient
+        def ask(url):
+            client = FaceClient("", None)
+            return client.face.detect_with_url(url=url)
+        """,
+    "recognize_entities": """
+        from azure.ai.textanalytics import TextAnalyticsClient as Client
+        def ask(text):
+            with Client("", None) as client:
+                return client.recognize_entities([text])
+        """,
+}
+
+
+@pytest.mark.parametrize(("operation", "text"), STYLES.items(), ids=STYLES)
+def test_clients_of_all_providers_are_known(tmp_path: Path, operation: str, text: str) -> None:
+    found = found_in(tmp_path, app=text)
+
+    assert operations(found["app.ask"]) == {operation}
+
+
+def test_a_client_is_followed_through_objects_modules_and_functions(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        clients="""
+        from google.cloud import vision
+
+        def make():
+            return vision.ImageAnnotatorClient()
+
+        shared = make()
+        """,
+        app="""
+        import clients
+        from clients import shared as s
+
+        class Base:
+            def __init__(self):
+                self.client = clients.make()
+
+        class Camera(Base):
+            def see(self, image):
+                self.seen = self.client.face_detection(image=image).face_annotations
+
+            def alarm(self, image):
+                self.see(image)
+                while len(self.seen) > 3:
+                    pass
+
+        def one(image):
+            return clients.shared.logo_detection(image=image)
+
+        def two(image):
+            camera = Camera()
+            camera.alarm(image)
+            assert s.text_detection(image=image).text_annotations
+
+        def three(image):
+            def inner():
+                return s.object_localization(image=image)
+            return inner()
+        """,
+    )
+
+    assert {name: operations(one) for name, one in found.items()} == {
+        "app.Camera.see": {"face_detection"},
+        "app.Camera.alarm": {"face_detection"},
+        "app.one": {"logo_detection"},
+        "app.two": {"face_detection", "text_detection"},
+        "app.three": {"object_localization"},
+        "app.three.<locals>.inner": {"object_localization"},
+    }
+    assert conditions(found["app.Camera.alarm"]) == ["len(self.seen) > 3"]
+    assert len(found["app.two"].branches()) == 2
+
+
+def test_what_is_done_to_a_parameter_before_is_told(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        import boto3
+        comprehend = boto3.client("comprehend")
+
+        def feel(text: str, lang="en"):
+            text = text.strip()[1:]
+            mood = comprehend.detect_sentiment(Text=text, LanguageCode=lang)["Sentiment"]
+            return "happy" if mood == "POSITIVE" else "sad"
+        """,
+    )
+
+    (call,) = found["app.feel"].calls
+    assert call.called_with.inputs == (("lang", ()), ("text", (".strip()", "[1:]")))
+    ((_, steps),) = found["app.feel"].goals[0].answers
+    assert steps == ("['Sentiment']", "== 'POSITIVE'")
+
+
+def test_what_is_put_into_a_message_of_the_client_is_given_too(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        def labels_of(uri):
+            from google.cloud import vision
+            client = vision.ImageAnnotatorClient()
+            image = vision.types.Image()
+            image.source.image_uri = uri
+            return client.label_detection(image=image).label_annotations
+        """,
+    )
+
+    (call,) = found["app.labels_of"].calls
+    assert call.called_with.inputs == (("uri", ()),)
+
+
+def test_every_kind_of_branch_counts(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def many(image):
+            names = {}
+            for index, one in enumerate(client.label_detection(image=image).label_annotations):
+                names[one.description] = one.score
+            best = [name for name in names if names[name] > 0.5]
+            best.extend(sorted(names))
+            match best:
+                case ["fire"]:
+                    return 1
+            while (first := best.pop()):
+                if first:
+                    break
+            return lambda: 2 if "x" in best else 3
+        """,
+    )
+
+    assert conditions(found["app.many"]) == [
+        "for (index, one) in enumerate(client.label_detection(image=image).label_annotations)",
+        "names[name] > 0.5",
+        "match best",
+        "(first := best.pop())",
+        "first",
+        "'x' in best",
+    ]
+
+
+def test_each_sub_condition_that_an_answer_decides_is_a_goal(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+        FIRES = ["fire", "flame"]
+
+        def alarm(image, is_on):
+            for one in client.label_detection(image=image).label_annotations:
+                if is_on and not (one.description in FIRES or 0.5 > one.score) or "ash":
+                    return True
+        """,
+    )
+
+    looked_for, score = [decided.goal for decided in found["app.alarm"].goals[1:]]
+    assert looked_for.text == "one.description in FIRES"
+    assert looked_for.test == LiteralTest("in", ("fire", "flame"))
+    assert score.test == LiteralTest("<", (0.5,))
+    assert looked_for.branch.constant == ("'ash'",)
+    assert looked_for.branch == score.branch
+
+
+def test_methods_of_the_same_name_elsewhere_are_no_services(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+
+        class Fake:
+            def label_detection(self, image):
+                return image
+
+        def mine(image):
+            return Fake().label_detection(image)
+
+        def theirs(handed, image):
+            return handed.label_detection(image=image)
+        """,
+        other="""
+        def unrelated(handed, image):
+            return handed.label_detection(image=image)
+        """,
+    )
+
+    assert set(found) == {"app.theirs"}
+
+
+def test_recursion_ends(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import language
+        client = language.LanguageServiceClient()
+
+        def one(text, depth):
+            if two(text + "x", depth).score > 0:
+                return one(text[1:], depth - 1)
+
+        def two(text, depth):
+            return one(text, depth) or client.analyze_sentiment(text).document_sentiment
+        """,
+    )
+
+    assert conditions(found["app.one"]) == ["two(text + 'x', depth).score > 0"]
+
+
+def test_a_package_is_read_under_the_name_that_it_is_imported_by(tmp_path: Path) -> None:
+    package = tmp_path / "camera"
+    (package / "inner").mkdir(parents=True)
+    (package / "__init__.py").write_text("from .clients import client\n")
+    (package / "clients.py").write_text(
+        "from google.cloud import vision\nclient = vision.ImageAnnotatorClient()\n"
+    )
+    (package / "inner/__init__.py").touch()
+    (package / "inner/look.py").write_text(
+        "from ..clients import client\ndef see(x):\n    return client.face_detection(image=x)\n"
+    )
+
+    (found,) = find(read_application(package), PROVIDERS)
+    alone = read_application(package / "inner/look.py")
+
+    assert (found.file, found.name) == ("camera/inner/look.py", "camera.inner.look.see")
+    assert [one.name for one in alone.modules] == ["camera.inner.look"]
+
+
+def test_files_that_cannot_be_read_are_told_and_environments_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_text('print "x"\n')
+    (tmp_path / "null.py").write_bytes(b"\x00\xff")
+    (tmp_path / "link.py").symlink_to(tmp_path / "nowhere.py")
+    (tmp_path / "deep.py").write_text("x = " + " + ".join(["1"] * 300) + "\n")
+    (tmp_path / "good.py").write_text("x = 1\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/pyvenv.cfg").touch()
+    (tmp_path / "mine/lib.py").write_text("x = 1\n")
+
+    application = read_application(tmp_path)
+
+    assert [one.file for one in application.modules] == ["good.py"]
+    assert {one.file for one in application.unread} == {"old.py", "null.py", "link.py", "deep.py"}
+    assert any("line 1" in one.reason for one in application.unread)
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        "json",
+        pytest.param("asyncio", marks=pytest.mark.slow),
+        pytest.param("email", marks=pytest.mark.slow),
+    ],
+)
+def test_big_packages_of_others_are_read_whole(package: str) -> None:
+    application = read_application(Path(sysconfig.get_path("stdlib"), package))
+    asking = replace(PROVIDERS[0], packages=("io", "typing", "types", "sys"))
+
+    assert len(application.modules) >= 5
+    assert find(application, [asking]) == ()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary())
+def test_any_file_is_read_or_told(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "any.py").write_bytes(content)
+
+    application = read_application(tmp_path)
+
+    assert len(application.modules) + len(application.unread) == 1
+    assert find(application, PROVIDERS) == ()
+
+
+def test_a_script_in_a_folder_finds_what_lies_beside_it(tmp_path: Path) -> None:
+    scripts, package = tmp_path / "scripts", tmp_path / "package"
+    scripts.mkdir()
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    helper = """
+from google.cloud import vision
+
+def labels(image):
+    client = vision.ImageAnnotatorClient()
+    return client.label_detection(image=image).label_annotations
+"""
+    script = """
+from helper import labels
+import helper as other
+
+def has(image):
+    return 1 if labels(image) else 0
+
+def has_too(image):
+    return 1 if other.labels(image) else 0
+"""
+    for folder in (scripts, package):
+        (folder / "helper.py").write_text(helper)
+        (folder / "script.py").write_text(script)
+
+    found = {one.name for one in find(read_application(tmp_path), known_providers())}
+
+    # In a package, `helper` is another library.
+    assert found == {
+        "package.helper.labels",
+        "scripts.helper.labels",
+        "scripts.script.has",
+        "scripts.script.has_too",
+    }
+
+
+def test_a_variable_of_a_loop_is_what_that_loop_goes_over(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        feed="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def feed(image):
+            one = "nothing"
+            for one in client.label_detection(image=image).label_annotations:
+                print(one.description)
+            for one in client.face_detection(image=image).face_annotations:
+                if one.joy_likelihood == 4:
+                    return "joy"
+            return "none" if one.score > 1 else "some"
+        """,
+    )
+
+    goals = {one.goal.text: one for one in found["feed.feed"].goals}
+    within = goals["one.joy_likelihood == 4"].answers
+    assert [answer.operation.name for answer, _ in within] == ["face_detection"]
+    after = goals["one.score > 1"].answers
+    assert [answer.operation.name for answer, _ in after] == ["label_detection", "face_detection"]
+
+
+def test_a_variable_of_a_comprehension_is_its_own(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        names="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def names(image, one):
+            labels = [one.description for one in client.label_detection(image=image).labels]
+            objects = [one.name for one in client.object_localization(image=image).objects
+                       if one.score > 0.5]
+            if one == "all":
+                return labels, objects
+        """,
+    )
+
+    (decided,) = found["names.names"].goals
+    assert decided.goal.text == "one.score > 0.5"
+    ((answer, _),) = decided.answers
+    assert answer.operation.name == "object_localization"
+
+
+def test_what_stands_in_a_with_statement_is_always_run(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        text="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def read(path):
+            texts = client.label_detection(image={}).label_annotations
+            with open(path, "rb") as file:
+                texts = client.text_detection(image=file.read()).text_annotations
+            return "much" if texts else "nothing"
+        """,
+    )
+
+    (decided,) = found["text.read"].goals
+    assert [answer.operation.name for answer, _ in decided.answers] == ["text_detection"]
+
+
+RECORDS = {
+    "dataclass": """
+        from dataclasses import dataclass, field
+        @dataclass
+        class Seen:
+            path: str
+            label: str = ""
+            rest: list = field(default_factory=list)
+    """,
+    "named tuple": """
+        from typing import NamedTuple
+        class Seen(NamedTuple):
+            path: str
+            label: str = ""
+    """,
+    "attrs": """
+        from attrs import define
+        @define
+        class Seen:
+            path: str
+            label: str
+    """,
+    "model of another package": """
+        from pydantic import BaseModel
+        class Seen(BaseModel):
+            path: str
+            label: str
+    """,
+    "inherited": """
+        from dataclasses import dataclass
+        @dataclass
+        class Asked:
+            path: str
+        @dataclass
+        class Seen(Asked):
+            label: str
+    """,
+}
+
+
+@pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
+@pytest.mark.parametrize("call", ["Seen(path, first)", "Seen(path=path, label=first)"])
+def test_values_are_followed_through_generated_constructors(
+    tmp_path: Path, record: str, call: str
+) -> None:
+    asking = f"""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def seen(path):
+            image = vision.Image(content=open(path, "rb").read())
+            first = client.label_detection(image=image).label_annotations[0].description
+            return {call}
+
+        def judge(path):
+            found = seen(path)
+            if found.label == "Cat":
+                return "cat"
+            if found.path == "none":
+                return "none"
+        """
+    found = found_in(tmp_path, app=dedent(record) + dedent(asking))
+
+    (decided,) = found["app.judge"].goals
+    assert decided.goal.text == "found.label == 'Cat'"
+    ((answer, steps),) = decided.answers
+    assert answer.operation.name == "label_detection"
+    assert steps[:3] == (".label_annotations", "[0]", ".description")
+
+
+def test_a_record_may_be_taken_apart_and_finish_itself(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from dataclasses import dataclass
+        from typing import NamedTuple
+        from google.cloud import language
+        client = language.LanguageServiceClient()
+
+        class Felt(NamedTuple):
+            score: float
+
+        @dataclass
+        class Mood:
+            text: str
+            def __post_init__(self):
+                self.score = client.analyze_sentiment(document=self.text).document_sentiment.score
+
+        def felt(text):
+            return Felt(client.analyze_sentiment(document=text).document_sentiment.score)
+
+        def judge(text):
+            (score,) = felt(text)
+            return "good" if score > 0 else "bad"
+
+        def told(text):
+            return "good" if Mood(text).score > 0.5 else "bad"
+        """,
+    )
+
+    assert conditions(found["app.judge"]) == ["score > 0"]
+    assert conditions(found["app.told"]) == ["Mood(text).score > 0.5"]
+    assert operations(found["app.told"]) == {"analyze_sentiment"}
+
+
+def test_objects_are_followed_through_lists(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from dataclasses import dataclass
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        @dataclass
+        class Seen:
+            label: str
+            score: float
+
+        def seen(image):
+            found = []
+            for one in client.label_detection(image=image).label_annotations:
+                found.append(Seen(label=one.description, score=one.score))
+            return sorted(found, key=lambda one: -one.score)
+
+        def judge(image):
+            for at, one in enumerate(seen(image)):
+                if one.score > 0.5 and at < 3:
+                    return one.label
+            return [one for one in seen(image) if one.label == "Cat"]
+        """,
+    )
+
+    goals = {one.goal.text: one for one in found["app.judge"].goals}
+    assert goals["one.score > 0.5"].answers[0][1][-2:] == (".score", "> 0.5")
+    assert goals["one.label == 'Cat'"].answers[0][1][-2:] == (".description", "== 'Cat'")
+
+
+def test_attributes_may_be_set_and_read_by_their_names(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+
+        class Eyes:
+            def __init__(self):
+                setattr(self, "client", vision.ImageAnnotatorClient())
+
+            def judge(self, image):
+                found = getattr(self, "client").face_detection(image=image)
+                faces = getattr(found, "face_annotations", [])
+                return "seen" if len(faces) > 1 else "none"
+        """,
+    )
+
+    (decided,) = found["app.Eyes.judge"].goals
+    ((answer, steps),) = decided.answers
+    assert answer.operation.name == "face_detection"
+    assert steps == (".face_annotations", "len()", "> 1")
+
+
+@pytest.mark.parametrize("is_called_first", [True, False], ids=["callees first", "callers first"])
+@pytest.mark.lengthy
+def test_a_long_chain_of_functions_is_followed_to_its_end(
+    tmp_path: Path, *, is_called_first: bool
+) -> None:
+    first = """
+def ask_0(image):
+    found = client.label_detection(image=image).label_annotations
+    if found:
+        return found[0]
+"""
+    others = [
+        f"""
+def ask_{at}(image):
+    found = ask_{at - 1}(image)
+    if found.score > 0.{at}:
+        return found
+"""
+        for at in range(1, 300)
+    ]
+    functions = [first, *others] if is_called_first else [*reversed(others), first]
+    head = "from google.cloud import vision\nclient = vision.ImageAnnotatorClient()\n"
+
+    found = found_in(tmp_path, app=head + "".join(functions))
+
+    last = found["app.ask_299"]
+    assert len(last.goals) == 300
+    (call,) = last.calls
+    assert call.through == tuple(f"app.ask_{at}" for at in range(298, -1, -1))
+    assert call.called_with.inputs[0][0] == "image"
+
+
+def test_functions_that_call_each_other_reach_the_same(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import vision
+        client = vision.ImageAnnotatorClient()
+
+        def even(image, depth):
+            if client.text_detection(image=image).text_annotations:
+                return odd(image, depth - 1)
+
+        def odd(image, depth):
+            if client.label_detection(image=image).label_annotations:
+                return even(image, depth - 1)
+
+        def main(path):
+            return odd(path, 3)
+        """,
+    )
+
+    for one in found.values():
+        assert operations(one) == {"text_detection", "label_detection"}
+        assert len(one.goals) == 2
+    ways = {call.answer.operation.name: call.through for call in found["app.main"].calls}
+    assert ways["text_detection"] == ("app.odd", "app.even")
+
+
+HANDED = {
+    "a variable": "ask = client.text_detection\n    return ask(image=image)",
+    "a dictionary": "return {'text': client.text_detection}['text'](image=image)",
+    "a thread": "return await asyncio.to_thread(client.text_detection, image=image)",
+    "an executor": "return pool.submit(client.text_detection, image).result()",
+    "a part of a call": "return functools.partial(client.text_detection, image=image)()",
+}
+
+
+@pytest.mark.parametrize("way", HANDED.values(), ids=HANDED)
+def test_methods_of_clients_may_be_called_by_others(tmp_path: Path, way: str) -> None:
+    head = """
+from google.cloud import vision
+import asyncio, concurrent.futures, functools
+client = vision.ImageAnnotatorClient()
+pool = concurrent.futures.ThreadPoolExecutor()
+
+async def ask(image):
+"""
+    tail = """
+
+async def judge(path):
+    if (await ask(path)).text_annotations:
+        return 1
+"""
+    found = found_in(tmp_path, app=f"{head}    {way}\n{tail}")
+
+    assert operations(found["app.ask"]) == {"text_detection"}
+    assert ("image", ()) in found["app.ask"].calls[0].called_with.inputs
+    assert len(found["app.judge"].goals) == 1
+
+
+@pytest.mark.parametrize("given", ["config, audio", "config, audio_config=audio"])
+def test_what_a_client_is_made_with_may_be_what_it_is_asked_about(
+    tmp_path: Path, given: str
+) -> None:
+    text = f"""
+import azure.cognitiveservices.speech as speech
+
+def stop(key, path):
+    config = speech.SpeechConfig(key)
+    audio = speech.audio.AudioConfig(filename=path)
+    recognizer = speech.SpeechRecognizer({given})
+    if recognizer.recognize_once_async().get().text == "Stop.":
+        return True
+"""
+    found = found_in(tmp_path, app=text)["app.stop"]
+
+    (call,) = found.calls
+    assert [name for name, _ in call.called_with.inputs] == ["path"]
+    assert len(found.goals) == 1
+
+
+def test_a_client_may_be_made_by_a_function_for_any_service(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        making="""
+        import boto3
+        def client_of(service, region=None):
+            return boto3.client(service, region_name=region)
+        """,
+        asking="""
+        from making import client_of
+        comprehend = client_of("comprehend")
+        def feel(text):
+            return comprehend.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"] == "MIXED"
+        """,
+    )
+
+    assert operations(found["asking.feel"]) == {"detect_sentiment"}
+
+
+def clients(found: ServiceFunction) -> set[str]:
+    return {name for call in found.calls for name in call.called_with.clients}
+
+
+def test_what_a_parameter_says_it_is_is_believed(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        eyes="""
+        from google.cloud import speech
+        class Ears:
+            def __init__(self, client: "speech.SpeechClient | None"):
+                self.client = client
+            def hear(self, content):
+                return self.client.recognize(audio=content).results
+        """,
+        app="""
+        from typing import Optional
+        from google.cloud import vision_v1 as vision
+        from eyes import Ears
+        def see(client: Optional[vision.ImageAnnotatorClient], content):
+            return client.annotate_image({"image": content}).label_annotations
+        def hear(ears: Ears, content):
+            if ears.hear(content):
+                return 1
+        def odd(clients: "list of", content, several: list[vision.ImageAnnotatorClient]):
+            return several.annotate_image(content)
+        """,
+    )
+
+    assert set(found) == {"eyes.Ears.hear", "app.see", "app.hear"}
+    assert operations(found["app.see"]) == {"annotate_image"}
+    assert clients(found["app.see"]) == {"client"}
+    assert conditions(found["app.hear"]) == ["ears.hear(content)"]
+
+
+def test_the_client_is_told_from_what_holds_it(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        import boto3
+        def feel(reader, text):
+            return reader.detect_sentiment(Text=text, LanguageCode="en")["Sentiment"]
+        def main(comprehend, line):
+            return feel(comprehend, line) == "MIXED"
+        def handle(request, line):
+            return feel(request.app.reader, line)
+        """,
+        faces="""
+        from azure.cognitiveservices.vision.face import FaceClient
+        def anybody(face_client, stream):
+            return face_client.face.detect_with_stream(stream)
+        """,
+    )
+
+    told = {name: clients(one) for name, one in found.items()}
+    assert told == {
+        "app.feel": {"reader"},
+        "app.main": {"comprehend"},
+        "app.handle": set(),
+        "faces.anybody": {"face_client"},
+    }
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        """
+        class Eye:
+            def __init__(self, client, image, *, at=0):
+                self.image, self.client = image, client
+        """,
+        """
+        class Seeing:
+            def __init__(self, client, image):
+                self.image, self.client = image, client
+        class Eye(Seeing):
+            pass
+        """,
+        """
+        import dataclasses
+        @dataclasses.dataclass(frozen=True)
+        class Eye:
+            client: object
+            image: bytes
+            seen: list = dataclasses.field(default_factory=list, init=False)
+        """,
+        """
+        import dataclasses
+        from dataclasses import dataclass, field
+        @dataclass
+        class Seeing:
+            client: object
+        @dataclass(kw_only=True)
+        class Eye(Seeing):
+            _: dataclasses.KW_ONLY
+            at: int = 0
+            image: bytes = field(repr=False)
+        """,
+        """
+        from typing import NamedTuple
+        class Eye(NamedTuple):
+            client: object
+            image: bytes
+        """,
+    ],
+)
+def test_what_an_object_is_made_with_is_told_of_its_methods(tmp_path: Path, made: str) -> None:
+    look = """
+            def look(self, at):
+                return self.client.detect_labels(Image={"Bytes": self.image})["Labels"][at]
+            @classmethod
+            def about(cls, client, image):
+                return client.detect_labels(Image=image)
+    """
+    text = dedent(made).replace("    pass", "") + look.replace("\n        ", "\n")
+    found = found_in(tmp_path, app="import boto3\n" + text)
+
+    (call,) = found["app.Eye.look"].calls
+    assert call.called_with == ServiceCallInputs()
+    assert call.made_with.clients == ("client",)
+    assert [name for name, _ in call.made_with.inputs] == ["image"]
+    (module,) = read_application(tmp_path).modules
+    routines = {one.name: one for one in module.routines}
+    constructor = routines["Eye.look"].constructor
+    assert constructor is not None
+    given = (*constructor.args, *constructor.kwonlyargs)
+    assert [one.arg for one in given if one.arg != "at"] == ["self", "client", "image"]
+    assert routines["Eye.about"].constructor is None
+
+
+def test_a_client_is_known_where_a_caller_hands_it_on(tmp_path: Path) -> None:
+    found = found_in(
+        tmp_path,
+        app="""
+        from google.cloud import speech
+        def hear(client, content):
+            return client.recognize(audio=content).results
+        def other(client, content):
+            return client.recognize(audio=content).results
+        def main(content):
+            client = speech.SpeechClient()
+            if hear(client, content):
+                return 1
+        """,
+    )
+
+    assert set(found) == {"app.hear", "app.main"}
+    assert clients(found["app.hear"]) == {"client"}
+
+
+def test_texts_of_classes_are_known(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text('A = "a"\nclass B:\n    C = ["c"]\n    D = {"d": ["e"]}\n')
+    (module,) = read_application(tmp_path).modules
+
+    assert module.texts == ("a", "c", "d", "e")
+
+
+def test_variables_that_have_to_be_there_are_told_from_others(tmp_path: Path) -> None:
+    text = "import os\nos.environ['A'], os.getenv('B'), os.environ.get('C')\n"
+    (tmp_path / "app.py").write_text(text)
+    (module,) = read_application(tmp_path).modules
+
+    assert set(module.variables) == {"A", "B", "C"}
+    assert module.needed == {"A"}
