@@ -88,6 +88,8 @@ SHARED = {
 }
 """Worker code that the orchestrator runs or writes into scripts, since all must make the same
 elements: no door in the target could offer it."""
+COPIED = "ciguard/annotations/"
+"""Folder of which a program may carry a copy: its own imports are relative."""
 OLDEST = (3, 9)
 UNDER_TEST = {
     "torch", "tensorflow", "jittor", "jittor_utils", "keras", "jax", "jaxlib",
@@ -153,8 +155,8 @@ def imports_of(file: str, tree: ast.Module) -> Iterator[Import]:
         if isinstance(node, ast.Import):
             yield from (Import(file, node.lineno, alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{file}:{node.lineno}: relative import"
-            module = node.module or ""
+            assert not node.level or file.startswith(COPIED), f"{file}:{node.lineno}: relative"
+            module = f"ciguard.annotations.{node.module}" if node.level else node.module or ""
             yield from (Import(file, node.lineno, module, alias.name) for alias in node.names)
 
 
