@@ -173,7 +173,7 @@ class BaselineRecord:
 
     @property
     def state(self) -> State:
-        """Whether it is open, fixed, accepted or flaky."""
+        """True if it is open, fixed, accepted or flaky."""
         return self.decision.state
 
 

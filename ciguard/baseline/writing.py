@@ -66,7 +66,7 @@ class _Writer:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the files are not yet as they should be."""
+        """True if the files are not yet as they should be."""
         before = self._before
         if before is None or before.schema != SCHEMA or self._touched[BUCKETS]:
             return True

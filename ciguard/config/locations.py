@@ -30,7 +30,7 @@ class GitBranch:
 
     @property
     def is_named(self) -> bool:
-        """Whether the remote is a name that the repository at hand resolves."""
+        """True if the remote is a name that the repository at hand resolves."""
         return _NAME.fullmatch(self.remote) is not None
 
     def __str__(self) -> str:

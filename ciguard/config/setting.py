@@ -31,11 +31,11 @@ class Setting(Generic[T_co]):
     not_in_files: tuple[object, ...] = ()
     """Values that a file must not hold: a pull request changes files."""
     is_of_level: bool = False
-    """Whether the package of a level declares it."""
+    """True if the package of a level declares it."""
     decides_cases: bool = False
-    """Whether parts of one campaign must agree in it; of a level's setting."""
+    """True if parts of one campaign must agree in it; of a level's setting."""
     is_input: bool = False
-    """Whether the packaged action has an input of its key."""
+    """True if the packaged action has an input of its key."""
 
     @property
     def variable(self) -> str:

@@ -334,10 +334,10 @@ class Config:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether the run writes neither baseline nor issues."""
+        """True if the run writes neither baseline nor issues."""
         return self.compare_only or bool(self.base) or self.is_part
 
     @property
     def is_part(self) -> bool:
-        """Whether another command judges this run together with others."""
+        """True if another command judges this run together with others."""
         return self.part or not self.shard.is_all

@@ -98,7 +98,7 @@ class Scope:
     """What a name means; None for what is no import."""
     outer: Scope | None = None
     is_class: bool = False
-    """Whether functions in it do not see its names."""
+    """True if functions in it do not see its names."""
     package: str = ""
     """That relative imports start from."""
     imports: list[Import] = field(default_factory=list)

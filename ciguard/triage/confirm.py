@@ -138,7 +138,7 @@ class Confirmer:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
+        """True if nothing waits and nothing is under way."""
         return not self._queue and not self._trials
 
     def pump(self, *, is_patient: bool = False) -> None:

@@ -107,7 +107,7 @@ class Minimiser:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
+        """True if nothing waits and nothing is under way."""
         return not self._queue and not self._searches and self._confirmer.is_idle
 
     def pump(self) -> None:

@@ -26,7 +26,7 @@ class LayerOrigin:
     suspect: str
     """The layer that is blamed; empty if that is not known."""
     is_isolated: bool
-    """Whether the case runs that layer alone."""
+    """True if the case runs that layer alone."""
     deviations: tuple[tuple[str, float], ...]
     """Name and R_a of each layer, in the order of the graph (LEMON, formula 4)."""
 
@@ -41,7 +41,7 @@ class TreeOrigin:
     ended: NodeOutcome
     """What it is if it shows a defect."""
     is_alone: bool
-    """Whether it is in no tree: a block that was run alone, or a program over and over."""
+    """True if it is in no tree: a block that was run alone, or a program over and over."""
 
 
 def rate_text(rate: float) -> str:

@@ -61,7 +61,7 @@ class Realism:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a plain program may make the call."""
+        """True if a plain program may make the call."""
         return not self.unusual
 
     @property

@@ -43,7 +43,7 @@ class DiffLine:
     text: str
     """Without the first character. May hold fuzzed text, never a line end."""
     is_changed_call: bool = False
-    """Whether the call that was mutated begins in it."""
+    """True if the call that was mutated begins in it."""
 
     def __str__(self) -> str:
         """Return the line as programs that colour diffs read it."""

@@ -162,7 +162,7 @@ class Tensor:
     increasing: bool = False
     """Each element is at least the one before, as in segment numbers."""
     nan: bool = False
-    """Whether floating elements may be NaN, or infinite where no range is given."""
+    """True if floating elements may be NaN, or infinite where no range is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

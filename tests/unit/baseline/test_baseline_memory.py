@@ -64,5 +64,5 @@ def test_a_case_that_is_nested_too_deeply_is_an_error_of_the_baseline(tmp_path: 
         nested["case"][2] = [nested["case"][2]]
     corpus.write_text(json.dumps(nested) + "\n", "utf-8")
 
-    with pytest.raises(BaselineError, match=r"nested too deeply|not an encoded case"):
+    with pytest.raises(BaselineError, match=r"nested too deeply|malformed case"):
         FolderStore(tmp_path).load()

@@ -251,7 +251,7 @@ def test_a_damaged_case_is_named_by_file_and_line(stored: FolderStore) -> None:
     path = stored.folder / "corpus.jsonl"
     path.write_text(path.read_text() + json.dumps({"fingerprint": NAMES[2], "case": "x"}))
 
-    with pytest.raises(BaselineError, match=r"corpus.jsonl, line 2: not an encoded case"):
+    with pytest.raises(BaselineError, match=r"corpus.jsonl, line 2: malformed case"):
         stored.load()
 
 

@@ -68,7 +68,7 @@ def test_only_the_newest_runs_are_kept(tmp_path: Path) -> None:
     [
         ({"time": "yesterday"}, "is not a time"),
         ({"verdict": "FINE"}, "'FINE' is not a valid Verdict"),
-        ({"cases": -1}, "'cases' is no count"),
+        ({"cases": -1}, "'cases' is not between"),
         ({"cases": True}, "'cases' is not of type int"),
         ({"states": {"open": "many"}}, "'open' is not of type int"),
         ({"versions": {"torch": 2}}, "'torch' is not of type str"),
