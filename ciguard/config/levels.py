@@ -1,4 +1,4 @@
-"""The levels that come with ciguard, and the settings that levels declare."""
+"""The built-in levels, and the settings that levels declare."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from ciguard.config.setting import Setting
 
 OWN_LEVELS = ("api", "model", "code", "function", "app")
-"""Each is a package of `ciguard.levels`; in the order in which their cases are made."""
+"""Names of the built-in levels, packages of `ciguard.levels`, in the order of their cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelSettings:
-    """What a level says of itself before anything of it is loaded."""
+    """Description of a level that is available without loading the level."""
 
     summary: str
-    """What it tests, in a few words that stand in brackets behind its name."""
+    """Short phrase for what the level tests, shown in brackets after its name."""
     settings: tuple[Setting[Any], ...] = ()
-    """Made by `level_setting`."""
+    """Settings of the level, created by `level_setting`."""
 
 
 LEVEL_SETTINGS: Registry[LevelSettings] = Registry(
@@ -30,4 +30,4 @@ LEVEL_SETTINGS: Registry[LevelSettings] = Registry(
     accepts=lambda item: isinstance(item, LevelSettings),
     built_in={name: f"ciguard.levels.{name}.settings:SETTINGS" for name in OWN_LEVELS},
 )
-"""By the name of the level."""
+"""Registry of the levels' settings, by name of the level."""

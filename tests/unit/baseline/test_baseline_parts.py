@@ -100,8 +100,8 @@ def test_save_is_independent_of_the_order_of_writers(
         for records in order:
             FolderStore(folder).save(records)
 
-    first, second, third = map(content, folders)
-    assert first == second == third
+    contents = list(map(content, folders))
+    assert contents[0] == contents[1] == contents[2]
 
 
 def test_save_writes_only_parts_with_changes(stored: FolderStore) -> None:
