@@ -133,5 +133,5 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     matches = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {matches[0]!r}?" if matches else ""
-    listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")  # noqa: PLR2004 - about one line
-    return f"{hint} Known: {listed}."
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")  # noqa: PLR2004 - about one line
+    return f"{hint} Known: {shown}."

@@ -135,8 +135,8 @@ class FunctionTests:
 def _oracles(names: list[str]) -> frozenset[str]:
     unknown = [name for name in names if name not in ORACLES | {FailureKind.MUTATION}]
     if unknown:
-        known = ", ".join(sorted(ORACLES | {FailureKind.MUTATION}))
-        msg = f"ciguard_oracles = {unknown[0]}: no such oracle. Known: {known}."
+        valid = ", ".join(sorted(ORACLES | {FailureKind.MUTATION}))
+        msg = f"ciguard_oracles = {unknown[0]}: no such oracle. Known: {valid}."
         raise pytest.UsageError(msg)
     return frozenset(names)
 

@@ -87,10 +87,10 @@ def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -
     compared: list[Bucket] = []
     shown: set[str] = set()
     for bucket in buckets:
-        known = _records_of(bucket, by_name)
-        record = known[0] if known else None
+        matches = _records_of(bucket, by_name)
+        record = matches[0] if matches else None
         compared.append(_compared(bucket, record))
-        shown.update(record.fingerprint for record in known)
+        shown.update(record.fingerprint for record in matches)
     for record in current(records).values():
         if record.fingerprint not in shown and record.state in {State.OPEN, State.ACCEPTED}:
             comparison = Comparison.FIXED if exercised.covers(record) else Comparison.NOT_RUN
@@ -179,9 +179,9 @@ def known_to(
 
 def is_regression(bucket: Bucket, records: Records) -> bool:
     """Return whether a new bucket was fixed before."""
-    known = _records_of(bucket, by_any_name(records))
+    matches = _records_of(bucket, by_any_name(records))
     is_new = bucket.comparison is Comparison.NEW
-    return is_new and any(record.state is State.FIXED for record in known)
+    return is_new and any(record.state is State.FIXED for record in matches)
 
 
 def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRecord | None:
@@ -260,13 +260,15 @@ def update(
     return updated
 
 
-def _merged_record(known: list[BaselineRecord], fingerprint: str) -> BaselineRecord | None:
+def _merged_record(matching: list[BaselineRecord], fingerprint: str) -> BaselineRecord | None:
     """Merge the records of a bucket into one, under its fingerprint by the newest recipe."""
-    if not known:
+    if not matching:
         return None
-    names = (*(record.fingerprint for record in known), fingerprint)
+    names = (*(record.fingerprint for record in matching), fingerprint)
     newest = max(names, key=recipe_number)  # of equal recipes, the first record's
-    return functools.reduce(merge_records, (with_fingerprint(record, newest) for record in known))
+    return functools.reduce(
+        merge_records, (with_fingerprint(record, newest) for record in matching)
+    )
 
 
 def _repeated(record: BaselineRecord, repeated: Mapping[str, bool]) -> BaselineRecord:

@@ -294,13 +294,13 @@ class GitBranchStore:
         return None
 
     def _write_by_api(self, github: GitHubBranch, commit: str, tip: str) -> BusyError | None:
-        written = ""
+        created = ""
         try:
-            written = github.create_commit(self._git, commit, tip)
-            github.move(written, tip)
+            created = github.create_commit(self._git, commit, tip)
+            github.move(created, tip)
         except BusyError as failure:
             # The tip stays unknown: GitHub's commit is not local, and is fetched when needed.
-            return None if written and self._remote_tip() == written else failure
+            return None if created and self._remote_tip() == created else failure
         return None
 
     def _github_branch(self, push_error: GitError) -> GitHubBranch:

@@ -77,9 +77,9 @@ class _Writer:
         layout = self._layout()
         for kind in (CORPUS, BUCKETS) if layout.digits else ():
             (self._folder / kind).mkdir(exist_ok=True)
-        every = sorted(self._all_records) if self._removed else self._names
+        names = sorted(self._all_records) if self._removed else self._names
         for kind in (CORPUS, BUCKETS):
-            self._replace(kind, layout, self._parts(kind, layout, every))
+            self._replace(kind, layout, self._parts(kind, layout, names))
         if layout.digits and layout != self._stored_layout:
             replace_file(self._folder / INDEX, f"{header(layout)}\n", durable=True)
         for kind in (BUCKETS, CORPUS):

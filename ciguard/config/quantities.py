@@ -20,13 +20,13 @@ def parse_duration(text: str) -> float:
     Raises:
         ValueError: if `text` is none of these.
     """
-    written = text.strip().lower().replace(" ", "")
-    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", written):
-        return float(written)
-    if not _DURATION.fullmatch(written):
+    duration = text.strip().lower().replace(" ", "")
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", duration):
+        return float(duration)
+    if not _DURATION.fullmatch(duration):
         msg = "not a duration"
         raise ValueError(msg)
-    parts = _DURATION_PART.findall(written)
+    parts = _DURATION_PART.findall(duration)
     units = [unit for _, unit in parts]
     if len(set(units)) != len(units):
         msg = "a unit occurs twice"

@@ -72,5 +72,5 @@ def attribution_from_json(encoded: Json) -> Attribution | None:
     """
     if encoded is None:
         return None
-    read = Untrusted(encoded, "'attribution'")
-    return Attribution(**{item.name: read.count(item.name) for item in fields(Attribution)})
+    reader = Untrusted(encoded, "'attribution'")
+    return Attribution(**{item.name: reader.count(item.name) for item in fields(Attribution)})

@@ -41,5 +41,5 @@ def cause_from_json(encoded: Json) -> Cause | None:
     """
     if encoded is None:
         return None
-    read = Untrusted(encoded, "'cause'")
-    return Cause(name=read.text("name"), kind=read.text("kind"), text=read.text("text"))
+    reader = Untrusted(encoded, "'cause'")
+    return Cause(name=reader.text("name"), kind=reader.text("kind"), text=reader.text("text"))

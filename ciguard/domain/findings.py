@@ -354,20 +354,20 @@ def target_to_json(target: TargetSummary) -> dict[str, Json]:
     }
 
 
-def target_from_json(read: Untrusted) -> TargetSummary:
+def target_from_json(reader: Untrusted) -> TargetSummary:
     """Rebuild a target from untrusted JSON.
 
     Raises:
         ValueError: if it is not the JSON form of a target; the message names the key.
     """
-    packages, outcomes = read.inner("packages"), read.inner("outcomes")
+    packages, outcomes = reader.inner("packages"), reader.inner("outcomes")
     texts = ("name", "library", "version", "python", "device", "not_run")
     return TargetSummary(
-        **{key: read.text(key) for key in texts},
+        **{key: reader.text(key) for key in texts},
         packages={name: packages.text(name) for name in packages.members()},
-        confined_by=read.names("confined_by"),
-        unconfined=read.names("unconfined"),
-        apis=read.count("apis"),
+        confined_by=reader.names("confined_by"),
+        unconfined=reader.names("unconfined"),
+        apis=reader.count("apis"),
         tally=Tally(**{status: outcomes.count(status) for status in Tally().as_dict()}),
     )
 

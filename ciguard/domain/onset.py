@@ -59,9 +59,9 @@ def onset_from_json(encoded: Json) -> Onset | None:
     """
     if encoded is None:
         return None
-    read = Untrusted(encoded, "'since'")
+    reader = Untrusted(encoded, "'since'")
     return Onset(
-        first_bad=read.text("first_bad"),
-        last_good=read.text("last_good"),
-        between=read.names("between"),
+        first_bad=reader.text("first_bad"),
+        last_good=reader.text("last_good"),
+        between=reader.names("between"),
     )

@@ -186,58 +186,58 @@ def line_from_json(data: object) -> Part | Gap:
     Raises:
         ValueError: if it is neither a part nor a gap; the message names the key.
     """
-    read = Untrusted(data, "the part")
-    if (schema := read.of("schema", int)) != PART_SCHEMA:
+    reader = Untrusted(data, "the part")
+    if (schema := reader.of("schema", int)) != PART_SCHEMA:
         message = f"the part has schema {schema}; this ciguard reads schema {PART_SCHEMA}"
         raise ValueError(message)
-    if "missing" in read.data:
-        return Gap(read.text("missing"), read.text("reason"))
-    return _part_from(read)
+    if "missing" in reader.data:
+        return Gap(reader.text("missing"), reader.text("reason"))
+    return _part_from(reader)
 
 
-def _part_from(read: Untrusted) -> Part:
+def _part_from(reader: Untrusted) -> Part:
     try:
         return Part(
-            ciguard=read.text("ciguard"),
-            campaign=_campaign(read.inner("campaign")),
-            targets=read.names("targets"),
-            base=read.names("base"),
-            shard=parse_shard(read.of("shard", str)),
-            verdict=Verdict(read.of("verdict", str)),
-            budget_s=read.seconds("budget_s"),
-            explored_in_s=read.seconds("explored_in_s"),
-            jobs=read.count("jobs"),
-            ran=read.rows("ran", _target_from),
-            exercised=_name_sets(read, "exercised"),
-            replayed=_name_sets(read, "replayed"),
-            shown_on=_shown_on(read),
-            explored=_explored(read),
-            stages=_stages(read.inner("stages")),
-            buckets=read.rows("buckets", _bucket_from),
-            documentation=read.rows("documentation", _documentation_from),
+            ciguard=reader.text("ciguard"),
+            campaign=_campaign(reader.inner("campaign")),
+            targets=reader.names("targets"),
+            base=reader.names("base"),
+            shard=parse_shard(reader.of("shard", str)),
+            verdict=Verdict(reader.of("verdict", str)),
+            budget_s=reader.seconds("budget_s"),
+            explored_in_s=reader.seconds("explored_in_s"),
+            jobs=reader.count("jobs"),
+            ran=reader.rows("ran", _target_from),
+            exercised=_name_sets(reader, "exercised"),
+            replayed=_name_sets(reader, "replayed"),
+            shown_on=_shown_on(reader),
+            explored=_explored(reader),
+            stages=_stages(reader.inner("stages")),
+            buckets=reader.rows("buckets", _bucket_from),
+            documentation=reader.rows("documentation", _documentation_from),
         )
     except (LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         message = f"the part is malformed: {error!r:.200}"
         raise ValueError(message) from error
 
 
-def _campaign(read: Untrusted) -> dict[str, Json]:
-    numbers = {key: read.count(key) for key in SHARED_NUMBERS}
-    settings: dict[str, Json] = numbers | {key: list(read.texts(key)) for key in SHARED_LISTS}
-    return settings | {key: _plain(read, key) for key in read.members() if key not in settings}
+def _campaign(reader: Untrusted) -> dict[str, Json]:
+    numbers = {key: reader.count(key) for key in SHARED_NUMBERS}
+    settings: dict[str, Json] = numbers | {key: list(reader.texts(key)) for key in SHARED_LISTS}
+    return settings | {key: _plain(reader, key) for key in reader.members() if key not in settings}
 
 
-def _plain(read: Untrusted, key: str) -> Json:
+def _plain(reader: Untrusted, key: str) -> Json:
     """Return a setting of a level, whose type only the level's package knows."""
-    match read.data[key]:
+    match reader.data[key]:
         case bool() | float() as value:
             return value
         case int():
-            return read.count(key)
+            return reader.count(key)
         case str():
-            return read.text(key)
+            return reader.text(key)
         case _:
-            return list(read.texts(key))
+            return list(reader.texts(key))
 
 
 def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:
@@ -247,13 +247,13 @@ def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:
     return text
 
 
-def _name_sets(read: Untrusted, key: str) -> dict[str, frozenset[str]]:
-    names_by_key = read.inner(key)
+def _name_sets(reader: Untrusted, key: str) -> dict[str, frozenset[str]]:
+    names_by_key = reader.inner(key)
     return {name: frozenset(names_by_key.texts(name)) for name in names_by_key.members()}
 
 
-def _shown_on(read: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
-    encoded = read.inner("shown_on")
+def _shown_on(reader: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
+    encoded = reader.inner("shown_on")
     shown_on: dict[str, frozenset[tuple[str, ...]]] = {}
     for name in encoded.data:
         rows = [Untrusted({"targets": row}, "'shown_on'") for row in encoded.of(name, list)]
@@ -261,8 +261,8 @@ def _shown_on(read: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
     return shown_on
 
 
-def _explored(read: Untrusted) -> dict[str, StreamProgress]:
-    encoded = read.inner("explored")
+def _explored(reader: Untrusted) -> dict[str, StreamProgress]:
+    encoded = reader.inner("explored")
     explored = {}
     for name in encoded.data:
         batches, learned = encoded.of(name, list)
@@ -275,27 +275,29 @@ def _explored(read: Untrusted) -> dict[str, StreamProgress]:
     return explored
 
 
-def _stages(read: Untrusted) -> dict[str, float]:
-    return {_checked(_NAME, name, "the name of a stage"): read.seconds(name) for name in read.data}
+def _stages(reader: Untrusted) -> dict[str, float]:
+    return {
+        _checked(_NAME, name, "the name of a stage"): reader.seconds(name) for name in reader.data
+    }
 
 
-def _target_from(read: Untrusted) -> TargetSummary:
-    target = target_from_json(read)
+def _target_from(reader: Untrusted) -> TargetSummary:
+    target = target_from_json(reader)
     _checked(_NAME, target.library, "'library'")
     return target
 
 
-def _bucket_from(read: Untrusted) -> Bucket:
+def _bucket_from(reader: Untrusted) -> Bucket:
     for key in ("count", "shown", "tried"):
-        read.count(key)
-    bucket = bare(bucket_from_json(read.data))
+        reader.count(key)
+    bucket = bare(bucket_from_json(reader.data))
     finding = bucket.finding
     for name in (bucket.fingerprint, *bucket.aliases):
         _checked(_FINGERPRINT, name, "a fingerprint")
     for text in (finding.library, finding.oracle, finding.kind):
         _checked(_NAME, text, "a name in a bucket")
-    read.names("targets")
-    read.inner("outcomes").members()
+    reader.names("targets")
+    reader.inner("outcomes").members()
     _check_subject(finding)
     if bucket.confirmation is Confirmation.CONFIRMED and not set(finding.targets) <= set(
         finding.outcomes
@@ -324,9 +326,9 @@ def _check_subject(finding: Finding) -> None:
         _checked(_FUNCTION, finding.case.function, "a function")
 
 
-def _documentation_from(read: Untrusted) -> DocumentationFinding:
+def _documentation_from(reader: Untrusted) -> DocumentationFinding:
     texts: dict[str, Any] = {
-        key: read.of(key, str) for key in ("library", "api", "parameter", "message", "evidence")
+        key: reader.of(key, str) for key in ("library", "api", "parameter", "message", "evidence")
     }
     _checked(_NAME, texts["library"], "'library'")
-    return DocumentationFinding(check=DocumentationCheck(read.of("check", str)), **texts)
+    return DocumentationFinding(check=DocumentationCheck(reader.of("check", str)), **texts)

@@ -120,22 +120,22 @@ def plan_from_json(data: object) -> Plan:
     Raises:
         ValueError: if it is not the JSON form of a plan; the message names the key.
     """
-    read = Untrusted(data, "the plan")
-    if (schema := read.of("schema", int)) != PLAN_SCHEMA:
+    reader = Untrusted(data, "the plan")
+    if (schema := reader.of("schema", int)) != PLAN_SCHEMA:
         message = f"the plan has schema {schema}; this ciguard reads schema {PLAN_SCHEMA}"
         raise ValueError(message)
-    mode = read.of("mode", str)
+    mode = reader.of("mode", str)
     if mode not in list(PlanMode):
         message = f"the plan: unknown mode {mode!r:.60}; known modes: {', '.join(PlanMode)}"
         raise ValueError(message)
-    uses = read.inner("uses")
+    uses = reader.inner("uses")
     return Plan(
         mode=PlanMode(mode),
-        reasons=read.texts("reasons"),
-        changes=read.rows("changes", _change_from),
-        jobs=read.rows("jobs", _job_from),
-        skipped=read.rows("skipped", _skipped_from),
-        focus=read.texts("focus"),
+        reasons=reader.texts("reasons"),
+        changes=reader.rows("changes", _change_from),
+        jobs=reader.rows("jobs", _job_from),
+        skipped=reader.rows("skipped", _skipped_from),
+        focus=reader.texts("focus"),
         uses={api: uses.rows(api, place_from_json) for api in uses.members()},
     )
 
@@ -152,55 +152,55 @@ def _job_to_json(job: PlannedJob | SkippedJob) -> dict[str, Json]:
     }
 
 
-def place_from_json(read: Untrusted) -> Place:
+def place_from_json(reader: Untrusted) -> Place:
     """Rebuild a place from untrusted JSON.
 
     Raises:
         ValueError: if it is not the JSON form of a place inside the repository.
     """
-    path = read.of("path", str)
+    path = reader.of("path", str)
     if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
-        message = f"{read.name}: the path {path!r:.60} is outside the repository"
+        message = f"{reader.name}: the path {path!r:.60} is outside the repository"
         raise ValueError(message)
     if len(path) > _MAX_PATH_LENGTH:
-        message = f"{read.name}: the path {path!r:.60} exceeds {_MAX_PATH_LENGTH} characters"
+        message = f"{reader.name}: the path {path!r:.60} exceeds {_MAX_PATH_LENGTH} characters"
         raise ValueError(message)
-    return Place(path=path, line=min(max(1, read.of("line", int)), _MAX_LINE))
+    return Place(path=path, line=min(max(1, reader.of("line", int)), _MAX_LINE))
 
 
-def _change_from(read: Untrusted) -> PackageChange:
+def _change_from(reader: Untrusted) -> PackageChange:
     return PackageChange(
-        package=read.of("package", str),
-        base=None if read.data.get("base") is None else read.of("base", str),
-        head=None if read.data.get("head") is None else read.of("head", str),
-        place=place_from_json(read.inner("place")),
+        package=reader.of("package", str),
+        base=None if reader.data.get("base") is None else reader.of("base", str),
+        head=None if reader.data.get("head") is None else reader.of("head", str),
+        place=place_from_json(reader.inner("place")),
     )
 
 
-def _job_from(read: Untrusted) -> PlannedJob:
+def _job_from(reader: Untrusted) -> PlannedJob:
     return PlannedJob(
-        name=read.of("name", str),
-        targets=read.texts("targets"),
-        base=read.texts("base"),
-        device=read.of("device", str),
-        runs_on=read.texts("runs_on"),
-        shard=_shard_from(read),
+        name=reader.of("name", str),
+        targets=reader.texts("targets"),
+        base=reader.texts("base"),
+        device=reader.of("device", str),
+        runs_on=reader.texts("runs_on"),
+        shard=_shard_from(reader),
     )
 
 
-def _shard_from(read: Untrusted) -> str:
-    text = read.of("shard", str)
+def _shard_from(reader: Untrusted) -> str:
+    text = reader.of("shard", str)
     try:
         return str(parse_shard(text))
     except ValueError as error:
-        message = f"{read.name}: shard {text!r:.60}: {error}"
+        message = f"{reader.name}: shard {text!r:.60}: {error}"
         raise ValueError(message) from error
 
 
-def _skipped_from(read: Untrusted) -> SkippedJob:
+def _skipped_from(reader: Untrusted) -> SkippedJob:
     return SkippedJob(
-        name=read.of("name", str),
-        targets=read.texts("targets"),
-        device=read.of("device", str),
-        reason=read.of("reason", str),
+        name=reader.of("name", str),
+        targets=reader.texts("targets"),
+        device=reader.of("device", str),
+        reason=reader.of("reason", str),
     )

@@ -72,9 +72,9 @@ class Untrusted:
             raise ValueError(message)
         return tuple(values)
 
-    def rows(self, key: str, read: Callable[[Untrusted], _T]) -> tuple[_T, ...]:
-        """Return a list of objects, each converted by `read`."""
-        return tuple(read(Untrusted(row, f"a row of {key!r}")) for row in self.of(key, list))
+    def rows(self, key: str, convert: Callable[[Untrusted], _T]) -> tuple[_T, ...]:
+        """Return a list of objects, each converted by `convert`."""
+        return tuple(convert(Untrusted(row, f"a row of {key!r}")) for row in self.of(key, list))
 
     def inner(self, key: str) -> Untrusted:
         """Return the object at a key."""

@@ -111,9 +111,9 @@ class Source:
         ):
             start, end = self.span(node)
             expected = self._meaning({node: text})
-            for written in (text, f"({text})"):  # parentheses only if they are needed
-                if expected and _meaning(_spliced(self._body, start, end, written)) == expected:
-                    body = _spliced(body, start, end, written)
+            for new_text in (text, f"({text})"):  # parentheses only if they are needed
+                if expected and _meaning(_spliced(self._body, start, end, new_text)) == expected:
+                    body = _spliced(body, start, end, new_text)
                     break
             else:
                 return None
@@ -134,12 +134,12 @@ class Source:
             inserted: new lines by the number of the line that follows them, from 1.
             removed: numbers of the removed lines.
         """
-        written, end = [self._prefix], "\n"
+        parts, end = [self._prefix], "\n"
         for number, line in enumerate((*self.lines, ""), start=1):
             end = line[len(line.rstrip("\r\n")) :] or end
-            written += [f"{new}{end}" for new in inserted.get(number, ())]
-            written += () if number in removed else (line,)
-        return "".join(written)
+            parts += [f"{new}{end}" for new in inserted.get(number, ())]
+            parts += () if number in removed else (line,)
+        return "".join(parts)
 
     def _meaning(self, changes: Mapping[ast.expr, str]) -> str:
         """Return the meaning of the file after changes; empty if one is not an expression."""

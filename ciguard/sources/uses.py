@@ -150,13 +150,13 @@ class _ScopeReader:
                 self._push([decorator], scope)
 
     def _name(
-        self, node: ast.Attribute | ast.Name, scope: Scope, whole: ast.expr, *, is_called: bool
+        self, node: ast.Attribute | ast.Name, scope: Scope, expression: ast.expr, *, is_called: bool
     ) -> None:
         root, parts = chain(node)
         if not root:
             assert isinstance(node, ast.Attribute)  # noqa: S101 - a chain without a name at its root
             if is_called:
-                self._record(self.module.methods, parts[-1], whole, is_called=True)
+                self._record(self.module.methods, parts[-1], expression, is_called=True)
             self._push([_innermost(node)], scope)
             return
         if not isinstance(node.ctx, ast.Load):
@@ -165,13 +165,13 @@ class _ScopeReader:
         meaning, is_bound = scope.meaning(root)
         if meaning is not None:
             name = ".".join([meaning, *parts])
-            self._record(self.module.uses, name, whole, is_called=is_called)
+            self._record(self.module.uses, name, expression, is_called=is_called)
         elif not is_bound:
             name = ".".join([root, *parts])
-            self._record(self.module.unbound, name, whole, is_called=is_called)
+            self._record(self.module.unbound, name, expression, is_called=is_called)
         is_own = root in {"self", "cls"} and len(parts) == 1
         if meaning is None and is_called and parts and not is_own:
-            self._record(self.module.methods, parts[-1], whole, is_called=True)
+            self._record(self.module.methods, parts[-1], expression, is_called=True)
 
     @staticmethod
     def _record(uses: list[Use], name: str, expression: ast.expr, *, is_called: bool) -> None:

@@ -121,7 +121,7 @@ def _evidence(bucket: Bucket) -> tuple[str, str] | None:
         return None  # functions of the user share no cause
     readers = _OUTCOME_READERS if finding.pair is PairKind.NONE else _PAIR_READERS
     ingredients = dict(bucket.grouping)
-    return next(filter(None, (read(bucket, ingredients) for read in readers)), None)
+    return next(filter(None, (reader(bucket, ingredients) for reader in readers)), None)
 
 
 def _name(bucket: Bucket, evidence: tuple[str, str]) -> str:

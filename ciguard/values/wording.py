@@ -256,13 +256,13 @@ def _count(bounds: tuple[int, int], noun: str) -> str:
 
 
 def _listed(words: Iterable[str], joint: str) -> str:
-    listed = list(words)
-    if len(listed) > _MAX_LISTED:
-        rest = len(listed) - _MAX_LISTED
-        return f"{', '.join(listed[:_MAX_LISTED])} {joint} {rest} more"
-    if len(listed) < 2:  # noqa: PLR2004 - nothing to join
-        return "".join(listed)
-    return f"{', '.join(listed[:-1])} {joint} {listed[-1]}"
+    items = list(words)
+    if len(items) > _MAX_LISTED:
+        rest = len(items) - _MAX_LISTED
+        return f"{', '.join(items[:_MAX_LISTED])} {joint} {rest} more"
+    if len(items) < 2:  # noqa: PLR2004 - nothing to join
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {joint} {items[-1]}"
 
 
 def _value(value: Value) -> str:

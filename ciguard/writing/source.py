@@ -170,7 +170,7 @@ class ScriptSource:
     def _bound_object(self, owner: CallValue) -> str:
         """Bind an object to a name, because a part such as a handle must not outlive it."""
         text = self.expression(owner)
-        name = f"held{sum(known.startswith('held') for known in self.names)}"
+        name = f"held{sum(bound.startswith('held') for bound in self.names)}"
         self.names.add(name)
         self.assignments.append(f"{name} = {text}")
         return name

@@ -47,7 +47,7 @@ def newer_header(text: str) -> str:
         ("buckets.jsonl", lambda _: "\x00\x01 nothing\n", "not the header of a baseline"),
         ("buckets.jsonl", lambda text: text[: len(text) // 2], "buckets.jsonl, line"),
         ("buckets.jsonl", lambda text: text + "{}\n", "buckets.jsonl, line"),
-        ("frontier.json", lambda _: '{"schema": 99}', "a newer ciguard wrote it (schema 99"),
+        ("frontier.json", lambda _: '{"schema": 99}', "written by a newer ciguard (schema 99"),
         ("frontier.json", lambda text: text[:-9], "frontier.json: not readable"),
     ],
 )

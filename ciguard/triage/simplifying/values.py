@@ -54,8 +54,8 @@ def simpler_scalars(scalar: Scalar) -> Iterable[Scalar]:
         case int():
             return [0, 1, -1, 2, *_rounder_numbers(scalar)]
         case float():
-            whole = [math.trunc(scalar)] if math.isfinite(scalar) else []
-            return [0.0, 1.0, -1.0, *map(float, whole)]
+            truncated = [math.trunc(scalar)] if math.isfinite(scalar) else []
+            return [0.0, 1.0, -1.0, *map(float, truncated)]
         case complex():
             return [0j, 1j, complex(scalar.real)]
         case _:
