@@ -142,9 +142,9 @@ def changed(number: int, **changes: object) -> list[str]:
         (changed(0, apis="many"), "f.jsonl:1: the key 'apis' is missing or no number"),
         (lines()[:-2], "f.jsonl:1: apis = 6, but 5 follow"),
         ([*lines()[:2], *lines()[1:]], "f.jsonl:3: 'tensorflow.io.gfile.rmtree' stands"),
-        (changed(2, kind="wizard"), "f.jsonl:3: not an API record"),
-        (changed(2, parameters=None), "f.jsonl:3: not an API record"),
-        (changed(2, parameters=[5]), "f.jsonl:3: not an API record"),
+        (changed(2, kind="wizard"), "f.jsonl:3: malformed API record"),
+        (changed(2, parameters=None), "f.jsonl:3: malformed API record"),
+        (changed(2, parameters=[5]), "f.jsonl:3: malformed API record"),
         ([*lines()[:1], '{"api": "\x1b[31m\n'], "f.jsonl:2: no JSON"),
     ],
 )  # fmt: skip

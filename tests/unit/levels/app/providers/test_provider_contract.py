@@ -109,7 +109,9 @@ def test_only_hooks_of_other_packages_have_to_be_named() -> None:
 def test_what_is_no_provider_is_refused() -> None:
     nothing: Any = object()
 
-    with pytest.raises(RegistrationError, match=r"does not fulfil the contract of ciguard\.provid"):
+    with pytest.raises(
+        RegistrationError, match=r"does not implement the interface ciguard\.provid"
+    ):
         PROVIDERS.register("nothing", nothing)
     with pytest.raises(RegistrationError, match="registered twice"):
         PROVIDERS.register("google", PROVIDERS.get("google"))
