@@ -1,4 +1,4 @@
-"""Compose the constraint of a parameter from everything that is known of it."""
+"""Compose the constraint of a parameter from its merged clue."""
 
 from __future__ import annotations
 
@@ -28,57 +28,59 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 USUAL_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8")
-"""For a tensor of which nothing is said."""
+"""Dtypes of a tensor for which no source states any."""
 _WEIGHTS = {Structure.TENSOR: 6.0, Structure.TENSORS: 3.0, Structure.INTS: 2.0}
-_MIN_INT, _MAX_INT = -1, 4
-_MAX_SIZE = 4
-_FARTHEST = 2**64
-"""No integer type reaches farther."""
+_DEFAULT_MIN_INT, _DEFAULT_MAX_INT = -1, 4
+_DEFAULT_MAX_ELEMENT = 4
+_MAX_MAGNITUDE = 2**64
+"""Largest magnitude of a limit; no integer type exceeds it."""
 
 
 def constraint_of(known: Clue, *, lacks: Collection[str] = ()) -> Constraint:
-    """Return the constraint that says what `known` says.
+    """Return the constraint that the merged clue of a parameter states.
 
     Args:
-        known: everything that is known of a parameter.
-        lacks: element types that the target cannot make; what says nothing else is left with them.
+        known: the merged clue of all sources.
+        lacks: dtypes that the target does not support. They are left out, unless the clue has no
+            others.
     """
     if lacks:
-        said = known.dtypes or USUAL_DTYPES
-        known = replace(known, dtypes=tuple(d for d in said if d not in lacks) or known.dtypes)
-    known = _bounded(known)
+        dtypes = known.dtypes or USUAL_DTYPES
+        supported = tuple(dtype for dtype in dtypes if dtype not in lacks)
+        known = replace(known, dtypes=supported or known.dtypes)
+    known = _with_finite_limits(known)
     structures = tuple(s for s in known.structures if s is not Structure.OPAQUE)
     options: list[tuple[float, Constraint]] = []
-    if known.allowed and not _are_texts(known.allowed):
-        return _perhaps_none(OneOf(known.allowed), known)
+    if known.allowed and not _are_strings(known.allowed):
+        return _optional_if_nullable(OneOf(known.allowed), known)
     if known.allowed and (not structures or Structure.STRING in structures):
         options = [(2.0, OneOf(known.allowed))]
         structures = tuple(s for s in structures if s is not Structure.STRING)
-    options += [(_WEIGHTS.get(one, 1.0), _MAKERS[one](known)) for one in structures]
+    options += [(_WEIGHTS.get(s, 1.0), _MAKERS[s](known)) for s in structures]
     if not options:
-        options = _anything(known)
+        options = _default_options(known)
     constraint = options[0][1] if len(options) == 1 else AnyOf(tuple(options))
-    return _perhaps_none(constraint, known)
+    return _optional_if_nullable(constraint, known)
 
 
-def _bounded(known: Clue) -> Clue:
-    """Return the clue without limits that limit nothing: infinities, and what is no number."""
-    return replace(known, low=_limit(known.low), high=_limit(known.high))
+def _with_finite_limits(known: Clue) -> Clue:
+    """Return the clue without limits that exclude nothing, such as infinity and NaN."""
+    return replace(known, low=_finite_limit(known.low), high=_finite_limit(known.high))
 
 
-def _limit(at: float | None) -> float | None:
-    return at if at is not None and abs(at) <= _FARTHEST else None
+def _finite_limit(value: float | None) -> float | None:
+    return value if value is not None and abs(value) <= _MAX_MAGNITUDE else None
 
 
-def _perhaps_none(constraint: Constraint, known: Clue) -> Constraint:
+def _optional_if_nullable(constraint: Constraint, known: Clue) -> Constraint:
     return Optional(constraint) if known.nullable else constraint
 
 
-def _are_texts(values: tuple[Value, ...]) -> bool:
+def _are_strings(values: tuple[Value, ...]) -> bool:
     return all(isinstance(value, LiteralValue) and isinstance(value.value, str) for value in values)
 
 
-def _anything(known: Clue) -> list[tuple[float, Constraint]]:
+def _default_options(known: Clue) -> list[tuple[float, Constraint]]:
     return [
         (6.0, _tensor(known)),
         (2.0, _int(known)),
@@ -89,7 +91,7 @@ def _anything(known: Clue) -> list[tuple[float, Constraint]]:
 
 
 BUILDABLE = frozenset(element_types.EVERY)
-"""Element types that every worker can make from numpy."""
+"""Dtypes that every worker can build with numpy."""
 QUANTISED = {
     "qint8": "int8",
     "quint8": "uint8",
@@ -97,7 +99,7 @@ QUANTISED = {
     "quint16": "uint16",
     "qint32": "int32",
 }
-"""TensorFlow's quantised types, and the type with the same bits that numpy has."""
+"""TensorFlow's quantised dtypes, each with numpy's dtype of the same bits."""
 
 
 def _tensor(known: Clue) -> Constraint:
@@ -106,8 +108,8 @@ def _tensor(known: Clue) -> Constraint:
     if buildable or not known.dtypes:
         return _plain_tensor(known, buildable or USUAL_DTYPES)
     if not quantised:
-        return OneOf((LiteralValue(None),))  # a resource or variant: nothing here can make one
-    # One type for the whole call: operators want their quantised inputs alike.
+        return OneOf((LiteralValue(None),))  # a resource or variant cannot be built
+    # One dtype for the whole call: operators require the same for all quantised inputs.
     name = quantised[0]
     return _quantised_tensor(replace(known, dtype_of="", dtypes=(QUANTISED[name],)), name)
 
@@ -147,15 +149,15 @@ def _tensors(known: Clue) -> Constraint:
 
 
 def _int(known: Clue) -> Constraint:
-    least = _MIN_INT if known.low is None else int(known.low)
-    most = max(_MAX_INT, least + 3) if known.high is None else max(int(known.high), least)
-    return Int(min=least, max=most, size=known.size, axis_of=known.axis_of)
+    low = _DEFAULT_MIN_INT if known.low is None else int(known.low)
+    high = max(_DEFAULT_MAX_INT, low + 3) if known.high is None else max(int(known.high), low)
+    return Int(min=low, max=high, size=known.size, axis_of=known.axis_of)
 
 
 def _float(known: Clue) -> Constraint:
-    least = 0.0 if known.low is None else float(known.low)
-    most = max(1.0, least * 2) if known.high is None else max(float(known.high), least)
-    return Float(min=least, max=most)
+    low = 0.0 if known.low is None else float(known.low)
+    high = max(1.0, low * 2) if known.high is None else max(float(known.high), low)
+    return Float(min=low, max=high)
 
 
 def _number(known: Clue) -> Constraint:
@@ -163,12 +165,12 @@ def _number(known: Clue) -> Constraint:
 
 
 def _ints(known: Clue) -> Constraint:
-    least = 1 if known.low is None else int(known.low)
-    most = max(_MAX_SIZE, least + 1) if known.high is None else max(int(known.high), least)
+    low = 1 if known.low is None else int(known.low)
+    high = max(_DEFAULT_MAX_ELEMENT, low + 1) if known.high is None else max(int(known.high), low)
     return Ints(
         length=known.length or (1, 4),
-        min=least,
-        max=most,
+        min=low,
+        max=high,
         length_of=known.length_of,
         axes_of=known.axis_of,
         increasing=known.increasing,
@@ -182,12 +184,12 @@ def _list_of(item: Callable[[Clue], Constraint]) -> Callable[[Clue], Constraint]
 
 
 def _shape_item(known: Clue) -> Constraint:
-    del known  # what is said of the list's length is not said of the shapes in it
+    del known  # the clue is about the list, not about the shapes in it
     return Ints(length=(0, 3), min=1, max=4)
 
 
-def _members(*values: Value) -> Callable[[Clue], Constraint]:
-    return lambda known: OneOf(values)  # noqa: ARG005 - every maker has one form
+def _one_of(*values: Value) -> Callable[[Clue], Constraint]:
+    return lambda known: OneOf(values)  # noqa: ARG005 - all makers have one signature
 
 
 def _dtype(known: Clue) -> Constraint:
@@ -199,7 +201,7 @@ def _dtype(known: Clue) -> Constraint:
     return Dtype(names, known.dtype_of)
 
 
-def _text(known: Clue) -> Constraint:
+def _string(known: Clue) -> Constraint:
     del known
     return String()
 
@@ -212,16 +214,16 @@ _MAKERS: dict[Structure, Callable[[Clue], Constraint]] = {
     Structure.INTS: _ints,
     Structure.FLOAT: _float,
     Structure.FLOATS: _list_of(_float),
-    Structure.BOOL: lambda known: Bool(),  # noqa: ARG005 - every maker has one form
+    Structure.BOOL: lambda known: Bool(),  # noqa: ARG005 - all makers have one signature
     Structure.BOOLS: _list_of(lambda known: Bool()),  # noqa: ARG005 - as above
-    Structure.STRING: _text,
-    Structure.STRINGS: _list_of(_text),
+    Structure.STRING: _string,
+    Structure.STRINGS: _list_of(_string),
     Structure.DTYPE: _dtype,
     Structure.DTYPES: _list_of(_dtype),
     Structure.SHAPES: _list_of(_shape_item),
-    Structure.DEVICE: _members(LiteralValue("cpu")),
-    Structure.LAYOUT: _members(MemberValue("torch.strided")),
-    Structure.FORMAT: _members(
+    Structure.DEVICE: _one_of(LiteralValue("cpu")),
+    Structure.LAYOUT: _one_of(MemberValue("torch.strided")),
+    Structure.FORMAT: _one_of(
         MemberValue("torch.contiguous_format"), MemberValue("torch.preserve_format")
     ),
 }

@@ -1,4 +1,4 @@
-"""Shapes as people write them: `[batch, in_height, in_width, channels]`, `(N, C_{in}, 3)`."""
+"""Shapes in prose: `[batch, in_height, in_width, channels]`, `(N, C_{in}, 3)`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def without_markup(text: str) -> str:
 
 
 def shapes_in(text: str) -> Iterable[tuple[Dim, ...] | int]:
-    """Yield the shapes written in a text; of one with dots, the least number of dimensions."""
+    """Yield the shapes in a text; for one with dots, the minimum number of dimensions."""
     for match in _BRACKETED.finditer(text):
         parts = [part.strip() for part in match.group(1).split(",")]
         if parts[-1] == "":

@@ -109,8 +109,8 @@ def test_learning_twice_writes_the_same_file(tmp_path: Path, sentences: Path) ->
     ("text", "message"),
     [
         ("{", "s.jsonl:1: not JSON"),
-        ('{"api": "a"}', "s.jsonl:1: 'library' is missing. Give 'library' a text"),
-        ("", "no labelled sentence in it"),
+        ('{"api": "a"}', "s.jsonl:1: 'library' is missing. Set 'library' to a string"),
+        ("", "has no labelled sentence"),
         ("\udcff", "not UTF-8 text (byte 0)"),
     ],
 )
@@ -131,8 +131,8 @@ def test_learn_refuses_a_malformed_file_and_says_what_to_do(
     ("changes", "message"),
     [
         ({"library": "theano"}, "has no rules for its documentation"),
-        ({"library": "../pytorch"}, "letters, digits, '-' and '_' are expected"),
-        ({"description": 7}, "docs.jsonl:1: description = 7. A text is expected"),
+        ({"library": "../pytorch"}, "a name may have letters, digits, '-' and '_' only"),
+        ({"description": 7}, "docs.jsonl:1: description = 7. Use a string or null"),
     ],
 )
 def test_extract_refuses_what_it_cannot_read_and_writes_nothing(
@@ -164,7 +164,7 @@ def test_a_damaged_rule_file_is_named_with_its_line(
     assert code == ExitCode.USAGE
     message = capsys.readouterr().err
     assert "own-library.jsonl: line" in message
-    assert "Write it again with `ciguard api learn`" in message
+    assert "Regenerate the file with `ciguard api learn`" in message
 
 
 def test_an_output_that_cannot_be_written_is_an_error_of_the_user(

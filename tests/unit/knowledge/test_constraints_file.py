@@ -20,7 +20,7 @@ from ciguard.knowledge import (
     read_provenance,
     understand,
 )
-from ciguard.knowledge.references import digest_of, referred, without_words
+from ciguard.knowledge.references import digest_of, with_digest, without_prose
 from ciguard.values import Int
 
 ORIGIN = Provenance(
@@ -41,9 +41,9 @@ def as_facts(record: ApiRecord) -> Api:
     api = understand(record)
     return replace(
         api,
-        record=without_words(record),
+        record=without_prose(record),
         parameters=tuple(
-            replace(p, evidence=tuple(map(referred, p.evidence))) for p in api.parameters
+            replace(p, evidence=tuple(map(with_digest, p.evidence))) for p in api.parameters
         ),
     )
 
@@ -56,7 +56,7 @@ def test_what_is_known_comes_back_from_the_file() -> None:
     back = read_constraints(lines(), name="file")
 
     assert back.provenance == ORIGIN
-    assert back.records == {record.api: without_words(record) for record in in_order()}
+    assert back.records == {record.api: without_prose(record) for record in in_order()}
     assert back.skipped == LOST
     assert [back.api(name) for name in back.records] == list(map(as_facts, in_order()))
 
@@ -90,7 +90,7 @@ def test_a_file_refers_to_the_sentences_of_documentation_and_quotes_none() -> No
     assert sentences
     assert not any(sentence in written for sentence in sentences)
     assert not any(f'"{key}":' in written for key in ("doc", "doc_type", "unread"))
-    # Whoever has the library finds what is referred to by its digest.
+    # Whoever has the library finds what is with_digest to by its digest.
     words = [e for r in ALL for p in understand(r).parameters for e in p.evidence if e.text]
     found = [e for r in ALL for p in as_facts(r).parameters for e in p.evidence if e.digest]
     assert found
@@ -131,21 +131,21 @@ def changed(number: int, **changes: object) -> list[str]:
 @pytest.mark.parametrize(
     ("written", "complaint"),
     [
-        ([], "f.jsonl:1: no JSON"),
-        (["\n"], "f.jsonl:1: no JSON"),
-        (["[]\n"], "f.jsonl:1: no JSON object"),
-        (["[" * 100_000 + "\n"], "f.jsonl:1: no JSON"),
+        ([], "f.jsonl:1: not JSON"),
+        (["\n"], "f.jsonl:1: not JSON"),
+        (["[]\n"], "f.jsonl:1: not a JSON object"),
+        (["[" * 100_000 + "\n"], "f.jsonl:1: not JSON"),
         (['{"a": 1}\n'], "f.jsonl:1: the key 'schema' is missing"),
         (changed(0, schema=CONSTRAINTS_SCHEMA + 1), f"schema = {CONSTRAINTS_SCHEMA + 1}: this"),
-        (changed(0, schema=1), "schema = 1: this ciguard reads 2"),
-        (changed(0, library=3), "f.jsonl:1: the key 'library' is missing or no text"),
-        (changed(0, apis="many"), "f.jsonl:1: the key 'apis' is missing or no number"),
-        (lines()[:-2], "f.jsonl:1: apis = 6, but 5 follow"),
-        ([*lines()[:2], *lines()[1:]], "f.jsonl:3: 'tensorflow.io.gfile.rmtree' stands"),
+        (changed(0, schema=1), "schema = 1: this version of ciguard reads 2"),
+        (changed(0, library=3), "f.jsonl:1: the key 'library' is missing or not a string"),
+        (changed(0, apis="many"), "f.jsonl:1: the key 'apis' is missing or not an integer"),
+        (lines()[:-2], "f.jsonl:1: apis = 6, but the file has 5"),
+        ([*lines()[:2], *lines()[1:]], "f.jsonl:3: 'tensorflow.io.gfile.rmtree' appears twice"),
         (changed(2, kind="wizard"), "f.jsonl:3: not an API record"),
         (changed(2, parameters=None), "f.jsonl:3: not an API record"),
         (changed(2, parameters=[5]), "f.jsonl:3: not an API record"),
-        ([*lines()[:1], '{"api": "\x1b[31m\n'], "f.jsonl:2: no JSON"),
+        ([*lines()[:1], '{"api": "\x1b[31m\n'], "f.jsonl:2: not JSON"),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_refused_with_file_line_and_remedy(
@@ -176,4 +176,4 @@ def test_what_is_known_of_thousands_of_apis_comes_back_whole() -> None:
 
     back = read_constraints(written, name="file")
 
-    assert [back.api(record.api).record for record in many] == [*map(without_words, many)]
+    assert [back.api(record.api).record for record in many] == [*map(without_prose, many)]

@@ -17,7 +17,7 @@ from ciguard.knowledge import (
     read_constraints,
     understand,
 )
-from ciguard.knowledge.references import without_words
+from ciguard.knowledge.references import without_prose
 from ciguard.oracles import documentation_findings
 from ciguard.values import Tensor, in_words
 
@@ -65,7 +65,7 @@ def test_any_record_is_understood_written_read_and_put_into_words(record: ApiRec
     back = read_constraints(lines, name="file").api(record.api)
 
     assert [p.constraint for p in back.parameters] == [p.constraint for p in api.parameters]
-    assert back.record == without_words(record)
+    assert back.record == without_prose(record)
     assert all(in_words(p.constraint) for p in api.parameters)
     assert isinstance(documentation_findings([record], "lib"), list)
 

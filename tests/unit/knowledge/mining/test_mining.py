@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.knowledge.mining.annotations import AnnotatedSentence, Labels
-from ciguard.knowledge.mining.mine import frequent, rows_of
+from ciguard.knowledge.mining.mine import frequent_patterns, group_sentences
 from ciguard.knowledge.mining.structure import GappedSequences, Pattern
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ def test_matching_finds_a_place_whenever_there_is_one(pattern: Pattern, words: P
 def test_every_pattern_found_matches_exactly_the_rows_it_says(
     sentences: list[tuple[Pattern, bool]], min_support: int
 ) -> None:
-    rows = rows_of(
+    rows = group_sentences(
         AnnotatedSentence(words, BOOL if is_bool else NOTHING) for words, is_bool in sentences
     )
 
-    for pattern, numbers in frequent(rows, min_support):
+    for pattern, numbers in frequent_patterns(rows, min_support):
         where = [n for n, row in enumerate(rows) if contains(pattern, row.words)]
         if pattern[-1] == "$":
             # The end is looked for from where the pattern first matches.
@@ -80,22 +80,24 @@ def test_every_pattern_found_matches_exactly_the_rows_it_says(
 
 
 def test_of_patterns_that_match_the_same_sentences_the_smallest_is_kept() -> None:
-    rows = rows_of([sample("whether to x", BOOL), sample("whether to y", BOOL), sample("to z")])
+    rows = group_sentences(
+        [sample("whether to x", BOOL), sample("whether to y", BOOL), sample("to z")]
+    )
 
-    patterns = {pattern for pattern, _ in frequent(rows, 2)}
+    patterns = {pattern for pattern, _ in frequent_patterns(rows, 2)}
 
     assert ("whether",) in patterns
     assert ("whether", "to") not in patterns
 
 
 def test_a_pattern_that_decides_everything_grows_no_longer() -> None:
-    rows = rows_of([sample("a b c", BOOL), sample("a b d", BOOL), sample("a e", BOOL)])
+    rows = group_sentences([sample("a b c", BOOL), sample("a b d", BOOL), sample("a e", BOOL)])
 
-    assert max(len(p) for p, _ in frequent(rows, 2) if p[0] != "^") == 1
+    assert max(len(p) for p, _ in frequent_patterns(rows, 2) if p[0] != "^") == 1
 
 
 def test_a_sentence_met_four_times_weighs_twice_as_much_as_one_met_once() -> None:
-    rows = rows_of([sample("a", BOOL), sample("a"), *[sample("a", BOOL)] * 2, sample("b")])
+    rows = group_sentences([sample("a", BOOL), sample("a"), *[sample("a", BOOL)] * 2, sample("b")])
 
     assert [(row.words, row.weight) for row in rows] == [(("a",), 2.0), (("b",), 1.0)]
     assert rows[0].labels == {BOOL: 1.5, NOTHING: 0.5}

@@ -64,21 +64,21 @@ def test_a_span_that_is_not_in_the_text_is_found_by_its_words() -> None:
         parameter_texts([json.dumps(INPUT)], name="d"),
     )
 
-    assert [one.words[-1] for one in samples["pytorch", "torch.f", "x"]] == ["D_STRUCTURE"]
+    assert [sentence.words[-1] for sentence in samples["pytorch", "torch.f", "x"]] == ["D_STRUCTURE"]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"library": None}, "f:1: 'library' is missing. Give 'library' a text"),
-        ({"api": 7}, "f:1: api = 7. A text is expected"),
+        ({"library": None}, "f:1: 'library' is missing. Set 'library' to a string"),
+        ({"api": 7}, "f:1: api = 7. Use a string or null"),
         ({"source": "body"}, "f:1: source = 'body'. Known: description, doc_dtype, default"),
         ({"source": []}, "f:1: source = []. Known: description"),
         ({"abstract": []}, None),
-        ({"abstract": [1]}, "f:1: abstract = [1]. An object is expected"),
+        ({"abstract": [1]}, "f:1: abstract = [1]. Use an object"),
         ({"abstract": {"colour": []}}, "f:1: abstract.colour = []. Known fields: dtype"),
-        ({"concrete": {"dtype": "int"}}, "f:1: concrete.dtype = 'int'. A list of texts"),
-        ({"concrete": {"dtype": [1] * 99}}, "…. A list of texts is expected"),
+        ({"concrete": {"dtype": "int"}}, "f:1: concrete.dtype = 'int'. Use a list of strings"),
+        ({"concrete": {"dtype": [1] * 99}}, "…. Use a list of strings"),
     ],
 )
 def test_a_malformed_sentence_names_file_line_key_value_and_remedy(

@@ -74,7 +74,7 @@ def test_an_argument_that_the_target_cannot_build_says_nothing_but_of_its_dtype(
     known = experience(({"x": tensor(2, dtype="float64"), "y": tensor(2)}, unbuilt))
 
     assert known.counts == {"x": {"dtype:float64": [0, 1]}}
-    assert not known.said
+    assert not known.messages
 
 
 def test_a_choice_that_crashes_stays_as_likely_as_one_that_passes() -> None:
