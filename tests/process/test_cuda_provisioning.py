@@ -97,7 +97,9 @@ def test_a_device_beyond_those_of_the_job_is_an_error_before_anything_is_install
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-8932f937")
     steps: list[str] = []
 
-    with pytest.raises(ProvisioningError, match="cuda:1 is not among the 1 GPUs of CUDA_VISIBLE_DEVICES="):
+    with pytest.raises(
+        ProvisioningError, match="cuda:1 is not among the 1 GPUs of CUDA_VISIBLE_DEVICES="
+    ):
         provisioned("tiny==1.0 + numpy@cuda:1", steps=steps)
 
     assert steps == []

@@ -209,21 +209,21 @@ def test_names_are_valid_and_unique(good: Any) -> None:
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        ("subclassed model", "is a subclass of keras.Model, which is code"),
-        ("own layer", "layer 'odd': its class __main__.Own is none of keras.layers"),
+        ("subclassed model", "is a subclass of keras.Model, which cannot be stored"),
+        ("own layer", "layer 'odd': its class __main__.Own is not in keras.layers"),
         ("lambda", "layer 'odd': Lambda runs code"),
         ("several outputs", "layer 'odd': it has 3 outputs instead of one"),
-        ("operation", "layer 'exp': it is the operation Exp and no layer: use one of keras.layers"),
-        ("training", "layer 'odd': it is called with training=True: only tensors"),
+        ("operation", "layer 'exp': it is the operation Exp, not a layer: use one of"),
+        ("training", "layer 'odd': its call has training=True, but only"),
         ("ranks", "layer 'add': it is the operation Add"),
-        ("initial states", "layer 'odd': it is called with initial_state="),
-        ("dynamic", "layer 'input_layer': shape (None, None, 2) has a dimension that is not fixed"),
-        ("not built", "it was never built: begin it with keras.Input(shape)"),
+        ("initial states", "layer 'odd': its call has initial_state="),
+        ("dynamic", "layer 'input_layer': the shape (None, None, 2) is dynamic"),
+        ("not built", "it was never built: add keras.Input(shape)"),
         ("own activation", "layer 'odd': an argument of its constructor is the function"),
         ("own regulariser", "layer 'odd': an argument of its constructor is the Penalty"),
         ("dtype", "layer 'odd': it computes in mixed_float16, not in float32"),
-        ("text", "layer 'odd': texts are not supported"),
-        ("tied", "layer 'odd': it has a weight in common with 'dense'"),
+        ("text", "layer 'odd': strings are not supported"),
+        ("tied", "layer 'odd': it shares a weight with 'dense'"),
     ],
 )
 def test_what_is_no_graph_is_refused_by_name(refusals: Any, model: str, why: str) -> None:
@@ -389,7 +389,7 @@ def test_a_download_that_fails_tells_the_remedy(dispatcher: Dispatcher, tmp_path
         ("own.py:dies", "its process died of signal 11"),
         ("own.py:reads", "PermissionError"),
         ("own.py:calls_home", "PermissionError"),
-        ("own.py:returns_nothing", "returns NoneType, no keras.Model"),
+        ("own.py:returns_nothing", "returns NoneType, not a keras.Model"),
         ("own.py:leaves", "cannot be read"),
         ("odd.py", "DATA = 'whales' of its script is no kind of data. Known: digits, images"),
         ("broken.keras", "broken.keras"),
@@ -419,4 +419,4 @@ def test_a_file_that_workers_may_not_read_is_told(dispatcher: Dispatcher, tmp_pa
 
     assert isinstance(failed, str)
     assert "hidden.py" in failed
-    assert "PermissionError" in failed or "lies where workers may not read" in failed
+    assert "PermissionError" in failed or "workers have no access" in failed

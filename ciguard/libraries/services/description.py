@@ -1,4 +1,4 @@
-"""Clients of cognitive services: what asks them is tested, an application."""
+"""Descriptions of the clients of cognitive services, whose users, applications, are tested."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MODULES = (
         "azure.cognitiveservices.vision.computervision",
     ),
 )
-"""Distributions, and what they are imported by."""
+"""Distributions with their import names."""
 
-CLIENTS = tuple(
+CLIENTS = tuple(  # one library per client
     Library(
         name=name,
         distributions=(name,),

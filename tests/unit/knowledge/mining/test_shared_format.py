@@ -64,7 +64,9 @@ def test_a_span_that_is_not_in_the_text_is_found_by_its_words() -> None:
         parameter_texts([json.dumps(INPUT)], name="d"),
     )
 
-    assert [sentence.words[-1] for sentence in samples["pytorch", "torch.f", "x"]] == ["D_STRUCTURE"]
+    assert [sentence.words[-1] for sentence in samples["pytorch", "torch.f", "x"]] == [
+        "D_STRUCTURE"
+    ]
 
 
 @pytest.mark.parametrize(

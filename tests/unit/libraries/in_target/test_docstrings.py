@@ -168,16 +168,16 @@ def test_items_of_other_manuals_are_read_too() -> None:
 
 
 def test_a_line_that_begins_with_a_parameter_and_is_no_item_is_unread() -> None:
-    assert docstrings.unread(MANUAL, {"x", "sizes", "dim", "other", "count"}) == [
+    assert docstrings.unparsed_lines(MANUAL, {"x", "sizes", "dim", "other", "count"}) == [
         "count of the parts"
     ]
-    assert docstrings.unread(MANUAL, {"x", "sizes"}) == []
+    assert docstrings.unparsed_lines(MANUAL, {"x", "sizes"}) == []
 
 
 def test_names_that_only_the_section_knows_are_strangers() -> None:
     # `alpha` stands in the signature that the docstring begins with.
-    assert docstrings.strangers(GOOGLE, {"input", "other", "out"}) == ["a", "b"]
-    assert docstrings.strangers(REST, {"data"}) == ["size"]
+    assert docstrings.undeclared_parameters(GOOGLE, {"input", "other", "out"}) == ["a", "b"]
+    assert docstrings.undeclared_parameters(REST, {"data"}) == ["size"]
 
 
 def test_parameters_of_a_further_overload_are_no_strangers() -> None:
@@ -185,7 +185,7 @@ def test_parameters_of_a_further_overload_are_no_strangers() -> None:
         "max(input) -> Tensor\n\nArgs:\n    input: x\n    dim: y\n\n.. function:: max(input, dim)\n"
     )
 
-    assert docstrings.strangers(doc, {"input"}) == []
+    assert docstrings.undeclared_parameters(doc, {"input"}) == []
 
 
 def test_a_signature_of_brackets_without_end_is_none() -> None:

@@ -129,23 +129,23 @@ def test_a_module_that_this_version_lacks_is_no_loss_and_one_that_breaks_is(
     (tmp_path / "planted_breaks.py").write_text("import planted_no_such_thing\n", "utf-8")
     (tmp_path / "planted_raises.py").write_text("raise OSError('no disk')\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    lost: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
 
     names = ["json", "planted_absent", "planted_absent.part", "planted_breaks", "planted_raises"]
-    found = [name for name, _ in introspection.modules(names, lost=lost)]
+    found = [name for name, _ in introspection.modules(names, lost=failures)]
 
     assert found == ["json"]
-    assert [item["skipped"] for item in lost] == ["planted_breaks", "planted_raises"]
-    assert lost[1]["reason"] == "OSError: no disk"
+    assert [item["skipped"] for item in failures] == ["planted_breaks", "planted_raises"]
+    assert failures[1]["reason"] == "OSError: no disk"
 
 
 def test_a_part_that_raises_when_it_is_looked_at_is_lost() -> None:
     root = types.ModuleType("lib")
     root.__dict__["__all__"] = ["present", "absent"]
     root.__dict__["present"] = 1
-    lost: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
 
-    found = list(introspection.walk(root, enter=lambda *_: True, lost=lost))
+    found = list(introspection.walk(root, enter=lambda *_: True, lost=failures))
 
     assert found == [("lib.present", 1)]
-    assert [item["skipped"] for item in lost] == ["lib.absent"]
+    assert [item["skipped"] for item in failures] == ["lib.absent"]
