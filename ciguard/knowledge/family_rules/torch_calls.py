@@ -1,4 +1,4 @@
-"""Families of torch functions, tensor methods and layers."""
+"""Rules for torch's functions, tensor methods and layers."""
 
 from __future__ import annotations
 

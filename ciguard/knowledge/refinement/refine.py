@@ -5,7 +5,7 @@ keeps the messages of rejections and a few calls that passed. `refined` turns it
 constraints, and `refinements` explains what was learned. All of it is plain data that a run stores.
 
 A call that crashes, hangs or raises an internal error counts as passed: validation accepted it, and
-the choices that led there must_be_passed never become rarer.
+the choices that led there must never become rarer.
 """
 
 from __future__ import annotations

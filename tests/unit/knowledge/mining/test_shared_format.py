@@ -34,7 +34,7 @@ INPUT = {
 }
 
 
-def test_a_labelled_span_is_carried_over_to_the_whole_sentence() -> None:
+def test_the_label_of_a_span_applies_to_the_whole_sentence() -> None:
     spans = annotated_spans([json.dumps(SENTENCE)], name="s")
     texts = parameter_texts([json.dumps(INPUT)], name="d")
 
@@ -45,22 +45,22 @@ def test_a_labelled_span_is_carried_over_to_the_whole_sentence() -> None:
     assert only.labels == {("structure", "D_STRUCTURE")}
 
 
-def test_without_the_documentation_a_span_is_a_sentence() -> None:
+def test_a_span_counts_as_a_sentence_without_the_documentation() -> None:
     default = {**SENTENCE, "source": "default", "sentence": "True", "abstract": {}, "concrete": {}}
 
     samples = training_samples(
         annotated_spans([json.dumps(SENTENCE), "", json.dumps(default)], name="s")
     )
 
-    words = [one.words for one in samples["pytorch", "torch.f", "x"]]
+    words = [sentence.words for sentence in samples["pytorch", "torch.f", "x"]]
     assert words == [("the", "input", "D_STRUCTURE"), ("DEFAULT", "CONSTANT_BOOL")]
 
 
-def test_a_span_that_is_not_in_the_text_is_found_by_its_words() -> None:
-    lost = {**SENTENCE, "sentence": None}
+def test_a_span_missing_in_the_text_is_matched_by_its_words() -> None:
+    without_text = {**SENTENCE, "sentence": None}
 
     samples = training_samples(
-        annotated_spans([json.dumps(lost)], name="s"),
+        annotated_spans([json.dumps(without_text)], name="s"),
         parameter_texts([json.dumps(INPUT)], name="d"),
     )
 
@@ -97,7 +97,7 @@ def test_a_malformed_sentence_names_file_line_key_value_and_remedy(
 
 
 @pytest.mark.parametrize("line", ["{", "[]", "7", "[" * 100_000, '{"library": "x"}', "\x00"])
-def test_a_line_that_is_no_object_is_refused(line: str) -> None:
+def test_a_line_that_is_not_an_object_is_rejected(line: str) -> None:
     with pytest.raises(CiguardError, match=r"^d:2: "):
         list(parameter_texts(["", line], name="d"))
 
@@ -110,11 +110,11 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.sampled_from([*SENTENCE, *INPUT]), JSON))
 @pytest.mark.lengthy
-def test_any_object_is_read_or_refused(record: dict[str, object]) -> None:
+def test_any_object_is_read_or_rejected(record: dict[str, object]) -> None:
     for read in (annotated_spans, parameter_texts):
         with contextlib.suppress(CiguardError):
             assert list(read([json.dumps({**SENTENCE, **record})], name="f"))
 
 
-def test_sources_have_the_names_of_the_format() -> None:
+def test_text_sources_have_the_names_of_the_file_format() -> None:
     assert [*TextSource] == ["description", "doc_dtype", "default"]
