@@ -44,7 +44,7 @@ class Parameter:
     given: float = 1.0
     """Relative frequency with which calls pass an optional parameter, learned from outcomes."""
     is_generated: bool = True
-    """False if no case can hold its values: callables, generators, open handles."""
+    """False if no case can contain its values: callables, generators, open handles."""
     evidence: tuple[ConstraintEvidence, ...] = ()
     """Evidence for the constraint, one item per aspect."""
 

@@ -26,7 +26,7 @@ _ALSO_ACCEPTED: dict[S, set[S]] = {
     S.FLOAT: {S.INT},
     S.INTS: {S.INT, S.TENSOR, S.FLOATS, S.SHAPES},
     S.FLOATS: {S.FLOAT, S.INTS, S.TENSOR},
-    # torch's hints say `int` for a dtype, which is what TorchScript makes of it.
+    # torch's hints have `int` for a dtype, as TorchScript represents dtypes by ints.
     S.DTYPE: {S.STRING, S.INT},
     S.DEVICE: {S.STRING, S.INT},
 }
@@ -96,7 +96,7 @@ def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, s
         actual = literal(parameter.default)
     except ValueError:
         return
-    # None mostly stands for "chosen below", and the description says what is chosen.
+    # None mostly means that the function chooses a value, which the description states.
     if actual is None or isinstance(actual, tuple | list | dict):
         return
     if claims and not any(_is_equal_default(actual, claim.group(1)) for claim in claims):

@@ -17,7 +17,7 @@ _DTYPE = re.compile(
 )
 _RANGE_ABOVE_DEFAULT = 3
 _MAX_ORDINARY_DEFAULT = 16
-"""Largest default that lies in a range; larger ones are special values (`ignore_index=-100`)."""
+"""Largest magnitude of an ordinary default; others are special values (`ignore_index=-100`)."""
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:

@@ -1,4 +1,4 @@
-"""Clues that hold for all operators of a family, such as convolutions, pooling or sparse tensors.
+"""Clues for all operators of a family, such as convolutions, pooling or sparse tensors.
 
 Which shapes belong together is common knowledge of the field. Documentation states it in prose that
 no phrase rule can read. A rule is a pattern of the API's name, a pattern of the parameter's name,

@@ -36,7 +36,7 @@ def inputs(record: ApiRecord) -> tuple[Parameter, ...]:
     names = [item.name for item in record.inputs if _is_positional_input(item)] or ["input"]
     name = record.api.rsplit(".", 1)[-1]
     lead = PREFIX + names[0]
-    further = [_further_input(name, other, lead) for other in names[1:]]
+    further = [_further_input(name, further_name, lead) for further_name in names[1:]]
     return tuple(
         Parameter(name=PREFIX + input_name, constraint=constraint)
         for input_name, constraint in zip(names, [_first_input(record), *further], strict=True)

@@ -67,9 +67,9 @@ def _with_preferred_repeated(allowed: tuple[Value, ...], ranked: list[Clue]) -> 
 
     These mostly work without any further argument.
     """
-    named = [value for clue in ranked[1:] for value in clue.allowed]
+    weaker_values = [value for clue in ranked[1:] for value in clue.allowed]
     distinct = dict.fromkeys(allowed)
-    preferred = tuple(value for value in distinct if value in named)
+    preferred = tuple(value for value in distinct if value in weaker_values)
     return (
         allowed if len(preferred) == len(distinct) else (*preferred * _PREFERRED_REPEATS, *allowed)
     )

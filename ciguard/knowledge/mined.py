@@ -197,7 +197,7 @@ def _range(values: _Values) -> _Fields:
         opening, low, high, closing = match.groups()
         limits = {}
         if low != "-inf":
-            # An open limit beside infinity, as in `positive`, is stated for whole numbers.
+            # `positive` is an open limit with infinity: it is stated for integers.
             limits["low"] = float(low) + (1 if opening == "(" and high == "inf" else 0)
         if high != "inf":
             limits["high"] = float(high) - (1 if closing == ")" and low == "-inf" else 0)

@@ -1,4 +1,4 @@
-"""Digests that stand for quoted documentation in stored files.
+"""Digests that replace quoted documentation in stored files.
 
 A file stores facts and a digest of the text that each was read from, not the text itself. With the
 library installed, the text can be found again: `understand` reads it from the same docstrings.

@@ -41,9 +41,9 @@ def shapes_in(text: str) -> Iterable[tuple[Dim, ...] | int]:
             yield len(parts) - 1
             continue
         dims = [_dim(part) for part in parts]
-        known = tuple(dim for dim in dims if dim is not None)
-        if known and len(known) == len(dims):
-            yield known
+        shape = tuple(dim for dim in dims if dim is not None)
+        if shape and len(shape) == len(dims):
+            yield shape
 
 
 def _dim(text: str) -> Dim | None:

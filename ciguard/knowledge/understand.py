@@ -55,12 +55,12 @@ def understand(record: ApiRecord, learned: Mapping[str, Sequence[Clue]] | None =
     merged = {
         p.name: merge([*_clues(record, p), *learned.get(p.name, ())]) for p in record.parameters
     }
-    known = {name: clue for name, (clue, _) in merged.items()}
-    lead = _leading_tensor(record, known)
+    clues = {name: clue for name, (clue, _) in merged.items()}
+    lead = _leading_tensor(record, clues)
     parameters = tuple(
         _parameter(
             parameter,
-            _resolved(parameter.name, known, lead),
+            _resolved(parameter.name, clues, lead),
             merged[parameter.name][1],
             lacks=record.lacks,
         )
@@ -73,28 +73,28 @@ def _clues(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     return [clue for reader in READERS for clue in reader(record, parameter)]
 
 
-def _leading_tensor(record: ApiRecord, known: dict[str, Clue]) -> str:
+def _leading_tensor(record: ApiRecord, clues: dict[str, Clue]) -> str:
     """Return the first parameter that is certainly a tensor, else the first that may be one."""
-    shaped = [p.name for p in record.parameters if _SHAPED & set(known[p.name].structures)]
+    shaped = [p.name for p in record.parameters if _SHAPED & set(clues[p.name].structures)]
     required = [p.name for p in record.parameters if p.required and p.name in shaped]
-    unknown = [p.name for p in record.parameters if p.required and not known[p.name].structures]
+    unknown = [p.name for p in record.parameters if p.required and not clues[p.name].structures]
     return next(iter([*required, *shaped, *unknown]), "")
 
 
-def _resolved(name: str, known: dict[str, Clue], lead: str) -> Clue:
+def _resolved(name: str, clues: dict[str, Clue], lead: str) -> Clue:
     """Return the clue with references to the leading tensor resolved, and dangling ones dropped.
 
     A tensor without a known shape mostly has that of the leading tensor, or broadcasts with it.
     """
-    clue = known[name]
+    clue = clues[name]
     resolved: dict[str, Any] = {"shape": _resolved_shape(clue.shape, lead)}
     for field in _REFERENCES:
         target = getattr(clue, field)
         target = lead if target == LEAD else target
         # Drop references to the parameter itself and to parameters of other overloads.
-        resolved[field] = "" if target == name or target not in known else target
+        resolved[field] = "" if target == name or target not in clues else target
     clue = replace(clue, **resolved)
-    if not lead or name == lead or known[lead].structures == (Structure.TENSORS,):
+    if not lead or name == lead or clues[lead].structures == (Structure.TENSORS,):
         return clue
     has_known_shape = clue.ndim or clue.shape is not None or clue.shape_of or clue.broadcast_with
     is_tensor = bool(_SHAPED & set(clue.structures)) or not clue.structures

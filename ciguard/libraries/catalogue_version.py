@@ -26,9 +26,9 @@ _NAME = re.compile(r"\w+")
 def description_version(library: Library) -> str:
     """Return a digest of the code that describes a library; another digest, another catalogue.
 
-    It covers `catalogue.py` beside the adapter, else the adapter itself, the modules of this
-    package that it imports, and the name of the rules for the documentation. Code that builds
-    tensors or classifies errors does not count.
+    It covers `catalogue.py` in the adapter's folder, or else the adapter itself. It also covers the
+    modules of this package that they import, and the name of the rules for the documentation. Code
+    that builds tensors or classifies errors does not count.
     """
     catalogue = library.adapter.with_name("catalogue.py")
     entry = catalogue if catalogue.is_file() else library.adapter

@@ -26,7 +26,7 @@ class ForkPolicy(StrEnum):
     AFTER_USE = "after-use"
     """Always: forked children work, even after the parent has run operations."""
     AFTER_IMPORT = "after-import"
-    """Only before the first operation: later, threads of the library hold locks."""
+    """Only before the first operation: later, threads of the library own locks."""
     NEVER = "never"
     """Never: every worker is a new interpreter."""
 

@@ -156,8 +156,10 @@ def _libraries(
         )
         raise ProvisioningError(msg)
     if not requested and len(installed) > 1:
-        others = ", ".join(f"current[{library.name}]" for library in installed if library != chosen)
-        on_step(f"{target.name}: testing {chosen.name}; also installed: {others}")
+        other_targets = ", ".join(
+            f"current[{library.name}]" for library in installed if library != chosen
+        )
+        on_step(f"{target.name}: testing {chosen.name}; also installed: {other_targets}")
     return (chosen, *(library for library in installed if library.name in chosen.backends))
 
 

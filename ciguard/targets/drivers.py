@@ -49,8 +49,8 @@ _NEWEST_CUDA: tuple[tuple[int, Cuda], ...] = (
 )
 """First driver branches that support a CUDA version, newest first.
 
-A driver supports every minor version of a major one, so minor versions matter only where builds
-differ: only builds for CUDA 12.8 and later have code for GPUs of the Blackwell generation. Source:
+A driver supports every minor version of a major one. Minor versions matter only where builds
+differ: those for CUDA 12.8 and later have code for GPUs of the Blackwell generation. Source:
 NVIDIA, CUDA Toolkit release notes, driver versions for minor version compatibility.
 """
 

@@ -122,8 +122,8 @@ def backend_choice(libraries: tuple[Library, ...]) -> dict[str, str]:
     Args:
         libraries: the library under test, then its backends.
     """
-    under_test, *others = libraries
-    for backend in others:
+    under_test, *candidates = libraries
+    for backend in candidates:
         if backend.name in under_test.backends:
             return {under_test.backend_variable: backend.name, **backend.backend_environment}
     return {}
@@ -138,17 +138,17 @@ def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:
     """Return the paths that a worker must read for these entries, links resolved, none nested.
 
     The `.git` of a checkout contains the job's token (`actions/checkout` stores it there), and a
-    home folder contains keys. Of such a folder, hidden children are left out, and links that lead
-    out of it: a pull request can commit a link to a file with the job's token.
+    home folder contains keys. Of such a folder, hidden children are left out, and so are links out
+    of it, since a pull request can commit a link to a file with the job's token.
     """
     paths: set[Path] = set()
     for entry in entries:
         if not entry.exists():
             continue
         is_private = entry.is_dir() and ((entry / ".git").exists() or entry == home)
-        kept = _public_children(entry) if is_private else [entry]
-        paths.update(kept)
-        paths.update(path.resolve() for path in kept)
+        entry_paths = _public_children(entry) if is_private else [entry]
+        paths.update(entry_paths)
+        paths.update(path.resolve() for path in entry_paths)
     return tuple(sorted(path for path in paths if paths.isdisjoint(path.parents)))
 
 

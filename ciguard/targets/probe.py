@@ -61,7 +61,7 @@ def describe(imports: List[str], finds: List[str]) -> Dict[str, Any]:  # noqa: U
 
 
 def main() -> None:
-    """Write the description that the request in the first argument asks for."""
+    """Write the description for the request in the first argument."""
     # The folder of this script is first on the path and would shadow modules.
     del sys.path[0]
     request = json.loads(sys.argv[1])

@@ -110,7 +110,7 @@ def provision_all(
     """
     results: dict[str, Environment | ProvisioningError] = {}
     refreshed: set[object] = set()
-    known: dict[Path, Inspection] = {}
+    inspections: dict[Path, Inspection] = {}
     for name, target in zip(unique_names(targets), targets, strict=True):
         # Refresh a shared environment once: a second time would remove it under the first target.
         environment = (target.packages, target.device_class, target.python)
@@ -118,7 +118,7 @@ def provision_all(
         refreshed.add(environment)
         try:
             results[name] = provision(
-                target, on_step=on_step, refresh=refresh and is_first, known=known
+                target, on_step=on_step, refresh=refresh and is_first, known=inspections
             )
         except ProvisioningError as error:
             results[name] = error
@@ -182,11 +182,11 @@ def _install(
     if not creation.is_success:
         msg = (
             f"target {target.name!r}: cannot create an environment with Python {recipe.python}.\n"
-            f"{creation.complaint}\nInstall that Python, or name another version in the target."
+            f"{creation.error_output}\nInstall that Python, or name another version in the target."
         )
         raise ProvisioningError(msg)
     python = venv / "bin" / "python"
-    complaints = []
+    error_outputs = []
     for route in routes(recipe, find_links(os.environ)):
         on_step(f"{target.name}: installing from {route.name}")
         installed = run_uv(
@@ -201,18 +201,18 @@ def _install(
         )
         if installed.is_success:
             return python
-        log.info("%s from %s: %s", target.name, route.name, installed.complaint)
-        complaints.append(installed.complaint)
+        log.info("%s from %s: %s", target.name, route.name, installed.error_output)
+        error_outputs.append(installed.error_output)
     msg = (
-        f"target {target.name!r}: cannot install its packages.\n{complaints[-1]}\n"
-        f"{_install_remedy(complaints[-1], recipe)}"
+        f"target {target.name!r}: cannot install its packages.\n{error_outputs[-1]}\n"
+        f"{_install_remedy(error_outputs[-1], recipe)}"
     )
     raise ProvisioningError(msg)
 
 
-def _install_remedy(complaint: str, recipe: Recipe) -> str:
+def _install_remedy(error_output: str, recipe: Recipe) -> str:
     """Return what to try next, depending on the errors of uv."""
-    lowered = complaint.lower()
+    lowered = error_output.lower()
     if "no space left" in lowered or "disk quota" in lowered:
         return "Free disk space: 'ciguard targets prune' removes environments."
     if any(sign in lowered for sign in ("dns", "connect", "timed out", "failed to fetch")):

@@ -80,9 +80,9 @@ def _best_version(requirement: str, *, python: str, folder: Path) -> str:
     if resolution.is_success:
         pins = [line for line in pin_file.read_text(encoding="utf-8").splitlines() if "==" in line]
         return Version(pins[0].partition("==")[2].partition(";")[0].strip()).public
-    if _NO_SOLUTION in resolution.complaint:
+    if _NO_SOLUTION in resolution.error_output:
         return ""
-    msg = f"{requirement}: uv cannot list the versions.\n{resolution.complaint}"
+    msg = f"{requirement}: uv cannot list the versions.\n{resolution.error_output}"
     raise ProvisioningError(msg)
 
 

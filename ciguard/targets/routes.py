@@ -34,9 +34,9 @@ _CUDA_BACKENDS: dict[Cuda, tuple[str, ...]] = {
 }
 """uv's names of the builds that a driver supports, best first, by result of `cuda_of_driver`.
 
-uv's own `auto` is not used, since it falls back to CPU builds. torch has builds for CUDA 12.8 from
-2.7 to 2.11, and for CUDA 12.6 from 2.6 to 2.14. These drivers support the builds of older releases
-on PyPI, too.
+uv's own `auto` is not used, since it falls back to CPU builds. torch has builds for CUDA 12.8 in
+versions 2.7 to 2.11, and for CUDA 12.6 in versions 2.6 to 2.14. These drivers also support the
+builds of older releases on PyPI.
 """
 
 
@@ -68,7 +68,7 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[InstallRoute]:
         return
     requirement = Requirement(device_requirement)
     local = sorted(_wheels(requirement, links, python=recipe.python), key=_wheel_sort_key)
-    others = (
+    other_requirements = (
         tuple(text for text in recipe.requirements if text != device_requirement)
         + recipe.companions
     )
@@ -76,20 +76,24 @@ def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[InstallRoute]:
         for version in local[-1:]:
             extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
             pinned = f"{requirement.name}{extras}=={version}"
-            yield InstallRoute(name=f"find-links ({pinned})", requirements=(pinned, *others))
+            yield InstallRoute(
+                name=f"find-links ({pinned})", requirements=(pinned, *other_requirements)
+            )
     else:
         # A `+cpu` build is sorted above the plain one of the same version.
         cpu_builds = [version for version in local if version.local == CPU]
-        others += tuple(f"{requirement.name}!={version}" for version in cpu_builds)
+        other_requirements += tuple(f"{requirement.name}!={version}" for version in cpu_builds)
     for backend in _CUDA_BACKENDS[recipe.cuda] if recipe.cuda else (CPU,):
         yield InstallRoute(
             name=f"the index of {backend} builds",
-            requirements=(device_requirement, *others),
+            requirements=(device_requirement, *other_requirements),
             arguments=("--torch-backend", backend),
             # This index is often unreachable, and there is another route, so retry only once.
             variables=(("UV_HTTP_RETRIES", "1"),),
         )
-    yield InstallRoute(name="the package index", requirements=(device_requirement, *others))
+    yield InstallRoute(
+        name="the package index", requirements=(device_requirement, *other_requirements)
+    )
 
 
 def _has_device_builds(requirement: str) -> bool:

@@ -139,15 +139,15 @@ class EnvironmentSlot:
         Files that a killed uv still adds are removed the next time, since no record names them.
         """
         record = self.record()
-        kept = {_RECORD, Path(record["build"]).name} if record else set()
+        kept_names = {_RECORD, Path(record["build"]).name} if record else set()
         for entry in self.folder.iterdir():
-            if entry.name in kept:
+            if entry.name in kept_names:
                 continue
             if entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
             else:
                 entry.unlink(missing_ok=True)
-        if not kept:
+        if not kept_names:
             with contextlib.suppress(OSError):  # a killed uv may have added files again
                 self.folder.rmdir()
 

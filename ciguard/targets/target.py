@@ -129,7 +129,7 @@ class Target:
 def libraries_of(target: Target) -> tuple[Library, ...]:
     """Return the registered libraries among a target's packages, the one under test first.
 
-    A library comes before its backends, in whatever order they are written. `current` alone names
+    A library comes before its backends, independent of their order in the text. `current` alone has
     none: its library is known only after an inspection of the environment.
 
     Raises:
@@ -189,9 +189,9 @@ def unique_names(targets: Sequence[Target]) -> list[str]:
 
 
 def _no_library_message(target: Target) -> str:
-    known = [name for library in LIBRARIES.items().values() for name in library.distributions]
+    supported = [name for library in LIBRARIES.items().values() for name in library.distributions]
     names = distributions(target.packages)
-    hint = suggestion(names[0], known)
+    hint = suggestion(names[0], supported)
     return (
         f"target {target.name!r}: ciguard cannot test any of {', '.join(names)}.{hint} "
         "To test a package that extends a library, add the library, "

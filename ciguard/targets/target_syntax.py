@@ -96,6 +96,7 @@ class _Parser:
         self._variables: dict[str, str] = {}
 
     def target(self) -> Target:
+        """Return the target of the text."""
         package_words, options = self._separate(self._words())
         packages = self._packages(package_words)
         for option in options:
@@ -158,10 +159,14 @@ class _Parser:
         if len(packages) > 1 and any(isinstance(package, Active) for package in packages):
             self._fail("'current' is joined with packages", "name either it or packages")
         self._refuse_repetition(packages)
-        named = {_identity(package) for package in packages}
+        identities = {_identity(package) for package in packages}
         return (
             *packages,
-            *(package for package in self._backend_packages if _identity(package) not in named),
+            *(
+                package
+                for package in self._backend_packages
+                if _identity(package) not in identities
+            ),
         )
 
     def _refuse_repetition(self, packages: list[Package]) -> None:
@@ -211,8 +216,8 @@ class _Parser:
         backends = requirement.extras.intersection(library.backends if library else ())
         for backend in sorted(backends):
             self._backend_packages.append(Published(LIBRARIES.get(backend).distributions[0]))
-        kept = ",".join(sorted(requirement.extras - backends))
-        extras = f"[{kept}]" if kept else ""
+        extra_names = ",".join(sorted(requirement.extras - backends))
+        extras = f"[{extra_names}]" if extra_names else ""
         return Published(f"{name}{extras}{requirement.specifier}")
 
     def _read_option(self, word: str) -> None:
@@ -264,12 +269,12 @@ class _Parser:
                 remedy = "activate an environment with that version, or name a package"
                 self._fail("'current' cannot have another interpreter", remedy)
             return
-        library, *others = libraries
-        names = {other.name for other in others}
+        library, *backends = libraries
+        names = {backend.name for backend in backends}
         if library.backends and not names.intersection(library.backends):
             remedy = f"write e.g. {target.packages[0]} + {library.backends[-1]}"
-            known = ", ".join(library.backends)
-            self._fail(f"{library.name} needs a backend, one of {known}", remedy)
+            choices = ", ".join(library.backends)
+            self._fail(f"{library.name} needs a backend, one of {choices}", remedy)
 
     def _check_mode(self, mode: str, libraries: tuple[Library, ...]) -> None:
         """Raise an error if the library lacks the mode; for `current`, if all libraries lack it."""

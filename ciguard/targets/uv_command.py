@@ -45,7 +45,7 @@ class UvOutcome:
 
     returncode: int
     """Exit status of uv."""
-    complaint: str
+    error_output: str
     """Last lines of its error output, with secrets masked."""
 
     @property
@@ -83,7 +83,7 @@ def run_uv(
             lines.append(mask_secrets(line.rstrip()))
             if _PROGRESS.fullmatch(lines[-1]):
                 on_progress(_uncapitalised(lines[-1].strip()))
-    return UvOutcome(returncode=process.returncode, complaint=_complaint(lines))
+    return UvOutcome(returncode=process.returncode, error_output=_last_errors(lines))
 
 
 def uv_environment(outer: Mapping[str, str]) -> dict[str, str]:
@@ -129,7 +129,7 @@ def mask_secrets(text: str) -> str:
     return _QUERY_SECRET.sub(r"\1***", _USERINFO.sub("***@", text))
 
 
-def _complaint(lines: Sequence[str]) -> str:
+def _last_errors(lines: Sequence[str]) -> str:
     errors = [line for line in lines if line.strip() and not _PROGRESS_LINE.match(line)]
     return "\n".join(errors[-_TAIL_LINES:])
 

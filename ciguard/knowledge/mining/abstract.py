@@ -1,4 +1,4 @@
-"""Applies rules to the normal form of a sentence, which gives abstract constraints."""
+"""Applies rules to the normal form of a sentence and returns abstract constraints."""
 
 from __future__ import annotations
 

@@ -114,8 +114,8 @@ def transferred(
 ) -> Labels:
     """Return the equivalent abstract constraints in our normal form of a sentence.
 
-    A label has placeholders of the annotators' normal form, and also its concrete values. A
-    placeholder of ours is right if and only if it gives the same values.
+    A label has placeholders of the annotators' normal form, and also its concrete values. One of
+    our placeholders is equivalent if and only if it has the same concrete values.
     """
     return frozenset(
         (name, value)
@@ -139,8 +139,8 @@ def _transferred_values(
     if by_word and not any(is_form(value) for value in values):
         return expected
     # Keep the part of the label that the sentence has placeholders for.
-    kept = {value for value in values if instantiate(name, value, tokens)}
-    return kept or (expected if by_word else set())
+    supported = {value for value in values if instantiate(name, value, tokens)}
+    return supported or (expected if by_word else set())
 
 
 def _instantiated(name: str, values: Collection[str], tokens: Sequence[Token]) -> set[str]:

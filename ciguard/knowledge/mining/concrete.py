@@ -1,4 +1,4 @@
-"""Makes abstract constraints concrete: replaces placeholders by the text that they stand for."""
+"""Makes abstract constraints concrete: replaces placeholders by their text in the sentence."""
 
 from __future__ import annotations
 

@@ -107,9 +107,11 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
     name = _file_name(_documentation_of(library))
     path = folder / f"{name}.jsonl"
     if not path.is_file():
-        known = [file.stem for file in folder.glob("*.jsonl")]
-        supported = [name for name, lib in LIBRARIES.items().items() if lib.documentation in known]
-        hint = suggestion(library, [*known, *supported])
+        available = [file.stem for file in folder.glob("*.jsonl")]
+        supported = [
+            name for name, lib in LIBRARIES.items().items() if lib.documentation in available
+        ]
+        hint = suggestion(library, [*available, *supported])
         msg = f"library {library!r}: {folder} has no rules for its documentation.{hint}"
         raise KnowledgeFileError(msg)
     try:
@@ -121,8 +123,12 @@ def _rule_book(library: str, folder: Path) -> RuleBook:
 
 def _documentation_of(library: str) -> str:
     """Return the name of the rules for the documentation of a library or distribution."""
-    known = LIBRARIES.items().get(library) or library_of_distribution(library)
-    return known.documentation if known is not None and known.documentation else library
+    supported_library = LIBRARIES.items().get(library) or library_of_distribution(library)
+    return (
+        supported_library.documentation
+        if supported_library is not None and supported_library.documentation
+        else library
+    )
 
 
 def _file_name(library: str) -> str:

@@ -76,19 +76,19 @@ class _BestRules:
         ranked_rule = (*self._thresholds.rank(rule), -len(rule.pattern)), rule
         key = rule.field, rule.is_exception
         for number in numbers:
-            kept = self._kept[number][key]
-            if len(kept) < self._thresholds.breadth:
-                kept.append(ranked_rule)
-            elif ranked_rule > min(kept):
-                kept.remove(min(kept))
-                kept.append(ranked_rule)
+            best = self._kept[number][key]
+            if len(best) < self._thresholds.breadth:
+                best.append(ranked_rule)
+            elif ranked_rule > min(best):
+                best.remove(min(best))
+                best.append(ranked_rule)
 
     def rules(self) -> set[MiningRule]:
         """Return the rules, and the exceptions for fields that a rule constrains."""
         return {
             rule
-            for kept in self._kept
-            for (name, _), ranked in kept.items()
-            if kept.get((name, False))
+            for best in self._kept
+            for (name, _), ranked in best.items()
+            if best.get((name, False))
             for _, rule in ranked
         }

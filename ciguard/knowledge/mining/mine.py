@@ -139,8 +139,8 @@ class _Miner:
         """Return whether every pattern with one token less matches more groups."""
         is_anchored = pattern[0] == START or pattern[-1] == END
         for shorter in _shorter(pattern):
-            known = self._sizes.get(shorter)
-            if known == size or (known is None and not is_anchored):
+            shorter_size = self._sizes.get(shorter)
+            if shorter_size == size or (shorter_size is None and not is_anchored):
                 return False
         return True
 

@@ -1,4 +1,4 @@
-"""Converts a sentence to its normal form: words, and placeholders with the text they stand for.
+"""Converts a sentence to its normal form: words, and placeholders with the text they replace.
 
 `A 4-D `Tensor` of shape `[batch, height]`` becomes `a CONSTANT_NUM d D_STRUCTURE of shape SHAPE`
 (DocTer, section 3.1). Rules match the short sequence; constraints use the text of placeholders.
@@ -33,7 +33,7 @@ class Token:
     text: str
     """Word in lower case, or placeholder."""
     raws: tuple[str, ...] = ()
-    """Texts that the placeholder stands for; several if a run was joined."""
+    """Texts that the placeholder replaces; several if a run was joined."""
 
 
 _QUOTES = "'\"\u2018\u2019\u201c\u201d"
@@ -167,8 +167,8 @@ class _SentenceReader:
             # In `rank(x)` and `Tuple[int, int]` the bracket belongs to the word.
             end = _closing(self._text, after)
             if end:
-                inside = Token(SHAPE, (self._text[after:end],))
-                return [*self._plain(word.group()), inside], end
+                bracket = Token(SHAPE, (self._text[after:end],))
+                return [*self._plain(word.group()), bracket], end
         return self._plain(word.group()), after
 
     def _plain(self, word: str) -> list[Token]:

@@ -20,7 +20,7 @@ class TextSource(StrEnum):
     DESCRIPTION = "description"
     """The description in the docstring."""
     DOC_TYPE = "doc_dtype"
-    """The type beside the name: `int or tuple, optional`."""
+    """The type after the name: `int or tuple, optional`."""
     DEFAULT = "default"
     """The default value."""
 

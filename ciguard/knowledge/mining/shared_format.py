@@ -127,9 +127,11 @@ class _Line:
         raise self._invalid_value_error(value, "Use a list of strings", *keys)
 
     def _invalid_value_error(self, value: object, remedy: str, *keys: str) -> MalformedLineError:
-        shown = repr(value)
-        shown = shown if len(shown) <= _MAX_SHOWN else shown[: _MAX_SHOWN - 1] + "…"
-        return MalformedLineError(self._where, f"{'.'.join(keys)} = {shown}", remedy)
+        value_text = repr(value)
+        value_text = (
+            value_text if len(value_text) <= _MAX_SHOWN else value_text[: _MAX_SHOWN - 1] + "…"
+        )
+        return MalformedLineError(self._where, f"{'.'.join(keys)} = {value_text}", remedy)
 
 
 def _lines(lines: Iterable[str], name: str) -> Iterator[_Line]:

@@ -28,12 +28,14 @@ def training_samples(
     grouped: dict[Key, list[Annotation]] = defaultdict(list)
     for annotation in annotations:
         grouped[annotation.library, annotation.api, annotation.parameter].append(annotation)
-    known = {(text.library, text.api, text.parameter): text for text in texts}
+    texts_by_key = {(text.library, text.api, text.parameter): text for text in texts}
     names: dict[tuple[str, str], list[str]] = defaultdict(list)
     for library, api, parameter in grouped:
         names[library, api].append(parameter)
     return {
-        key: _samples(known[key], spans) if key in known else _span_samples(key, names, spans)
+        key: _samples(texts_by_key[key], spans)
+        if key in texts_by_key
+        else _span_samples(key, names, spans)
         for key, spans in grouped.items()
     }
 

@@ -179,12 +179,12 @@ def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
     alternatives = _ALTERNATIVES.search(text)
     if alternatives:
         words += re.findall(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+", alternatives.group(1))
-    known = [name for name in names if _PREFIXES.sub("", name) in words]
+    declared = [name for name in names if _PREFIXES.sub("", name) in words]
     # No source declares the parameter, so the name in the message is used.
     undeclared = _QUOTED_NAME.findall(match.group(1)) if match else []
     return [
         Advice(name, {}, Presence.ALWAYS)
-        for name in (*known, *(word for word in undeclared if not known))
+        for name in (*declared, *(word for word in undeclared if not declared))
     ]
 
 
@@ -239,13 +239,15 @@ def _object_advice(
 ) -> tuple[Advice, ...]:
     """Return the advice to pass `expected` for the named parameter, else the first candidate."""
     kinds = {kind_of(value) for value in expected}
-    others = [
+    candidates = [
         name
         for name, value in values.items()
         if kind_of(value) not in kinds and (isinstance(value, TensorValue) or "NoneType" in text)
     ] or [name for name, value in values.items() if kind_of(value) not in kinds]
-    named = [name for name in others if name in mentioned(text, names)]
-    return tuple(Advice(name, {"allowed": expected}) for name in (named or others)[:1])
+    mentioned_candidates = [name for name in candidates if name in mentioned(text, names)]
+    return tuple(
+        Advice(name, {"allowed": expected}) for name in (mentioned_candidates or candidates)[:1]
+    )
 
 
 # --- what must be -------------------------------------------------------------------------------
@@ -258,8 +260,8 @@ def _sentence_advice(
     fields = requirement(expected)
     if not fields:
         return []
-    named = [name for name in names if name in mentioned(expected, names)]
-    suspects = named or _suspects(fields, sentence, values)
+    mentioned_parameters = [name for name in names if name in mentioned(expected, names)]
+    suspects = mentioned_parameters or _suspects(fields, sentence, values)
     return [
         Advice(name, _with_value_constraints(fields, value))
         for name, value in ((name, values.get(name, _NONE_VALUE)) for name in suspects)
@@ -351,15 +353,15 @@ def _same_shape_advice(
 ) -> list[Advice]:
     """Return the advice that tensors must have one shape: those named or quoted, else all."""
     tensors = [name for name, value in values.items() if isinstance(value, TensorValue)]
-    named = [name for name in tensors if name in mentioned(text, names)]
-    if len(named) > 1:
-        return [Advice(name, {"shape_of": named[0]}) for name in named[1:]]
+    mentioned_tensors = [name for name in tensors if name in mentioned(text, names)]
+    if len(mentioned_tensors) > 1:
+        return [Advice(name, {"shape_of": mentioned_tensors[0]}) for name in mentioned_tensors[1:]]
     if len(tensors) < 2:  # noqa: PLR2004 - a pair
         return []
     quoted = {tuple(map(int, _words(match.group(1)))) for match in _SHAPES.finditer(text)}
     lead = tensors[0]
-    others = [name for name in tensors[1:] if _shape(values[name]) in quoted] or tensors[1:]
-    return [Advice(name, {"shape_of": lead}) for name in others]
+    related = [name for name in tensors[1:] if _shape(values[name]) in quoted] or tensors[1:]
+    return [Advice(name, {"shape_of": lead}) for name in related]
 
 
 def _shape(value: Value) -> tuple[int, ...] | None:

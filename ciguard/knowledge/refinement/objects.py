@@ -1,7 +1,7 @@
 """Objects that messages demand by name, each with calls that build tensor.
 
-A rejection such as "must be a SparseTensor" or "only available for these backends: [SparseCPU, …]"
-names the kind of object that an argument must be. None of these is a plain tensor or number.
+The rejection "must be a SparseTensor", for example, names the kind of object that an argument must
+be. So does "only available for these backends: [SparseCPU, …]". None is a plain tensor or number.
 """
 
 from __future__ import annotations

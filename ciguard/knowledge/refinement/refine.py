@@ -4,7 +4,7 @@ Documentation is incomplete. `Experience` counts which choices passed and which 
 keeps the messages of rejections and a few calls that passed. `refined` turns it into better
 constraints, and `refinements` explains what was learned. All of it is plain data that a run stores.
 
-A call that crashes, hangs or raises an internal error counts as passed: validation accepted it, and
+A call that crashes, hangs or raises an internal error counts as passed. Validation accepted it, and
 the choices that led there must never become rarer.
 """
 
@@ -63,11 +63,11 @@ def refined(api: Api, experience: Experience) -> Api:
     if clues:
         api = understand(record, clues)
     never = {m.parameter for m in experience.messages if m.presence is Presence.NEVER}
-    kept = [p for p in api.parameters if p.required or p.name not in never]
+    declared = [p for p in api.parameters if p.required or p.name not in never]
     return replace(
         api,
         parameters=(
-            *(_refined_by_counts(p, experience) for p in kept),
+            *(_refined_by_counts(p, experience) for p in declared),
             *_undeclared_parameters(record, experience, clues),
         ),
         inputs=tuple(

@@ -102,8 +102,8 @@ _LIST_WORDS = frozenset({"or", "and", "one", "of", "the", "a"})
 def dtype_named(word: str) -> str:
     """Return the usual name of a dtype that a message names; empty if the word names none."""
     lowered = word.lower().removeprefix("dt_").removesuffix("_ref")
-    known = _DTYPES.get(lowered, lowered)
-    return known if known in _KNOWN_DTYPES else ""
+    name = _DTYPES.get(lowered, lowered)
+    return name if name in _KNOWN_DTYPES else ""
 
 
 def requirement(text: str) -> Fields:
@@ -183,8 +183,8 @@ def _dtypes_demanded(text: str) -> Fields:
         return {"dtypes": tuple(dict.fromkeys(word.lower() for word in exact))}
     if not _ABOUT_DTYPES.search(text):
         return {}
-    named = [dtype_named(word) for word in re.findall(r"\b[A-Z]\w+", text)]
-    names = tuple(dict.fromkeys(name for name in named if name))
+    mentioned = [dtype_named(word) for word in re.findall(r"\b[A-Z]\w+", text)]
+    names = tuple(dict.fromkeys(name for name in mentioned if name))
     return {"dtypes": names} if names else {}
 
 

@@ -25,7 +25,7 @@ LOST = "lost"
 """Class of errors after which this process cannot use the device any more."""
 
 INTERNAL_PYTHON_ERRORS = (NameError, RecursionError, SystemError, UnboundLocalError)
-"""Exceptions that only a defect in library code raises, whatever the arguments."""
+"""Exceptions that only a defect in library code raises, for any arguments."""
 
 
 class CannotComputeError(NotImplementedError):

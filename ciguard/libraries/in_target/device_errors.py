@@ -1,6 +1,6 @@
 """Classifies messages of CUDA and of the libraries on top of it.
 
-An error of a kernel is reported by whatever call comes next. Most errors are sticky: every later
+An error of a kernel is reported by the next call. Most errors are sticky: every later
 call in the same context fails, so the process must be replaced.
 
 Source: CUDA Driver API, section `CUresult`, which states for each error whether the process must

@@ -44,7 +44,7 @@ _MAX_DOC_LENGTH = 2000
 _MAX_LINE_LENGTH = 200
 
 
-class Described(NamedTuple):
+class ParameterDescription(NamedTuple):
     """Type and description of one parameter in a docstring."""
 
     doc_type: str
@@ -73,8 +73,8 @@ def signature_arguments(doc: str, name: str) -> ast.arguments | None:
     match = re.match(r"^(?:[\w.]+\.)?" + re.escape(name) + r"\s*\(", text)
     if not match:
         return None
-    inside = text[match.end() : _closing(text, match.end() - 1)]
-    return parse_arguments(inside)
+    parameter_list = text[match.end() : _closing(text, match.end() - 1)]
+    return parse_arguments(parameter_list)
 
 
 def parse_arguments(text: str) -> ast.arguments | None:
@@ -87,16 +87,18 @@ def parse_arguments(text: str) -> ast.arguments | None:
     return function.args if isinstance(function, ast.FunctionDef) else None
 
 
-def parameters(doc: str) -> dict[str, Described]:
+def parameters(doc: str) -> dict[str, ParameterDescription]:
     """Return the type and description of each parameter that the docstring describes."""
     lines = inspect.cleandoc(doc).splitlines()
-    by_name: dict[str, Described] = {}
+    by_name: dict[str, ParameterDescription] = {}
     for names, doc_type, text in (
         *_section_items(lines),
         *_rest_items(lines),
         *_bracketed_items(lines),
     ):
-        described = Described(" ".join(doc_type.split()), " ".join(text.split())[:_MAX_DOC_LENGTH])
+        described = ParameterDescription(
+            " ".join(doc_type.split()), " ".join(text.split())[:_MAX_DOC_LENGTH]
+        )
         for name in names.split(","):
             known = by_name.get(name.strip().lstrip("*"))
             if known is None or (described.doc and not known.doc):

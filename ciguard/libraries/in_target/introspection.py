@@ -54,18 +54,21 @@ def skipped(name: str, error: BaseException) -> dict[str, Any]:
 
 
 def each(
-    found: Names | Iterable[tuple[str, Any]], describe: Callable[[str, Any], dict[str, Any]]
+    named_objects: PublicNames | Iterable[tuple[str, Any]],
+    describe: Callable[[str, Any], dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     """Yield the record of every name and object, or a `Skipped` with the exception of `describe`.
 
     Public objects of the library may do anything when they are inspected.
     """
-    others = found.others if isinstance(found, Names) else {}
-    for api, thing in found.items() if isinstance(found, Names) else found:
+    aliases = named_objects.others if isinstance(named_objects, PublicNames) else {}
+    for api, value in (
+        named_objects.items() if isinstance(named_objects, PublicNames) else named_objects
+    ):
         try:
-            described = describe(api, thing)
-            if api in others:
-                described["aliases"] = others[api]
+            described = describe(api, value)
+            if api in aliases:
+                described["aliases"] = aliases[api]
             yield described
         except Exception as error:  # noqa: BLE001 - reported with its reason, the others go on
             yield skipped(api, error)
@@ -198,9 +201,9 @@ def from_docstring(doc: str, name: str) -> list[dict[str, Any]] | None:
     return None if arguments is None else without_receiver(from_arguments(arguments))
 
 
-def doc_of(thing: Any) -> str:
+def doc_of(value: Any) -> str:
     """Return the docstring of an object, or an empty string."""
-    doc = getattr(thing, "__doc__", None)
+    doc = getattr(value, "__doc__", None)
     return doc if isinstance(doc, str) else ""
 
 
@@ -257,7 +260,7 @@ def public_names(module: types.ModuleType) -> list[str]:
     return [str(name) for name in names if not str(name).startswith("_")]
 
 
-class Names(dict[str, Any]):
+class PublicNames(dict[str, Any]):
     """Objects by their shortest public name."""
 
     def __init__(self) -> None:
@@ -266,20 +269,20 @@ class Names(dict[str, Any]):
         """Further public names of the same object, by the shortest one."""
 
 
-def canonical(objects: Iterable[tuple[str, Any]]) -> Names:
+def canonical(objects: Iterable[tuple[str, Any]]) -> PublicNames:
     """Return each object once, by its shortest name; among equally short ones by the first."""
     by_object: dict[int, tuple[Any, list[str]]] = {}
-    for path, thing in objects:
-        by_object.setdefault(id(thing), (thing, []))[1].append(path)
-    names = Names()
-    for thing, paths in sorted(
+    for path, value in objects:
+        by_object.setdefault(id(value), (value, []))[1].append(path)
+    names = PublicNames()
+    for value, paths in sorted(
         by_object.values(), key=lambda pair: min(pair[1], key=_name_sort_key)
     ):
         best = min(paths, key=_name_sort_key)
-        names[best] = thing
-        others = sorted(set(paths) - {best})
-        if others:
-            names.others[best] = others
+        names[best] = value
+        aliases = sorted(set(paths) - {best})
+        if aliases:
+            names.others[best] = aliases
     return names
 
 

@@ -54,8 +54,8 @@ _FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGCHLD")
 class JittorAdapter(contract.Adapter):
     """Adapter of `jittor`, on a CPU or the first CUDA device.
 
-    Operators run when they are called, or at the latest in `synchronise`, so that an error belongs
-    to the call and not to a later read of its result. Each new combination of operator and dtype is
+    Operators run when they are called, or at the latest in `synchronise`. Thus an error belongs to
+    the call and not to a later read of its result. Each new combination of operator and dtype is
     compiled, which takes seconds. The kernels are cached in the folder of `JITTOR_HOME`.
     """
 
@@ -190,7 +190,7 @@ class JittorAdapter(contract.Adapter):
         self._jittor.sync_all(True)  # noqa: FBT003 - a native function without keywords
 
     def classify(self, error: BaseException) -> str:
-        """Return the class of an exception by its message; Jittor asks for reports of all."""
+        """Return the class of an exception by its message; its type is the same for all."""
         kind = super().classify(error)
         if kind != contract.REJECTED:
             return kind

@@ -43,7 +43,7 @@ def _record(api: str, function: Any) -> dict[str, Any]:
     )
 
 
-def _functions(keras: Any, failures: list[dict[str, Any]]) -> introspection.Names:
+def _functions(keras: Any, failures: list[dict[str, Any]]) -> introspection.PublicNames:
     def enter(module: types.ModuleType, path: str) -> bool:
         return not path.startswith(_EXCLUDED_MODULES) and module.__name__.startswith("keras")
 

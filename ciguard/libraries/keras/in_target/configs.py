@@ -21,7 +21,7 @@ def public_name(kind: type) -> str:
     """Return the public name of a layer's class, e.g. `keras.layers.Conv2D`.
 
     Raises:
-        NotDataError: if it has none, or runs the user's code.
+        NotDataError: if it has no public name, or runs the user's code.
     """
     layers = importlib.import_module("keras").layers
     name = kind.__name__
@@ -47,16 +47,18 @@ def arguments_of(layer: Any) -> dict[str, Any]:
     config = _config_of(layer)
     required = {key: config[key] for key in _required_parameters(kind) if key in config}
     defaults = _config_of(build_layer(kind, required))
-    kept = {
+    arguments = {
         key: value
         for key, value in config.items()
         if key in required or key not in defaults or defaults[key] != value
     }
     # A default may depend on another argument: strides, for example, on the size of a pool.
-    rebuilt_config = _config_of(build_layer(kind, kept))
-    kept.update({key: value for key, value in config.items() if rebuilt_config.get(key) != value})
-    _check_equal(layer, build_layer(kind, kept), config)
-    return kept
+    rebuilt_config = _config_of(build_layer(kind, arguments))
+    arguments.update(
+        {key: value for key, value in config.items() if rebuilt_config.get(key) != value}
+    )
+    _check_equal(layer, build_layer(kind, arguments), config)
+    return arguments
 
 
 def build_layer(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:

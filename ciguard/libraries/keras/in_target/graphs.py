@@ -53,10 +53,11 @@ class _GraphWriter:
         """Node of the layer that has a variable, by the identity of the variable."""
 
     def graph(self) -> dict[str, Any]:
+        """Return the graph of the model."""
         inputs, outputs = self._inputs_and_outputs(self._model)
-        known = {id(tensor): self._write_input(tensor) for tensor in inputs}
-        self._write_nodes(outputs, known, "")
-        return {"nodes": self._nodes, "outputs": [known[id(tensor)] for tensor in outputs]}
+        names = {id(tensor): self._write_input(tensor) for tensor in inputs}
+        self._write_nodes(outputs, names, "")
+        return {"nodes": self._nodes, "outputs": [names[id(tensor)] for tensor in outputs]}
 
     def _error(self, layer: str, reason: object) -> GraphError:
         place = f", layer {layer!r}" if layer else ""
@@ -119,37 +120,37 @@ class _GraphWriter:
         self._names.add(unique)
         return unique
 
-    def _write_nodes(self, outputs: Sequence[Any], known: dict[int, str], path: str) -> None:
+    def _write_nodes(self, outputs: Sequence[Any], names: dict[int, str], path: str) -> None:
         """Write every node between the known tensors and the outputs.
 
         Args:
             outputs: the symbolic tensors to reach.
-            known: the names of nodes by the identity of their symbolic tensor; extended in place.
+            names: the names of nodes by the identity of their symbolic tensor; extended in place.
             path: the names of the outer models, each followed by `/`.
         """
-        for step in self._ordered_calls(outputs, known):
-            if _is_model(step.call.operation):
-                self._write_model(step, known, path)
+        for layer_call in self._ordered_calls(outputs, names):
+            if _is_model(layer_call.call.operation):
+                self._write_model(layer_call, names, path)
             else:
-                known[id(step.call.outputs[0])] = self._write_layer(step, known, path)
+                names[id(layer_call.call.outputs[0])] = self._write_layer(layer_call, names, path)
 
-    def _ordered_calls(self, outputs: Sequence[Any], known: dict[int, str]) -> list[_LayerCall]:
+    def _ordered_calls(self, outputs: Sequence[Any], names: dict[int, str]) -> list[_LayerCall]:
         """Return the calls between the known tensors and the outputs in topological order.
 
         Not recursive, since a model may be deeper than Python's stack.
         """
-        steps: dict[int, _LayerCall] = {}
+        layer_calls: dict[int, _LayerCall] = {}
         done: dict[int, _LayerCall] = {}
-        pending = [creator(tensor) for tensor in reversed(outputs) if id(tensor) not in known]
+        pending = [creator(tensor) for tensor in reversed(outputs) if id(tensor) not in names]
         while pending:
             call = pending[-1]
-            step = steps.get(id(call))
-            if step is None:
-                step = steps[id(call)] = self._layer_call(call)
-                inputs = [creator(t) for t in reversed(step.tensors) if id(t) not in known]
+            layer_call = layer_calls.get(id(call))
+            if layer_call is None:
+                layer_call = layer_calls[id(call)] = self._layer_call(call)
+                inputs = [creator(t) for t in reversed(layer_call.tensors) if id(t) not in names]
                 pending += [input_call for input_call in inputs if id(input_call) not in done]
             else:
-                done.setdefault(id(call), step)
+                done.setdefault(id(call), layer_call)
                 pending.pop()
         return list(done.values())
 
@@ -162,39 +163,39 @@ class _GraphWriter:
         except NotDataError as error:
             raise self._error(name, error) from error
 
-    def _write_model(self, step: _LayerCall, known: dict[int, str], path: str) -> None:
+    def _write_model(self, layer_call: _LayerCall, outer_names: dict[int, str], path: str) -> None:
         """Write the nodes of a nested model."""
-        model = step.call.operation
+        model = layer_call.call.operation
         inputs, outputs = self._inputs_and_outputs(model)
-        if len(step.tensors) != len(inputs):
-            reason = f"it has {len(inputs)} inputs, but its call has {len(step.tensors)}"
+        if len(layer_call.tensors) != len(inputs):
+            reason = f"it has {len(inputs)} inputs, but its call has {len(layer_call.tensors)}"
             raise self._error(model.name, reason)
-        pairs = zip(inputs, step.tensors)
-        names = {id(inner): known[id(tensor)] for inner, tensor in pairs}
+        pairs = zip(inputs, layer_call.tensors)
+        names = {id(inner): outer_names[id(tensor)] for inner, tensor in pairs}
         self._write_nodes(outputs, names, f"{path}{model.name}/")
-        for tensor, inner in zip(step.call.outputs, outputs):
-            known[id(tensor)] = names[id(inner)]
+        for tensor, inner in zip(layer_call.call.outputs, outputs):
+            outer_names[id(tensor)] = names[id(inner)]
 
-    def _write_layer(self, step: _LayerCall, known: dict[int, str], path: str) -> str:
-        layer, results = step.call.operation, step.call.outputs
+    def _write_layer(self, layer_call: _LayerCall, names: dict[int, str], path: str) -> str:
+        layer, results = layer_call.call.operation, layer_call.call.outputs
         if len(results) != 1:
             raise self._error(layer.name, f"it has {len(results)} outputs instead of one")
         try:
-            kind, config = _layer_and_config(step)
+            kind, config = _layer_and_config(layer_call)
         except NotDataError as error:
             raise self._error(layer.name, error) from error
         node = self._node(layer.name, kind, results[0])
-        node["inputs"] = [known[id(tensor)] for tensor in step.tensors]
+        node["inputs"] = [names[id(tensor)] for tensor in layer_call.tensors]
         if config:
             node["config"] = config
-        if step.as_list or not _is_layer(layer):
+        if layer_call.as_list or not _is_layer(layer):
             node["as_list"] = True
         node.update(self._weight_fields(layer, node["name"], path))
         self._nodes.append(node)
         return str(node["name"])
 
     def _weight_fields(self, layer: Any, name: str, path: str) -> dict[str, Any]:
-        """Return the fields of a node that say where its layer and weights come from."""
+        """Return the fields of a node with the origin of its layer and weights."""
         first = self._first_node.setdefault(id(layer), name)
         if first != name:
             return {"shares": first}
@@ -235,19 +236,19 @@ def _is_graph(model: Any) -> bool:
     return type(model).__module__.startswith("keras.")
 
 
-def _layer_and_config(step: _LayerCall) -> tuple[str, dict[str, Any]]:
+def _layer_and_config(layer_call: _LayerCall) -> tuple[str, dict[str, Any]]:
     """Return the public name of a layer and its constructor arguments.
 
     Raises:
         NotDataError: if it is not a layer, or cannot be represented as data.
     """
-    operation = step.call.operation
+    operation = layer_call.call.operation
     if _is_layer(operation):
         kind = public_name(type(operation))
         return kind, arguments_of(operation)
     name = type(operation).__name__
     # For different ranks, layers align the batch dimension, but operations the last one.
-    ranks = [len(tensor.shape) for tensor in step.tensors]
+    ranks = [len(tensor.shape) for tensor in layer_call.tensors]
     if name not in _OPERATIONS_WITH_LAYER or ranks != ranks[:1] * _PAIR:
         message = f"it is the operation {name}, not a layer: use one of keras.layers"
         raise NotDataError(message)

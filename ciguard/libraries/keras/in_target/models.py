@@ -107,7 +107,7 @@ def _computation_dtype(adapter: contract.Adapter, keras: Any, dtype: str) -> Ite
 def _narrowed_dtypes() -> dict[str, str]:
     """Return Keras's table of 64-bit dtypes that its operations convert to 32 bits.
 
-    Except on TensorFlow, `float64` is one of them, whatever a layer's dtype policy.
+    Except on TensorFlow, `float64` is one of them, independent of a layer's dtype policy.
     """
     module = importlib.import_module("keras.src.backend.common.dtypes")
     return getattr(module, "BIT64_TO_BIT32_DTYPE", {})

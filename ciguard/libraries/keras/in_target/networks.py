@@ -194,8 +194,10 @@ def _blank_initializer(keras: Any) -> Any:
 
     class Blank(keras.initializers.Initializer):  # type: ignore[misc]
         def __call__(self, shape: Any, dtype: Any = None, **_: Any) -> Any:
-            named = str(dtype or "float32")
-            return np.zeros(shape, "float32" if "bfloat" in named or "float8" in named else named)
+            dtype_name = str(dtype or "float32")
+            return np.zeros(
+                shape, "float32" if "bfloat" in dtype_name or "float8" in dtype_name else dtype_name
+            )
 
     return Blank()
 

@@ -94,11 +94,11 @@ def _build_model(keras: Any, module: Any, source: dict[str, Any]) -> Any:
 
 
 def _application(keras: Any, name: str) -> Callable[..., Any]:
-    known = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
-    if name.lower() not in known:
-        message = f"keras.applications has no {name!r}; it has: {', '.join(known.values())}"
+    available = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
+    if name.lower() not in available:
+        message = f"keras.applications has no {name!r}; it has: {', '.join(available.values())}"
         raise SourceError(message)
-    function: Callable[..., Any] = getattr(keras.applications, known[name.lower()])
+    function: Callable[..., Any] = getattr(keras.applications, available[name.lower()])
     return function
 
 
@@ -147,9 +147,9 @@ def _is_softmax(node: dict[str, Any]) -> bool:
 
 def _input_description(node: dict[str, Any], graph: dict[str, Any], kind: str) -> dict[str, Any]:
     tables = [
-        other["config"]["input_dim"]
-        for other in graph["nodes"]
-        if other["layer"] == _EMBEDDING and node["name"] in other["inputs"]
+        embedding["config"]["input_dim"]
+        for embedding in graph["nodes"]
+        if embedding["layer"] == _EMBEDDING and node["name"] in embedding["inputs"]
     ]
     return {
         "kind": kind,

@@ -97,8 +97,10 @@ class TensorflowAdapter(contract.Adapter):
         self._arrays = {
             name: np.dtype(dtype.as_numpy_dtype) for name, dtype in self._dtypes.items()
         }
-        known = [value for value in vars(dtypes).values() if isinstance(value, dtypes.DType)]
-        self._names = {dtype._type_enum: dtype.name for dtype in known}
+        dtype_objects = [
+            value for value in vars(dtypes).values() if isinstance(value, dtypes.DType)
+        ]
+        self._names = {dtype._type_enum: dtype.name for dtype in dtype_objects}
         self._readable_numbers = frozenset(dtype._type_enum for dtype in self._dtypes.values())
         self._string_number = self._tensorflow.string._type_enum
         self._bfloat16_number = self._tensorflow.bfloat16._type_enum

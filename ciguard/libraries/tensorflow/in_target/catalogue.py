@@ -59,7 +59,7 @@ def describe() -> Iterator[dict[str, Any]]:
     yield from keras_classes.describe(keras, "tensorflow.keras")
 
 
-def _functions(tensorflow: Any, failures: list[dict[str, Any]]) -> introspection.Names:
+def _functions(tensorflow: Any, failures: list[dict[str, Any]]) -> introspection.PublicNames:
     def enter(module: types.ModuleType, path: str) -> bool:
         return not path.startswith(_EXCLUDED_MODULES) and module.__name__.startswith(_API_MODULES)
 

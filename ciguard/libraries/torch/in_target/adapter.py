@@ -88,8 +88,8 @@ class TorchAdapter(contract.Adapter):
         self._dtypes = {name: getattr(torch, name) for name in _DTYPES if hasattr(torch, name)}
         self._names = {dtype: name for name, dtype in self._dtypes.items()}
         self._wider = {
-            self._dtypes[name]: self._dtypes[wide]
-            for name, wide in _WIDER.items()
+            self._dtypes[name]: self._dtypes[wider_name]
+            for name, wider_name in _WIDER.items()
             if name in self._dtypes
         }
         self._interpreter = InterpreterState()

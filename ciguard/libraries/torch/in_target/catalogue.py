@@ -157,13 +157,13 @@ def describe() -> Iterator[dict[str, Any]]:
     yield from failures
 
 
-def _functions(failures: list[dict[str, Any]]) -> introspection.Names:
+def _functions(failures: list[dict[str, Any]]) -> introspection.PublicNames:
     functions = []
     for name, module in introspection.modules(_MODULES, lost=failures):
-        for member in introspection.public_names(module):
-            thing = getattr(module, member, None)
-            if isinstance(thing, _FUNCTIONS) and _is_public(thing, name):
-                functions.append((f"{name}.{member}", thing))
+        for member_name in introspection.public_names(module):
+            member = getattr(module, member_name, None)
+            if isinstance(member, _FUNCTIONS) and _is_public(member, name):
+                functions.append((f"{name}.{member_name}", member))
     return introspection.canonical(functions)
 
 
@@ -171,21 +171,21 @@ def _native_functions() -> Any:
     return importlib.import_module("torch")._C._VariableFunctions  # noqa: SLF001 - no public listing
 
 
-def _is_public(thing: Any, module: str) -> bool:
+def _is_public(function: Any, module: str) -> bool:
     """Return whether a function is part of torch's public API, and not imported from elsewhere."""
-    origin = getattr(thing, "__module__", None) or ""
+    origin = getattr(function, "__module__", None) or ""
     if origin.startswith(_FOREIGN_MODULES):
         return False
-    native = module == "torch" and hasattr(_native_functions(), thing.__name__)
-    return native or bool(introspection.doc_of(thing))
+    native = module == "torch" and hasattr(_native_functions(), function.__name__)
+    return native or bool(introspection.doc_of(function))
 
 
-def _layers(torch: Any) -> introspection.Names:
+def _layers(torch: Any) -> introspection.PublicNames:
     module = torch.nn.Module
     layers = [
-        (f"torch.nn.{name}", thing)
-        for name, thing in vars(torch.nn).items()
-        if inspect.isclass(thing) and issubclass(thing, module) and not name.startswith("_")
+        (f"torch.nn.{name}", layer)
+        for name, layer in vars(torch.nn).items()
+        if inspect.isclass(layer) and issubclass(layer, module) and not name.startswith("_")
     ]
     return introspection.canonical(layers)
 
@@ -194,9 +194,9 @@ def _methods(torch: Any) -> Iterator[tuple[str, Any]]:
     for name in sorted(set(dir(torch.Tensor))):
         if name.startswith("_"):
             continue
-        thing = inspect.getattr_static(torch.Tensor, name)
-        if isinstance(thing, (types.FunctionType, types.MethodDescriptorType)):
-            yield f"torch.Tensor.{name}", thing
+        method = inspect.getattr_static(torch.Tensor, name)
+        if isinstance(method, (types.FunctionType, types.MethodDescriptorType)):
+            yield f"torch.Tensor.{name}", method
 
 
 def _layer_record(api: str, layer: type) -> dict[str, Any]:
@@ -284,8 +284,8 @@ def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
     )
 
 
-def _tags(api: str, thing: Any) -> list[str]:
-    return tags_of(api) if introspection.doc_of(thing) else tags_of(api, tag_names.UNDOCUMENTED)
+def _tags(api: str, value: Any) -> list[str]:
+    return tags_of(api) if introspection.doc_of(value) else tags_of(api, tag_names.UNDOCUMENTED)
 
 
 def _native_name(name: str) -> str:
