@@ -103,6 +103,7 @@ QUANTISED = {
 
 
 def _tensor(clue: Clue) -> Constraint:
+    """Return the constraint of a tensor; quantised dtypes are bitcast from plain ones."""
     buildable = tuple(name for name in clue.dtypes if name in BUILDABLE)
     quantised = tuple(name for name in clue.dtypes if name in QUANTISED)
     if buildable or not clue.dtypes:
@@ -120,6 +121,7 @@ def _quantised_tensor(clue: Clue, name: str) -> Constraint:
 
 
 def _plain_tensor(clue: Clue, dtypes: tuple[str, ...]) -> Constraint:
+    """Return the constraint of a tensor of plain dtypes."""
     return Tensor(
         dtypes=dtypes,
         dtype_of=clue.dtype_of,
@@ -128,14 +130,15 @@ def _plain_tensor(clue: Clue, dtypes: tuple[str, ...]) -> Constraint:
         shape_of=clue.shape_of,
         broadcast_with=clue.broadcast_with,
         low=clue.low,
-        high=_high(clue.low, clue.high),
+        high=_max_not_below_min(clue.low, clue.high),
         axis_of=clue.axis_of,
         index_of=clue.index_of,
         increasing=clue.increasing,
     )
 
 
-def _high(low: float | None, high: float | None) -> float | None:
+def _max_not_below_min(low: float | None, high: float | None) -> float | None:
+    """Return the maximum, raised to the minimum if it is lower."""
     return low if low is not None and high is not None and high < low else high
 
 
@@ -165,6 +168,7 @@ def _number(clue: Clue) -> Constraint:
 
 
 def _ints(clue: Clue) -> Constraint:
+    """Return the constraint of a list of ints."""
     low = 1 if clue.low is None else int(clue.low)
     high = max(_DEFAULT_MAX_ELEMENT, low + 1) if clue.high is None else max(int(clue.high), low)
     return Ints(

@@ -170,7 +170,7 @@ def read_provenance(line: str, *, name: str) -> Provenance:
     Raises:
         ConstraintsFileError: if it is damaged or of a newer schema; names file, line and key.
     """
-    return _provenance(_object(line, name, 1), name)[0]
+    return _provenance(_decoded_object(line, name, 1), name)[0]
 
 
 def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
@@ -187,45 +187,48 @@ def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
     """
     numbered = enumerate(lines, start=1)
     number, first = next(numbered, (1, ""))
-    provenance, count = _provenance(_object(first, name, number), name)
+    provenance, count = _provenance(_decoded_object(first, name, number), name)
     records: dict[str, ApiRecord] = {}
     skipped: list[Skipped] = []
     encoded: dict[str, _Stored] = {}
     for number, line in numbered:
-        entry = _object(line, name, number)
+        entry = _decoded_object(line, name, number)
         if "skipped" in entry:
             skipped.append(Skipped(name=str(entry["skipped"]), reason=str(entry.get("reason", ""))))
             continue
         try:
             record = record_from_json(entry)
         except ValueError as error:
-            raise _damaged(name, number, str(error)) from error
+            raise _damaged_file_error(name, number, str(error)) from error
         if record.api in records:
-            raise _damaged(name, number, f"{record.api!r} appears twice")
+            raise _damaged_file_error(name, number, f"{record.api!r} appears twice")
         records[record.api] = record
         if provenance.knowledge:
             encoded[record.api] = _Stored(entry, name, number)
     if len(records) != count:
-        raise _damaged(name, 1, f"apis = {count}, but the file has {len(records)}")
+        raise _damaged_file_error(name, 1, f"apis = {count}, but the file has {len(records)}")
     return KnownApis(
         provenance=provenance, records=records, skipped=tuple(skipped), _encoded=encoded
     )
 
 
-def _object(line: str, name: str, number: int) -> dict[str, Json]:
+def _decoded_object(line: str, name: str, number: int) -> dict[str, Json]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise _damaged(name, number, f"not JSON ({error})") from error
+        raise _damaged_file_error(name, number, f"not JSON ({error})") from error
     if not isinstance(entry, dict):
-        raise _damaged(name, number, "not a JSON object")
+        raise _damaged_file_error(name, number, "not a JSON object")
     return entry
 
 
 def _provenance(header: dict[str, Json], name: str) -> tuple[Provenance, int]:
+    """Return the origin in a decoded header, and the number of APIs that it states."""
     schema = header.get("schema")
     if type(schema) is not int:
-        raise _damaged(name, 1, "the key 'schema' is missing, so this is not a file of constraints")
+        raise _damaged_file_error(
+            name, 1, "the key 'schema' is missing, so this is not a file of constraints"
+        )
     if schema != CONSTRAINTS_SCHEMA:
         msg = (
             f"{name}:1: schema = {schema}: this version of ciguard reads {CONSTRAINTS_SCHEMA}. Use "
@@ -235,20 +238,21 @@ def _provenance(header: dict[str, Json], name: str) -> tuple[Provenance, int]:
     texts: dict[str, str] = {}
     for key in Provenance.__slots__:
         if not isinstance(header.get(key), str):
-            raise _damaged(name, 1, f"the key {key!r} is missing or not a string")
+            raise _damaged_file_error(name, 1, f"the key {key!r} is missing or not a string")
         texts[key] = header[key]
     if type(header.get("apis")) is not int:
-        raise _damaged(name, 1, "the key 'apis' is missing or not an integer")
+        raise _damaged_file_error(name, 1, "the key 'apis' is missing or not an integer")
     return Provenance(**texts), header["apis"]
 
 
-def _damaged(name: str, line: int, reason: str) -> ConstraintsFileError:
+def _damaged_file_error(name: str, line: int, reason: str) -> ConstraintsFileError:
     return ConstraintsFileError(
         f"{name}:{line}: {visible(reason)}. Regenerate the file with `ciguard api extract`."
     )
 
 
 def _api_from_json(record: ApiRecord, stored: _Stored) -> Api:
+    """Return the API with the constraints of a stored line."""
     entry = stored.entry
     try:
         parameters = [
@@ -258,7 +262,7 @@ def _api_from_json(record: ApiRecord, stored: _Stored) -> Api:
         inputs = [_parameter_from_json(encoded) for encoded in entry.get("given", ())]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         missing = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise _damaged(stored.file, stored.line, f"{record.api}: {missing}") from error
+        raise _damaged_file_error(stored.file, stored.line, f"{record.api}: {missing}") from error
     return Api(record=record, parameters=tuple(parameters), inputs=tuple(inputs))
 
 

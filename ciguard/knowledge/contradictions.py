@@ -52,6 +52,7 @@ def contradictions(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tu
 def _type_contradictions(
     record: ApiRecord, parameter: ParameterRecord
 ) -> Iterator[tuple[str, str]]:
+    """Compare the documented type with the signature's."""
     if not parameter.doc_type or not (parameter.schema_type or parameter.annotation):
         return
     documented = [s for clue in doc_types.read(record, parameter) for s in clue.structures]
@@ -74,6 +75,7 @@ def _widened(structures: Iterable[S]) -> set[S]:
 
 
 def _dtype_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
+    """Compare the documented dtypes with the operator's."""
     match = _OF_TYPE.search(parameter.doc) if parameter.dtypes else None
     if not match:
         return
@@ -88,6 +90,7 @@ def _dtype_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str
 
 
 def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
+    """Compare the documented default with the signature's."""
     text = f"{parameter.doc_type}; {parameter.doc}"
     if not isinstance(parameter.default, str) or "efault" not in text:
         return

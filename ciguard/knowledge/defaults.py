@@ -36,6 +36,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 
 def _clue(value: object, text: str) -> Clue | None:
+    """Return the clue for a default value; None for a value of an unknown type."""
     match value:
         case None:
             return Clue(source=ClueSource.DEFAULT, evidence=text, nullable=True)
@@ -62,6 +63,7 @@ def _text_clue(value: str, text: str) -> Clue:
 
 
 def _int_clue(value: int, text: str) -> Clue:
+    """Return the clue for an int, with a range around it."""
     if abs(value) > _MAX_ORDINARY_DEFAULT:
         low, high = min(value, 0), max(value, 0)
     else:
@@ -72,6 +74,7 @@ def _int_clue(value: int, text: str) -> Clue:
 
 
 def _float_clue(value: float, text: str) -> Clue:
+    """Return the clue for a float, with a range around it."""
     high = 1.0 if 0 <= value <= 1 else abs(value) * 2
     low = 0.0 if value >= 0 else -high
     return Clue(
@@ -84,6 +87,7 @@ def _float_clue(value: float, text: str) -> Clue:
 
 
 def _list_clue(items: list[object], text: str) -> Clue | None:
+    """Return the clue for a list of ints or floats; None for other lists."""
     length = (len(items), len(items)) if items else None
     if all(type(item) is int for item in items):
         numbers = [item for item in items if isinstance(item, int)]

@@ -73,6 +73,7 @@ def _first_input(record: ApiRecord) -> Constraint:
 
 
 def _input_shape(record: ApiRecord, name: str) -> tuple[Dim, ...]:
+    """Return the shape of a layer's first input; empty if the name does not determine it."""
     sizes = {parameter.name for parameter in record.parameters}
     channels = next((size for size in _CHANNEL_SIZES if size in sizes), "")
     features = next((size for size in _FEATURE_SIZES if size in sizes), "")

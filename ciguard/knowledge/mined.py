@@ -119,6 +119,7 @@ def _shortened(sentence: str) -> str:
 
 
 def _structures(values: _Values) -> _Fields:
+    """Return the structures that the extracted values state."""
     kinds, dtypes = values.get("structure", ()), values.get("dtype", ())
     scalars = tuple(_SCALARS[name] for name in dtypes if name in _SCALARS)
     ranks = values.get("ndim", ())
@@ -155,6 +156,7 @@ def _dtypes(values: _Values) -> _Fields:
 
 
 def _shape(values: _Values) -> _Fields:
+    """Return the shape, or else the minimum rank, that the extracted values state."""
     if values.get("structure", ("tensor",)) != ("tensor",):
         return {}
     for value in values.get("shape", ()):

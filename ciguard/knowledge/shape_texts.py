@@ -47,6 +47,7 @@ def shapes_in(text: str) -> Iterable[tuple[Dim, ...] | int]:
 
 
 def _dim(text: str) -> Dim | None:
+    """Return the size or symbol that a text names; None if the text is prose."""
     if text.isdecimal():
         return int(text)
     if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - prose, not a size

@@ -87,6 +87,7 @@ class _HintVisitor:
         self.length: tuple[int, int] | None = None
 
     def visit(self, node: ast.expr) -> None:
+        """Collect the structures and values of a node."""
         match node:
             case ast.Constant(None):
                 self.nullable = True
@@ -118,6 +119,7 @@ class _HintVisitor:
             self.structures.append(_STRUCTURES_BY_NAME[name])
 
     def _visit_subscript(self, name: str, items: list[ast.expr]) -> None:
+        """Collect the structures of `NAME[ITEMS]`."""
         if name in _UNIONS:
             self.nullable |= name == "Optional"
             for item in items:
@@ -134,6 +136,7 @@ class _HintVisitor:
             self.structures.append(Structure.OPAQUE)
 
     def _visit_list(self, name: str, items: list[ast.expr]) -> None:
+        """Collect the structure of a list or tuple, and its length if it is fixed."""
         inner = _HintVisitor()
         for item in items:
             inner.visit(item)

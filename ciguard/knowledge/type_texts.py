@@ -39,7 +39,7 @@ _SCALARS = {
     "storage": Structure.OPAQUE,
     "stream": Structure.OPAQUE,
 }
-LIST_OF = {  # the structure of a list, by that of its items
+LIST_OF = {
     Structure.TENSOR: Structure.TENSORS,
     Structure.INT: Structure.INTS,
     Structure.INTS: Structure.SHAPES,
@@ -49,6 +49,7 @@ LIST_OF = {  # the structure of a list, by that of its items
     Structure.STRING: Structure.STRINGS,
     Structure.DTYPE: Structure.DTYPES,
 }
+"""Structure of a list, by the structure of its items."""
 _MAX_LISTED_DTYPES = 4
 _ALIASING = re.compile(r"\([a-z]!?(?:\s*->\s*\*)?\)")
 _LIST = re.compile(r"(.+)\[(\d*)\]")
@@ -121,6 +122,7 @@ def _dtype_list_text(dtypes: tuple[str, ...]) -> str:
 
 
 def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: ClueSource) -> Clue:
+    """Return the clue for a parsed schema type."""
     is_list = any(structure in LIST_OF.values() for structure in parsed.structures)
     length = parameter.length if parameter.length is not None else parsed.length
     minimum = parameter.minimum if is_list and parameter.minimum is not None else None

@@ -119,6 +119,7 @@ def _parameter(
     *,
     lacks: tuple[str, ...],
 ) -> Parameter:
+    """Return the parameter with the constraint that its resolved clue states."""
     opaque = clue.structures == (Structure.OPAQUE,)
     variadic = parameter.kind is ParameterKind.VAR_KEYWORD
     return Parameter(

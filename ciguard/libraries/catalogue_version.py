@@ -37,6 +37,7 @@ def description_version(library: Library) -> str:
 
 @cache
 def _source_digest(entry: Path, documentation: str) -> str:
+    """Return a digest of a file and of all modules that it imports from this package."""
     pending = [entry]
     sources: dict[Path, bytes] = {}
     while pending:

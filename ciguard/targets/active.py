@@ -109,6 +109,7 @@ def _library_folders(variables: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def _active_python(target: Target) -> Path:
+    """Return the interpreter of the active environment, else the first on PATH."""
     folder = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     if folder:
         python = Path(folder) / "bin" / "python"

@@ -148,6 +148,7 @@ def _entries(visible: str) -> list[str]:
 
 
 def _version_by_nvidia_smi() -> str | None:
+    """Return the version that nvidia-smi reports, if any."""
     folders = os.pathsep.join([*os.get_exec_path(), os.fspath(WSL_PROGRAMS)])
     program = shutil.which("nvidia-smi", path=folders)
     if program is None:

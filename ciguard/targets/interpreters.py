@@ -31,6 +31,7 @@ def installed_python(version: str, outer: Mapping[str, str]) -> Path | None:
 
 
 def _interpreters(outer: Mapping[str, str]) -> Iterator[tuple[Version, Path]]:
+    """Yield the versions and interpreters of the runner's tool cache and of pyenv."""
     tools = outer.get("RUNNER_TOOL_CACHE") or outer.get("AGENT_TOOLSDIRECTORY")
     pyenv = outer.get("PYENV_ROOT")
     folders: list[tuple[str, Path]] = []

@@ -92,6 +92,7 @@ def _check_device(target: Target) -> Cuda:
 def _cached_or_built(
     target: Target, recipe: Recipe, *, on_step: Callable[[str], None], refresh: bool
 ) -> Environment:
+    """Return the environment from the cache; build it first if necessary."""
     slot = EnvironmentSlot(recipe.key)
     record = None if refresh else slot.record()
     if record is None:
@@ -133,6 +134,7 @@ def _build_locked(
     on_step: Callable[[str], None],
     refresh: bool,
 ) -> dict[str, Any]:
+    """Build the environment under its lock, unless another process has just done so."""
     lock = slot.lock()
     try:
         lock.acquire(timeout=0)
@@ -150,6 +152,7 @@ def _build_locked(
 def _build(
     target: Target, recipe: Recipe, slot: EnvironmentSlot, *, on_step: Callable[[str], None]
 ) -> dict[str, Any]:
+    """Build the environment and publish its record; remove all files on failure."""
     started_s = time.monotonic()
     build = slot.new_build()
     try:
@@ -288,6 +291,7 @@ def _prepare_compiler(target: Target, python: Path) -> None:
 
 
 def _require_compiler(target: Target, user: str) -> None:
+    """Raise an error if g++ is missing."""
     if shutil.which("g++", path="/usr/bin:/bin") is None:
         msg = (
             f"target {target.name!r}: {user} needs g++ to compile operators, but it is missing. "
@@ -297,6 +301,7 @@ def _require_compiler(target: Target, user: str) -> None:
 
 
 def _environment(target: Target, slot: EnvironmentSlot, record: dict[str, Any]) -> Environment:
+    """Return the environment that a record describes."""
     libraries = libraries_of(target)
     build = Path(record["build"])
     cache = build / "cache" if libraries[0].needs_cache else None

@@ -104,7 +104,7 @@ class EnvironmentSlot:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _not_writable(error) from error
+            raise _not_writable_error(error) from error
         return FileLock(folder / f"{self.key}.lock")
 
     def new_build(self) -> Path:
@@ -119,7 +119,7 @@ class EnvironmentSlot:
             build = self.folder / f"build-{secrets.token_hex(4)}"
             build.mkdir(parents=True)
         except OSError as error:
-            raise _not_writable(error) from error
+            raise _not_writable_error(error) from error
         return build
 
     def publish(self, record: dict[str, Any]) -> None:
@@ -157,7 +157,7 @@ class EnvironmentSlot:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _not_writable(error: OSError) -> ProvisioningError:
+def _not_writable_error(error: OSError) -> ProvisioningError:
     return ProvisioningError(
         f"cannot write to the cache {cache_folder()}: {error}. "
         f"Free disk space, or set {CACHE_VARIABLE} to another folder."
@@ -206,6 +206,7 @@ def _remove(key: str) -> bool:
 
 
 def _stored(folder: Path, commands: Collection[str]) -> StoredEnvironment:
+    """Return the description of a stored environment."""
     record = EnvironmentSlot(folder.name).record()
     stamp = folder / _RECORD if record else folder
     return StoredEnvironment(

@@ -146,6 +146,7 @@ class _Parser:
         return packages, options
 
     def _packages(self, words: list[str]) -> tuple[Package, ...]:
+        """Return the packages, and the backends that extras stand for."""
         packages: list[Package] = []
         for position, word in enumerate(words):
             glued = _PACKAGE_WITH_DEVICE.fullmatch(word)
@@ -200,6 +201,7 @@ class _Parser:
         return Wheel(path)
 
     def _read_requirement(self, word: str) -> Published:
+        """Return the package of a requirement; extras that are backends become packages."""
         late = _EXTRAS_AFTER_VERSION.fullmatch(word)
         if late:
             word = f"{late['name']}{late['extras']}{late['version']}"
@@ -221,6 +223,7 @@ class _Parser:
         return Published(f"{name}{extras}{requirement.specifier}")
 
     def _read_option(self, word: str) -> None:
+        """Read a device, a mode, an interpreter or a variable."""
         python = _PYTHON.fullmatch(word)
         variable = _VARIABLE.fullmatch(word)
         if word.startswith("@"):

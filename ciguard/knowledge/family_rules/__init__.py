@@ -12,5 +12,6 @@ from ciguard.knowledge.family_rules.tensorflow_images import IMAGE_RULES
 from ciguard.knowledge.family_rules.torch_calls import TORCH_RULES
 
 RULES: Table = (*CODEC_RULES, *HANDLE_RULES, *IMAGE_RULES, *ARRAY_RULES, *TORCH_RULES)
+"""All rules, in order of precedence."""
 
 __all__ = ["RECURRENT_SIZES", "RULES", "Table"]

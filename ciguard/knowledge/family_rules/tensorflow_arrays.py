@@ -303,3 +303,4 @@ ARRAY_RULES: Table = (
         },
     ),
 )
+"""Rules in order of precedence."""

@@ -180,3 +180,4 @@ IMAGE_RULES: Table = (
         },
     ),
 )
+"""Rules in order of precedence."""

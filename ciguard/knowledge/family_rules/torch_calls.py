@@ -224,3 +224,4 @@ TORCH_RULES: Table = (
     ),
     (r"torch\.nn\.functional\.", {"input": {"dtypes": ("float32", "float64", "float32", "int64")}}),
 )
+"""Rules in order of precedence."""

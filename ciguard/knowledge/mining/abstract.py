@@ -42,6 +42,7 @@ class RuleBook:
         return rules
 
     def _deciding_rules(self, words: tuple[str, ...]) -> tuple[MiningRule, ...]:
+        """Return the best rule of each field, unless an exception outranks it."""
         constraints: dict[str, MiningRule] = {}
         exceptions: dict[str, MiningRule] = {}
         for rule in self._matching(words):

@@ -128,6 +128,7 @@ def transferred(
 def _transferred_values(
     name: str, labelled: Collection[str], expected: set[str], tokens: Sequence[Token]
 ) -> set[str]:
+    """Return the abstract values of one field with the expected concrete values."""
     values = {"dtype" if value.endswith(".dtype") else value for value in labelled}
     possible = [form for form in forms(name) if instantiate(name, form, tokens)]
     literals = values & expected

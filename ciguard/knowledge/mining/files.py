@@ -104,6 +104,7 @@ def extract_from_file(docs: Path, out: Path, *, rules: Path | None = None) -> tu
 
 @cache
 def _rule_book(library: str, folder: Path) -> RuleBook:
+    """Return the rules for a library's documentation from a folder of rule files."""
     name = _file_name(_documentation_of(library))
     path = folder / f"{name}.jsonl"
     if not path.is_file():
@@ -144,6 +145,7 @@ def _file_name(library: str) -> str:
 
 
 def _read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file, which must not be too large."""
     try:
         if path.stat().st_size > MAX_BYTES:
             msg = f"{path}: larger than {MAX_BYTES >> 20} MiB. Split the file."

@@ -71,6 +71,7 @@ class _BestRules:
         ] = [defaultdict(list) for _ in range(rows)]
 
     def offer(self, rule: MiningRule, numbers: Iterable[int]) -> None:
+        """Keep a rule for each sentence that it is among the best for."""
         if not rule.is_exception and rule.confidence < self._thresholds.min_confidence:
             return
         ranked_rule = (*self._thresholds.rank(rule), -len(rule.pattern)), rule

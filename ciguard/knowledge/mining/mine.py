@@ -88,6 +88,7 @@ class _Miner:
         """Number of groups that each pattern matches."""
 
     def patterns(self) -> Iterator[tuple[Pattern, Matches]]:
+        """Yield all minimal frequent patterns, the shorter ones first."""
         level = self._initial_patterns()
         while level:
             yield from level.items()
@@ -100,6 +101,7 @@ class _Miner:
             }
 
     def _initial_patterns(self) -> dict[Pattern, Matches]:
+        """Return the frequent patterns of one token, with or without an anchor."""
         matches_by_pattern: dict[Pattern, Matches] = defaultdict(dict)
         for number, row in enumerate(self._rows):
             for pattern, position in self._structure.starts(row.words):
@@ -114,6 +116,7 @@ class _Miner:
     def _extended_patterns(
         self, pattern: Pattern, matches: Matches
     ) -> Iterator[tuple[Pattern, Matches]]:
+        """Yield the frequent minimal patterns with one more token."""
         matches_by_item: dict[str, Matches] = defaultdict(dict)
         for number, position in matches.items():
             for item, end in self._structure.extensions(self._rows[number].words, position):

@@ -56,6 +56,7 @@ _WORD = re.compile(r"python:\w{1,40}|array[-_]like|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*
 _DIGIT_BY_WORD = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
 _OPENING, _CLOSING = "([{", ")]}"
 MAX_BRACKET_LENGTH = 300
+"""Maximum number of characters of a bracket."""
 MAX_TEXT_LENGTH = 4_000
 """Maximum number of characters of a sentence or type that are read."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*$")
@@ -156,6 +157,7 @@ class _SentenceReader:
         return [], position + 1
 
     def _word(self, position: int) -> tuple[list[Token], int]:
+        """Return the tokens of a word, with its bracket if one follows."""
         if rank := _RANK_IN_WORDS.match(self._text, position):
             return [Token(NUMBER, (_DIGIT_BY_WORD[rank.group(1).lower()],)), Token("d")], rank.end()
         word = _WORD.match(self._text, position)
@@ -172,6 +174,7 @@ class _SentenceReader:
         return self._plain(word.group()), after
 
     def _plain(self, word: str) -> list[Token]:
+        """Return the tokens of an unquoted word."""
         if word in {"True", "False", "true", "false"}:
             return [Token(BOOL, (word.capitalize(),))]
         if keyword := _keyword(word):
@@ -183,6 +186,7 @@ class _SentenceReader:
         return [Token(_word_form(part)) for part in re.split(r"[.:]", word) if part]
 
     def _quoted(self, content: str) -> list[Token]:
+        """Return the tokens of text in quotes: a value, a name, an option or a phrase."""
         content = content.strip(" ~.,")
         bare = content.strip("'\"")
         if not bare:
@@ -203,6 +207,7 @@ class _SentenceReader:
         return _keyword(content)
 
     def _bracket(self, position: int) -> tuple[list[Token], int]:
+        """Return the tokens of a bracket: a set of options, a remark or a shape."""
         end = _closing(self._text, position)
         if not end:
             return [], position + 1

@@ -36,6 +36,7 @@ def normalise_default(text: str) -> tuple[Token, ...]:
 
 
 def _value(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a default value."""
     if text in _NONE_TEXTS:
         return (Token("none"),)
     if text in {"True", "False"}:

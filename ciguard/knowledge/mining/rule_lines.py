@@ -81,6 +81,7 @@ def _line(record: dict[str, Any]) -> str:
 
 
 def _record(number: int, line: str) -> dict[str, Any]:
+    """Return the JSON object in a line."""
     try:
         record = json.loads(line)
     except ValueError as error:
@@ -93,6 +94,7 @@ def _record(number: int, line: str) -> dict[str, Any]:
 
 
 def _rule(number: int, record: dict[str, Any]) -> MiningRule:
+    """Return the rule in a JSON object."""
     try:
         rule = MiningRule(
             field=str(record["field"]),

@@ -135,6 +135,7 @@ class _Line:
 
 
 def _lines(lines: Iterable[str], name: str) -> Iterator[_Line]:
+    """Yield the JSON objects in the lines that are not empty."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

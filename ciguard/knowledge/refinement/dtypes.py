@@ -101,6 +101,7 @@ def _dtypes_in_operator_definition(message: str, names: Sequence[str]) -> dict[s
 def _expected_dtypes(
     values: Mapping[str, Value], actual: str, expected: tuple[str, ...]
 ) -> dict[str, Fields]:
+    """Return the expected dtypes for every parameter with the actual one."""
     if not actual or not expected:
         return {}
     return {
@@ -111,6 +112,7 @@ def _expected_dtypes(
 def _expected_dtype_of_nth(
     values: Mapping[str, Value], nth: int, words: tuple[str, str]
 ) -> dict[str, Fields]:
+    """Return the expected dtype of the n-th input, related to an earlier input if possible."""
     actual, expected = map(dtype_named, words)
     tensors = [name for name, value in values.items() if dtype_of(value)]
     candidates = [name for name in tensors if dtype_of(values[name]) == actual]

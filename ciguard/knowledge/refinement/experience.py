@@ -116,6 +116,7 @@ class Experience:
     def _observe_rejection(
         self, values: Mapping[str, Value], names: Sequence[str], outcome: Rejected
     ) -> None:
+        """Count a rejected call, and store the requirements in its message."""
         if outcome.stage is Stage.BUILD:
             self._observe_build_failure(values, names, outcome.message)
             return
@@ -145,6 +146,7 @@ class Experience:
         column: int,
         counted: Sequence[str] | frozenset[str],
     ) -> None:
+        """Add a call to the counts of its traits."""
         for name, traits in traits_of(values, names).items():
             if name in counted:
                 seen = self.counts.setdefault(name, {})
@@ -162,6 +164,7 @@ class Experience:
         self.messages.append(added)
 
     def _keep_example(self, values: Mapping[str, Value]) -> None:
+        """Keep the arguments of a passing call as an example, or replace an older one."""
         index = (self.passed + len(values)) % _MAX_EXAMPLES
         if len(self.examples) == _MAX_EXAMPLES and self.passed % _EXAMPLE_INTERVAL != 0:
             return
@@ -276,6 +279,7 @@ def _fields_to_json(fields: Fields) -> Json:
 
 
 def _fields_from_json(encoded: Json) -> Fields:
+    """Return the fields of a clue from their JSON form."""
     readers: dict[str, Any] = {
         "structures": lambda names: tuple(map(Structure, names)),
         "dtypes": lambda names: tuple(map(str, names)),

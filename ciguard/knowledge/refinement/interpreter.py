@@ -69,6 +69,7 @@ _SCALAR: Fields = {"structures": (Structure.INT, Structure.FLOAT, Structure.BOOL
 
 
 def _expected_structures(text: str) -> tuple[tuple[Structure, ...], str]:
+    """Return the structures that a message expects, and the type of the actual argument."""
     match = _LACKS_ATTRIBUTE.search(text)
     if match:
         structures = [s for names, s in _ATTRIBUTE_PATTERNS if names.fullmatch(match.group(2))]

@@ -174,6 +174,7 @@ def _words(text: str) -> list[str]:
 
 
 def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
+    """Return the advice to pass missing parameters."""
     match = _MISSING.search(text)
     words = _words(match.group(1)) if match else []
     alternatives = _ALTERNATIVES.search(text)
@@ -189,6 +190,7 @@ def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
 
 
 def _unexpected_advice(text: str, names: Sequence[str]) -> list[Advice]:
+    """Return the advice not to pass an unexpected parameter."""
     match = _UNEXPECTED.search(text)
     if match and match.group(1) in names:
         return [Advice(match.group(1), {}, Presence.NEVER)]
@@ -256,6 +258,7 @@ def _object_advice(
 def _sentence_advice(
     sentence: str, values: Mapping[str, Value], names: Sequence[str]
 ) -> list[Advice]:
+    """Return the requirements that one sentence states, for the parameters that it is about."""
     expected, _ = _split_expected_and_actual(sentence)
     fields = requirement(expected)
     if not fields:
@@ -300,6 +303,7 @@ def _suspects(fields: Fields, sentence: str, values: Mapping[str, Value]) -> lis
 
 
 def _is_quoted(value: Value, sentence: str) -> bool:
+    """Return whether a sentence quotes an argument, its shape or its dtype."""
     match value:
         case LiteralValue(str() as text):
             return bool(text) and text in sentence

@@ -45,7 +45,6 @@ _CHANNEL_QUANTISATION = (
 
 _CALLABLES: tuple[Value, ...] = (MemberValue("builtins.abs"), MemberValue("builtins.len"))
 
-# Patterns of messages, and the values that such a message demands.
 OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
     (re.compile(pattern), values)
     for pattern, values in (
@@ -124,6 +123,7 @@ OBJECTS: tuple[tuple[re.Pattern[str], tuple[Value, ...]], ...] = tuple(
         ),
     )
 )  # fmt: skip
+"""Patterns of messages, and the values that such a message demands."""
 
 
 @lru_cache(maxsize=2048)

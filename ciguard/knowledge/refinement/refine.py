@@ -122,6 +122,7 @@ def _refined_by_messages(parameter: Parameter, clues: Sequence[Clue]) -> Paramet
 
 
 def _refined_by_counts(parameter: Parameter, experience: Experience) -> Parameter:
+    """Return the parameter with its constraint and frequency adapted to the counts."""
     must_be_passed = any(
         messages.parameter == parameter.name and messages.presence is Presence.ALWAYS
         for messages in experience.messages

@@ -27,6 +27,7 @@ def is_refuted(fields: Fields, counts: Mapping[str, Sequence[int]]) -> bool:
 
 
 def _violates(trait: str, fields: Fields) -> bool:
+    """Return whether an argument with a trait violates the fields."""
     aspect, _, choice = trait.partition(":")
     is_violation = False
     match aspect:

@@ -154,6 +154,7 @@ def _shape_demanded(text: str) -> Fields:
 
 
 def _rank_demanded(text: str) -> Fields:
+    """Return the fields for a demanded rank."""
     for pattern, ndim in _RANKS_BY_NAME:
         if pattern.search(text):
             return {"ndim": ndim}
@@ -173,6 +174,7 @@ def _rank_demanded(text: str) -> Fields:
 
 
 def _dtypes_demanded(text: str) -> Fields:
+    """Return the fields for demanded dtypes."""
     for pattern, family in _DTYPE_FAMILIES:
         if pattern.search(text):
             return {"dtypes": family}
@@ -189,6 +191,7 @@ def _dtypes_demanded(text: str) -> Fields:
 
 
 def _structures_demanded(text: str) -> Fields:
+    """Return the fields for a demanded type, such as a list of ints."""
     match = _EXPECTED_TYPE.search(text)
     if not match or _ABOUT_RANKS.search(text):
         return {}
@@ -203,6 +206,7 @@ def _structures_demanded(text: str) -> Fields:
 
 
 def _range_demanded(text: str) -> Fields:
+    """Return the fields for a demanded range of values."""
     interval = _RANGE.search(text)
     if interval:
         low, high = float(interval.group(1)), float(interval.group(2))
@@ -235,6 +239,7 @@ def _sign_demanded(text: str) -> Fields:
 
 
 def _allowed_demanded(text: str) -> Fields:
+    """Return the fields for a demanded choice, or for multiples of a number."""
     multiple = _MULTIPLE.search(text)
     if multiple:
         step = int(multiple.group(1)[:_MAX_DIGITS])

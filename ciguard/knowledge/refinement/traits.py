@@ -64,6 +64,7 @@ def traits_of(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, tu
 
 
 def _traits(value: Value, lead: TensorValue | None) -> tuple[str, ...]:
+    """Return the traits of one argument."""
     kind = f"kind:{kind_of(value)}"
     match value:
         case TensorValue() | ArrayValue():

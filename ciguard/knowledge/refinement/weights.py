@@ -182,6 +182,7 @@ def _dtypes(names: tuple[str, ...], odds: Odds) -> tuple[str, ...]:
 
 @_weighted.register(Ints)
 def _ints(constraint: Ints, odds: Odds) -> Constraint:
+    """Split the constraint by length, weighted by the odds."""
     min_length, max_length = constraint.length
     if (
         constraint.length_of
@@ -208,6 +209,7 @@ def _single_or_any_of(options: Iterable[tuple[float, Constraint]]) -> Constraint
 
 @_weighted.register(List)
 def _list(constraint: List, odds: Odds) -> Constraint:
+    """Restrict the lengths of a list to those that pass."""
     min_length, max_length = constraint.length
     if constraint.length_of or not 0 < max_length - min_length <= _MAX_REPETITIONS:
         return constraint
@@ -258,6 +260,7 @@ def _relation_sign(odds: Odds, relation: str) -> int:
 
 
 def _split_by_rank(constraint: Tensor, odds: Odds) -> Constraint:
+    """Split the constraint by rank, weighted by the odds, if the shape is free."""
     min_rank, max_rank = constraint.ndim
     is_free = constraint.shape is None and not constraint.shape_of and not constraint.broadcast_with
     if not is_free or max_rank == min_rank:

@@ -182,6 +182,7 @@ def _indent(line: str) -> int:
 def _section_items(
     lines: list[str], header: re.Pattern[str] = _HEADER
 ) -> Iterator[tuple[str, str, str]]:
+    """Yield names, type and text of the items in Google and numpy sections."""
     for index, line in enumerate(lines):
         text = line.strip()
         following = lines[index + 1].strip() if index + 1 < len(lines) else ""
@@ -202,6 +203,7 @@ def _block(lines: list[str], start: int, header_indent: int) -> list[str]:
 
 
 def _items(block: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield names, type and text of the items in a Google section."""
     non_empty = [line for line in block if line.strip()]
     if not non_empty:
         return
@@ -235,6 +237,7 @@ def _item(lines: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _numpy_items(lines: list[str], start: int, margin: int) -> Iterator[tuple[str, str, str]]:
+    """Yield names, type and text of the items in a numpy section."""
     names, doc_type = "", ""
     text: list[str] = []
     for index, line in enumerate(lines[start:], start=start):
@@ -256,6 +259,7 @@ def _numpy_items(lines: list[str], start: int, margin: int) -> Iterator[tuple[st
 
 
 def _rest_items(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and text of the reST fields `:param x:` and `:type x:`."""
     descriptions: dict[str, list[str]] = {}
     types: dict[str, str] = {}
     current = ""
@@ -279,6 +283,7 @@ def _rest_items(lines: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _bracketed_items(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and text of Jittor's items `[in] x(type): …`."""
     for line in lines:
         match = _BRACKET.match(line.strip())
         if not match:

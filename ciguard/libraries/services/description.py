@@ -20,7 +20,7 @@ _MODULES = (
 )
 """Distributions with their import names."""
 
-CLIENTS = tuple(  # one library per client
+CLIENTS = tuple(
     Library(
         name=name,
         distributions=(name,),
@@ -32,3 +32,4 @@ CLIENTS = tuple(  # one library per client
     )
     for name, module in _MODULES
 )
+"""Descriptions of all supported clients."""

@@ -59,6 +59,7 @@ def describe() -> Iterator[dict[str, Any]]:
 
 
 def _members(jittor: Any, failures: list[dict[str, Any]]) -> list[tuple[str, Any]]:
+    """Return the public members that Jittor itself defines, by qualified name."""
     members = []
     for name, module in introspection.modules(_MODULES, lost=failures):
         for member_name in introspection.public_names(module):

@@ -80,6 +80,7 @@ def split(text: str) -> list[str]:
 
 
 def _parameter(text: str) -> dict[str, Any] | None:
+    """Return the record of a declared parameter; None if it has no name."""
     declaration, _, default = text.partition("=")
     match = _PARAMETER.match(declaration.strip())
     if match is None:

@@ -44,6 +44,8 @@ def _record(api: str, function: Any) -> dict[str, Any]:
 
 
 def _functions(keras: Any, failures: list[dict[str, Any]]) -> introspection.PublicNames:
+    """Return the documented public functions of Keras."""
+
     def enter(module: types.ModuleType, path: str) -> bool:
         return not path.startswith(_EXCLUDED_MODULES) and module.__name__.startswith("keras")
 

@@ -86,6 +86,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _check_equal(layer: Any, rebuilt: Any, config: dict[str, Any]) -> None:
+    """Raise an error if the rebuilt layer differs from the original."""
     rebuilt_config = _config_of(rebuilt)
     for key in sorted(config):
         if rebuilt_config.get(key) != config[key]:

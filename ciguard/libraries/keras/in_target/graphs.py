@@ -110,6 +110,7 @@ class _GraphWriter:
         return node
 
     def _unique_name(self, name: str) -> str:
+        """Return a valid name of a node that no other node has."""
         valid = re.sub(r"[^A-Za-z0-9_]+", "_", name)[:_MAX_NAME_LENGTH]
         if not valid[:1].isalpha():
             valid = f"layer_{valid}"
@@ -177,6 +178,7 @@ class _GraphWriter:
             outer_names[id(tensor)] = names[id(inner)]
 
     def _write_layer(self, layer_call: _LayerCall, names: dict[int, str], path: str) -> str:
+        """Write the node of a layer and return its name."""
         layer, results = layer_call.call.operation, layer_call.call.outputs
         if len(results) != 1:
             raise self._error(layer.name, f"it has {len(results)} outputs instead of one")

@@ -120,6 +120,7 @@ def _without_gradients(keras: Any) -> Any:
 
 
 def _predict(network: Network, probe: str) -> Any:
+    """Return the outputs and the digests of all layers, or the inputs of the probed node."""
     values = network.fed()
     layers: dict[str, Any] = {}
 

@@ -46,6 +46,7 @@ def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any
 
 
 def _describe_source(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of the model from a source."""
     if "script" in source:
         module = _import_script(source["script"], source["root"])
         model = _build_model(keras, module, source)
@@ -78,6 +79,7 @@ def _import_script(path: str, root: str) -> Any:
 
 
 def _build_model(keras: Any, module: Any, source: dict[str, Any]) -> Any:
+    """Return the model that a function of the script builds."""
     name = source["function"]
     build = getattr(module, name, None)
     if not callable(build):
@@ -146,6 +148,7 @@ def _is_softmax(node: dict[str, Any]) -> bool:
 
 
 def _input_description(node: dict[str, Any], graph: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return the description of one input of the graph."""
     tables = [
         embedding["config"]["input_dim"]
         for embedding in graph["nodes"]

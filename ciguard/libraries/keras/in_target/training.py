@@ -62,6 +62,7 @@ def step(network: Network, truth: Any) -> Any:
 def _gradient_digest(
     network: Network, gradient: Any, source: Any, sample_size: int
 ) -> dict[str, Any]:
+    """Return the digest of a gradient, with its norm; zeros if there is no gradient."""
     if gradient is None:
         dtype = network.keras.backend.standardize_dtype(source.dtype)
         gradient = network.keras.ops.zeros(tuple(source.shape), dtype=dtype)
@@ -100,6 +101,7 @@ def _loss(network: Network, values: dict[str, Any], truth: Any) -> Any:
 
 
 def _on_torch(network: Network, fed: dict[str, Any], truth: Any) -> Any:
+    """Compute the step with `torch.autograd`."""
     torch: Any = importlib.import_module("torch")
     inputs = _floating_inputs(fed)
     for tensor in inputs.values():
@@ -112,6 +114,7 @@ def _on_torch(network: Network, fed: dict[str, Any], truth: Any) -> Any:
 
 
 def _on_tensorflow(network: Network, fed: dict[str, Any], truth: Any) -> Any:
+    """Compute the step with a gradient tape."""
     tensorflow: Any = importlib.import_module("tensorflow")
     inputs = list(_floating_inputs(fed).values())
     with tensorflow.GradientTape() as tape:

@@ -92,6 +92,7 @@ class TensorflowAdapter(contract.Adapter):
         self._state = GlobalState([*self._state_pieces(contexts), *keras_state.pieces()])
 
     def _name_dtypes(self) -> None:
+        """Store the dtypes by name, and the names by TensorFlow's numbers."""
         dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
         self._dtypes = {name: getattr(self._tensorflow, name) for name in _DTYPES}
         self._arrays = {
@@ -210,6 +211,7 @@ class TensorflowAdapter(contract.Adapter):
         return {"dtype": self._names[number], "array": array}
 
     def _read_other(self, output: Any) -> dict[str, Any] | None:
+        """Return the contents of a variable, ragged, sparse or symbolic tensor, if it is one."""
         tensorflow = self._tensorflow
         note = ""
         part: Any = None

@@ -60,6 +60,8 @@ def describe() -> Iterator[dict[str, Any]]:
 
 
 def _functions(tensorflow: Any, failures: list[dict[str, Any]]) -> introspection.PublicNames:
+    """Return the documented public functions of TensorFlow."""
+
     def enter(module: types.ModuleType, path: str) -> bool:
         return not path.startswith(_EXCLUDED_MODULES) and module.__name__.startswith(_API_MODULES)
 
@@ -82,6 +84,7 @@ def _operators(tensorflow: Any) -> dict[tuple[str, str], str]:
 
 
 def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict[str, Any]:
+    """Return the record of a function, with the facts of its operator if it has one."""
     doc = introspection.doc_of(function)
     parameters = introspection.from_signature(function)
     source = "signature" if parameters is not None else ""
@@ -96,6 +99,7 @@ def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict
 
 
 def _raw_record(api: str, function: Any, definitions: OpDefs) -> dict[str, Any]:
+    """Return the record of a raw operation, with tags from its definition."""
     name = api.removeprefix(_RAW_PREFIX)
     record = _record(api, function, name, definitions)
     for item in record["parameters"]:

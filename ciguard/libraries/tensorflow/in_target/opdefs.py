@@ -84,6 +84,7 @@ class OpDefs:
         return any(attribute.name == "seed2" for attribute in definition.attr)
 
     def _input_facts(self, item: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Return the dtypes and the schema type of an input."""
         facts: dict[str, Any] = {"schema_type": "Tensor"}
         if item.type:
             facts["dtypes"] = self._names([item.type])

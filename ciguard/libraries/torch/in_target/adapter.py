@@ -225,6 +225,7 @@ class TorchAdapter(contract.Adapter):
         return not isinstance(output, (list, tuple))
 
     def _effects(self, made: Sequence[Any], output: Any) -> tuple[list[int], list[int]]:
+        """Return the indices of changed tensors, and of those that a result shares memory with."""
         tensor_type = self._tensor_type
         results = output[:_MAX_RESULTS] if isinstance(output, (list, tuple)) else [output]
         owners = [

@@ -125,6 +125,7 @@ class _Catalogue:
         return {**record, "strangers": undeclared} if undeclared else record
 
     def _add_types(self, api: str, operator: str, parameters: list[dict[str, Any]]) -> None:
+        """Add types from the operator's schema and hints from the stubs to the parameters."""
         names = [item["name"] for item in parameters]
         schema = best_match(self.schemas.get(operator, []), [_native_name(name) for name in names])
         native = {item["name"]: item for item in schema or []}

@@ -52,6 +52,7 @@ def parse_schema(text: str) -> Schema | None:
 
 
 def _parameter(match: re.Match[str], kind: str) -> dict[str, Any]:
+    """Return the record of a parameter of a schema."""
     schema_type = match["type"].replace("SymInt", "int")
     length = _LENGTH.search(schema_type)
     return introspection.parameter(
