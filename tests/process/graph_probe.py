@@ -1,4 +1,4 @@
-"""Runs inside a Keras target: writes models as graphs, makes them anew, and compares, as JSON.
+"""Converts models to graphs and back in a Keras target, and compares them; the result is JSON.
 
 python graph_probe.py REPOSITORY FOLDER QUESTION…
 """
