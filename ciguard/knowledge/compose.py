@@ -81,6 +81,7 @@ def _are_strings(values: tuple[Value, ...]) -> bool:
 
 
 def _default_options(clue: Clue) -> list[tuple[float, Constraint]]:
+    """Return weighted alternatives for a parameter of unknown structure."""
     return [
         (6.0, _tensor(clue)),
         (2.0, _int(clue)),

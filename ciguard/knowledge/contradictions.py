@@ -62,7 +62,7 @@ def _type_contradictions(
         return
     if not _widened(documented) & _widened(stated):
         formal_type = parameter.schema_type or parameter.annotation
-        clause = f"the description says {parameter.doc_type}, the signature {formal_type}"
+        clause = f"the description has {parameter.doc_type}, but the signature has {formal_type}"
         yield clause, parameter.doc_type
 
 
@@ -84,7 +84,7 @@ def _dtype_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str
     if documented and documented.isdisjoint(parameter.dtypes):
         listed = ", ".join(sorted(documented))
         yield (
-            f"the description says {listed}, the operator takes {parameter.dtypes[0]}",
+            f"the description has {listed}, but the operator accepts {parameter.dtypes[0]}",
             (match.group()),
         )
 
@@ -105,7 +105,7 @@ def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, s
     if claims and not any(_is_equal_default(actual, claim.group(1)) for claim in claims):
         first = claims[0]
         yield (
-            f"the description says default {first.group(1)}, the signature {actual!r}",
+            f"the description has default {first.group(1)}, but the signature has {actual!r}",
             (first.group()),
         )
 
@@ -125,4 +125,4 @@ def _rank_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]
     (rank,) = ranks
     sizes = [size for size in shapes[0].split(",") if size.strip()]
     if len(sizes) != int(rank):
-        yield f"the description says {rank}-D, yet of shape [{shapes[0]}]", shapes[0]
+        yield f"the description has {rank}-D, but also the shape [{shapes[0]}]", shapes[0]

@@ -68,6 +68,8 @@ def is_form(abstract: str) -> bool:
 
 
 def _texts_of(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
+    """Return a function that returns the texts that these placeholders replace."""
+
     def raws(tokens: Sequence[Token]) -> list[str]:
         return [raw for token in tokens if token.text in placeholders for raw in token.raws]
 

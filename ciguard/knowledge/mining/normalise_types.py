@@ -55,8 +55,8 @@ def _numbers(text: str) -> tuple[Token, ...]:
     numbers = tuple(NUMERAL.findall(text[:MAX_BRACKET_LENGTH]))
     if not numbers:
         return ()
-    are_whole = all(number.lstrip("+-").isdecimal() for number in numbers)
-    return (Token(NUMBER if are_whole else FLOAT, numbers),)
+    are_integers = all(number.lstrip("+-").isdecimal() for number in numbers)
+    return (Token(NUMBER if are_integers else FLOAT, numbers),)
 
 
 def normalise_type(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:

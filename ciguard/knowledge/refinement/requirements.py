@@ -231,6 +231,7 @@ def _range_demanded(text: str) -> Fields:
 
 
 def _sign_demanded(text: str) -> Fields:
+    """Return the fields for a demanded sign, such as non-negative."""
     if re.search(r"non-?negative", text, re.IGNORECASE):
         return {"low": 0.0}
     if re.search(r"non-?positive", text, re.IGNORECASE):

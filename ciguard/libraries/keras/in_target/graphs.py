@@ -156,6 +156,7 @@ class _GraphWriter:
         return list(done.values())
 
     def _layer_call(self, call: Any) -> _LayerCall:
+        """Return a call with its input tensors."""
         name = call.operation.name
         if call.is_input:
             raise self._error(name, "layers use it, but it is not an input of the model")

@@ -50,7 +50,7 @@ def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
     torch = importlib.import_module("torch")
     importlib.import_module("torch._dynamo").reset()
 
-    class Module(torch.nn.Module):  # type: ignore[misc,name-defined]  # of no stub
+    class Module(torch.nn.Module):  # type: ignore[misc,name-defined]  # no stub
         def __init__(self) -> None:
             super().__init__()
             self.call = function  # a layer's weights become the module's
