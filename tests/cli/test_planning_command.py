@@ -106,7 +106,7 @@ def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) 
         (("--base-wheel", "x.whl"), "--base-wheel: names the base of --wheel"),
         (("--wheel", "x.whl"), "Keep the name that the build gave the wheel"),
         (("--device", "gpu"), "no device 'gpu'. Write cpu, cuda or cuda:1. Did you mean 'cpu'?"),
-        (("--target", "nothing==1"), "no library that ciguard can test"),
+        (("--target", "nothing==1"), "ciguard cannot test any of nothing"),
         (("--out", "no/such/folder/plan.json"), "Name another file with --out"),
     ],
 )

@@ -108,7 +108,7 @@ def test_a_bad_configuration_is_named_by_file_and_key(tmp_path: Path, text: str,
         ("current[torhc]", "Did you mean 'torch'?"),
         ("torch==2.13.0@gpu", "torch==2.13.0@gpu"),
         ("", "target"),
-        ("current[jittor]", "holds no jittor"),
+        ("current[jittor]", "does not have jittor"),
     ],
 )
 def test_a_bad_target_is_named_before_anything_runs(tmp_path: Path, target: str, says: str) -> None:

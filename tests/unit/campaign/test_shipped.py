@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from ciguard.campaign.shipped import shipped_files, shipped_folder
 from ciguard.knowledge import knowledge_version, read_constraints, read_provenance
-from ciguard.knowledge.references import OF_WORDS, without_words
+from ciguard.knowledge.references import DOCUMENTATION_SOURCES, without_prose
 from ciguard.libraries import LIBRARIES, description_version
 
 if TYPE_CHECKING:
@@ -70,9 +70,11 @@ def test_a_shipped_file_has_facts_and_no_sentence_of_the_documentation(path: Pat
         known = read_constraints(lines, name=str(path))
 
     for name, record in known.records.items():
-        assert record == without_words(record), name
+        assert record == without_prose(record), name
         for item in (item for p in known.api(name).parameters for item in p.evidence):
-            assert bool(item.digest) == (item.source in OF_WORDS) != bool(item.text), name
+            assert bool(item.digest) == (item.source in DOCUMENTATION_SOURCES) != bool(item.text), (
+                name
+            )
 
 
 @pytest.mark.release

@@ -180,9 +180,9 @@ def test_a_layer_may_refer_to_its_attributes() -> None:
 @pytest.mark.parametrize(
     ("text", "default", "clause"),
     [
-        ("apply it. Default: ``True``", "False", "the description says default True"),
-        ('Defaults to "SAME".', "'VALID'", 'the description says default "SAME"'),
-        ("small (default: 1e-12)", "1e-30", "the description says default 1e-12"),
+        ("apply it. Default: ``True``", "False", "the description has default True"),
+        ('Defaults to "SAME".', "'VALID'", 'the description has default "SAME"'),
+        ("small (default: 1e-12)", "1e-30", "the description has default 1e-12"),
     ],
 )
 def test_two_defaults_contradict_each_other(text: str, default: str, clause: str) -> None:
@@ -214,7 +214,7 @@ def test_defaults_that_may_agree_do_not_contradict(text: str, default: str) -> N
 def test_a_documented_type_that_no_signature_takes_contradicts_it() -> None:
     (found,) = described("Some.", doc_type="bool", schema_type="Tensor[]")
 
-    assert found.message == "'x': the description says bool, the signature Tensor[]"
+    assert found.message == "'x': the description has bool, but the signature has Tensor[]"
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_types_that_share_a_value_agree(documented: str, formal: str) -> None:
 def test_a_documented_dtype_that_the_operator_refuses_contradicts_it() -> None:
     (found,) = described("A `Tensor` of type `int32`.", dtypes=("float32", "float64"))
 
-    assert found.message == "'x': the description says int32, the operator takes float32"
+    assert found.message == "'x': the description has int32, but the operator accepts float32"
 
 
 def test_dtypes_that_overlap_agree() -> None:
@@ -237,7 +237,7 @@ def test_dtypes_that_overlap_agree() -> None:
 def test_a_rank_and_a_shape_contradict_each_other() -> None:
     (found,) = described("A 3-D tensor of shape `[rows, columns]`.")
 
-    assert found.message == "'x': the description says 3-D, yet of shape [rows, columns]"
+    assert found.message == "'x': the description has 3-D, but also the shape [rows, columns]"
 
 
 @pytest.mark.parametrize(
