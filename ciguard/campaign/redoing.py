@@ -84,7 +84,7 @@ class Redoing:
     def pump(self) -> Iterator[Warned]:
         """Start what has become void since the last call; report the first time of each target."""
         alike: dict[tuple[tuple[bytes, ...], float], list[Job]] = {}
-        for job in self._dispatcher.take_void():
+        for job in self._dispatcher.take_invalidated():
             self._on_void(job)
             if job.target not in self._void:
                 yield Warned(
@@ -123,7 +123,7 @@ class Redoing:
     def unsettled(self) -> Mapping[str, int]:
         """Return at the end of a run how many cases of each target have void results for good."""
         left = Counter(self._given_up)
-        for job in self._dispatcher.take_void():
+        for job in self._dispatcher.take_invalidated():
             self._on_void(job)
             self._void[job.target] += len(job.cases)
             left[job.target] += len(job.cases)

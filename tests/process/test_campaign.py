@@ -243,7 +243,7 @@ def test_a_target_whose_server_is_killed_is_not_run(tmp_path: Path) -> None:
 
     (lost,) = [e for e in events if isinstance(e, TargetUnavailable)]
     assert lost.target == TWO
-    assert "its fork server died" in lost.reason
+    assert "its fork server exited" in lost.reason
     assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
     assert not (tmp_path / "baseline").exists()
 

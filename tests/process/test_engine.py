@@ -378,7 +378,7 @@ def test_the_death_of_the_server_fails_the_target_and_not_the_run() -> None:
         while not running.failure("planted") and time.monotonic() < deadline:
             running.wait(0.1)
 
-        assert "its fork server died" in running.failure("planted")
+        assert "its fork server exited" in running.failure("planted")
         running.add(Job("planted", "late", (encoded(call("double", TENSOR)),)))
         assert running.is_idle
 

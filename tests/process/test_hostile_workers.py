@@ -63,7 +63,7 @@ def prove(running: Dispatcher) -> list[Job]:
     deadline = time.monotonic() + 20
     while not running.prove() and time.monotonic() < deadline:
         running.wait(0.1)
-    return void + running.take_void()
+    return void + running.take_invalidated()
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_a_link_in_place_of_the_servers_log_shows_no_file_of_others(tmp_path: Pa
 
         reason = failure_of(running)
 
-    assert "its fork server died" in reason
+    assert "its fork server exited" in reason
     assert "s3cret" not in reason
 
 
@@ -91,7 +91,7 @@ def test_a_fifo_in_place_of_the_servers_log_blocks_nobody() -> None:
         assert isinstance(refused, Rejected), refused  # seccomp knows no FIFO
         os.killpg(server.process_id, signal.SIGKILL)
 
-        assert "its fork server died" in failure_of(running)
+        assert "its fork server exited" in failure_of(running)
 
 
 def test_folders_nested_deeper_than_the_stack_are_removed() -> None:
@@ -366,12 +366,12 @@ def test_careful_job_beside_others_puts_none_of_them_in_doubt(dispatcher: Dispat
 def test_job_whose_worker_is_void_and_then_dies_of_a_fault_stays_void(before: int) -> None:
     running = Assignment(Job("planted", "test", (b"",) * 4), 0.0, [])
     running.outcomes += [Passed(b"", 0.0)] * before
-    running.doubt()
-    running.sent_at = before
+    running.invalidate()
+    running.batch_start = before
 
-    running.doubt()
+    running.invalidate()
 
-    assert running.is_void
+    assert running.is_invalidated
 
 
 def test_clear_queue_with_a_careful_job_waiting_keeps_that_job() -> None:

@@ -1,15 +1,20 @@
-"""A layer's weights from their recipe: the same arrays on every backend, machine and numpy version.
+"""Weights of a layer from their recipe, which are equal on every backend, machine and numpy.
 
-Self-contained: the text of this module is put into reproducers, which have numpy and Keras only.
+The text of this module is copied into reproducers, so it needs only numpy.
 
-Draws come from `numpy.random.RandomState`, whose streams are frozen. Weights are made as float32,
-each from the recipe's seed, its name and how often that name came before, so that they do not
-depend on what else a layer holds.
+Random numbers come from `numpy.random.RandomState`, whose streams are frozen. Weights are float32.
+Each depends on the recipe's seed, its name, and the number of earlier weights of that name, so that
+the other weights of a layer do not matter.
 
-The neurons of a layer are the last axis of its kernel (Dense, Conv, the pointwise kernel of
-SeparableConv, Embedding), the last but one of a transposed convolution, input channels times
-multiplier of a depthwise one, heads times size of an attention's projection; in a recurrent layer
-a unit with its column in every gate. A layer without a kernel has none: edits leave it as it is.
+The neurons of a layer depend on its class:
+
+- Dense, Conv, SeparableConv (pointwise kernel) and Embedding: the last axis of the kernel.
+- Transposed convolution: the last axis but one.
+- Depthwise convolution: input channels times multiplier.
+- Projection of an attention: heads times their size.
+- Recurrent layer: a unit with its column in every gate.
+
+A layer without a kernel has no neurons, and edits do not change it.
 """
 
 from __future__ import annotations
@@ -25,14 +30,14 @@ SHARE = 0.3
 NOISE = 0.1
 """Noise as a share of the standard deviation of the layer's weights (LEMON, section 3.2.2)."""
 NUDGE = 2.0**-23
-"""One rounding of float32, relative."""
+"""Relative rounding error of float32."""
 POSITIVE = ("gamma", "scale", "variance", "alpha")
-"""Ends of the names of weights that scale or are divided by."""
+"""Suffixes of the names of weights that must be positive."""
 _AT_ONCE = 1 << 20
-"""Draws, and elements looked at for a deviation, at a time."""
+"""Chunk size, in elements, of random numbers and of samples for a deviation."""
 
 _RANDOM = np.random.RandomState(0)
-"""Seeded anew for each use: making one costs more than filling a small layer."""
+"""Shared generator, which is seeded for each use, as creating one is slower."""
 _RANGES = {
     "gamma": (0.8, 1.2),
     "scale": (0.8, 1.2),
@@ -43,7 +48,7 @@ _RANGES = {
     "mean": (-0.1, 0.1),
     "embeddings": (-1.0, 1.0),
 }
-"""Lowest and highest value by the end of a weight's name."""
+"""Lowest and highest value, by the suffix of a weight's name."""
 
 
 def arrays(
@@ -57,16 +62,16 @@ def arrays(
     """Return a layer's weights.
 
     Args:
-        layer: public name of the class; of a wrapper, that of the layer it wraps.
+        layer: public class name of the layer; for a wrapper, that of the wrapped layer.
         recipe: `seed` and `edits` of the JSON form of `domain.models.Weights`; both may be absent.
-        weights: name (the last part of its path), shape and dtype of each, in Keras's order.
-        nudge: a number, and whether zeros move. If it is not 0, each element is multiplied by
-            1 + 2^-23 or 1 - 2^-23: its sign turns all choices round, its size says which choices.
-            Zeros that move become 2^-23 or -2^-23.
-        stored: arrays to begin with instead of what the seed says; None in it for what has none.
+        weights: name (last part of the path), shape and dtype of each, in Keras's order.
+        nudge: a number, and whether zeros change. If the number is not 0, each element is
+            multiplied by 1 + 2^-23 or 1 - 2^-23. Its absolute value seeds the choices, and its sign
+            inverts them. Zeros that change become 2^-23 or -2^-23.
+        stored: initial arrays that replace those of the seed; None for a weight without one.
 
     Returns:
-        float32 arrays; None for a weight that is no floating-point number and stays as it is.
+        Arrays of float32; None for a weight that has no floating-point dtype and is not changed.
     """
     keys = _keys([name for name, _, _ in weights])
     seed = int(recipe.get("seed", 0))
@@ -92,7 +97,7 @@ def arrays(
 
 
 def _keys(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return for each weight a number for its name, and how often the name came before."""
+    """Return the hash of each weight's name, and the number of earlier weights of that name."""
     return [(zlib.crc32(n.encode()), list(names[:at]).count(n)) for at, n in enumerate(names)]
 
 
@@ -113,7 +118,7 @@ def _initial(layer: str, name: str, shape: tuple[int, ...], random: Any) -> Any:
 
 
 def _plain(name: str, shape: tuple[int, ...]) -> Any:
-    """Return evenly spaced numbers, all positive where a weight has to be."""
+    """Return evenly spaced numbers, which are positive if the weight must be."""
     low = 0.5 if name.endswith(POSITIVE) else -0.5
     return np.linspace(low, low + 1.0, math.prod(shape), dtype=np.float32).reshape(shape)
 
@@ -127,7 +132,7 @@ def _between(random: Any, shape: tuple[int, ...], low: float, high: float) -> An
 
 
 def _fan_in(layer: str, name: str, shape: tuple[int, ...]) -> int:
-    """Return how many products are summed for one element of the output."""
+    """Return the number of products that are summed for one element of the output."""
     if _is_depthwise(layer, name):
         return math.prod(shape[:-2])
     if _is_transposed(layer):
@@ -166,9 +171,9 @@ def _edit(layer: str, names: Sequence[str], made: list[Any], rule: str, seed: in
 def _blocks(
     layer: str, names: Sequence[str], made: Sequence[Any]
 ) -> list[tuple[list[int], tuple[int, int]]]:
-    """Return places of weights that share neurons, and how many gates and neurons these have.
+    """Return the indices of weights that share neurons, with their numbers of gates and neurons.
 
-    A kernel, the recurrent kernel and the bias that follow it.
+    These are a kernel, and the recurrent kernel and bias that follow it.
     """
     blocks: list[list[int]] = []
     for at, name in enumerate(names):
@@ -203,14 +208,14 @@ def _neurons(
 
 
 def _neurons_last(layer: str, name: str, array: Any) -> Any:
-    """Return a kernel with the axis of its neurons at the end, or one that was, as it was."""
+    """Return a kernel with the axis of its neurons last; a second call restores the order."""
     return np.swapaxes(array, -1, -2) if name == "kernel" and _is_transposed(layer) else array
 
 
 def _deviation(made: Sequence[Any]) -> float:
-    """Return the standard deviation of all elements, or of an even choice of about a million.
+    """Return the standard deviation of all elements, or of about a million evenly spaced ones.
 
-    To 12 bits, which do not depend on the order in which a numpy adds.
+    It is rounded to 12 bits, so that it does not depend on numpy's order of summation.
     """
     size = sum(array.size for array in made)
     step = size // _AT_ONCE + 1
@@ -253,7 +258,7 @@ def _switch(matrix: Any, order: Any, _random: Any, _connects: float, _noise: flo
 
 
 _RULES = {"GF": _fuzz, "WS": _shuffle, "NAI": _invert, "NEB": _block, "NS": _switch}
-"""By value of `domain.models.WeightRule`: each changes (rows, gates, neurons) in place."""
+"""Edits by value of `domain.models.WeightRule`; each changes (rows, gates, neurons) in place."""
 
 
 def _nudge(array: Any, number: int, random: Any, *, moves_zeros: bool) -> None:

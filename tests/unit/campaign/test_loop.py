@@ -80,7 +80,7 @@ class Desk:
     def unproven(self) -> set[tuple[str, Hashable]]:
         return set(self.waiting)
 
-    def take_void(self) -> list[Job]:
+    def take_invalidated(self) -> list[Job]:
         taken, self.void = self.void, []
         return taken
 

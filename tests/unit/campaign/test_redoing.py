@@ -29,7 +29,7 @@ class Desk:
     def add(self, job: Job) -> None:
         self.jobs.append(job)
 
-    def take_void(self) -> list[Job]:
+    def take_invalidated(self) -> list[Job]:
         taken, self.void = self.void, []
         return taken
 

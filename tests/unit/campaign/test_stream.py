@@ -220,7 +220,7 @@ def test_a_target_that_fails_holds_nothing_up() -> None:
     (first,) = [job for job in desk.jobs if index_of(job) == 0 and job.target == ONE]
     assert list(played.take(finished(first))) == []
 
-    played.group.members[TWO].not_run = "its fork server died"
+    played.group.members[TWO].not_run = "its fork server exited"
 
     (executed,) = played.completed()
     assert set(executed.outcomes) == {ONE}

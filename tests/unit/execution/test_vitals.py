@@ -17,38 +17,38 @@ def watching() -> tuple[Vitals, float]:
     return vitals, time.monotonic()
 
 
-def test_a_beginning_that_is_not_written_yet_ends_no_worker() -> None:
+def test_a_start_time_that_is_not_written_yet_kills_no_worker() -> None:
     vitals, now = watching()
 
-    assert not vitals.ailment(now, 1, 0)
+    assert not vitals.kill_reason(now, 1, 0)
 
 
-def test_a_case_has_its_time_from_when_it_was_first_seen_however_often_it_begins() -> None:
+def test_a_case_that_resets_its_start_time_still_times_out() -> None:
     vitals, now = watching()
 
-    reasons = [vitals.ailment(now + s, 1, int((now + s) * 1e9)) for s in (0.0, 0.9, 1.1)]
+    reasons = [vitals.kill_reason(now + s, 1, int((now + s) * 1e9)) for s in (0.0, 0.9, 1.1)]
 
     assert reasons == ["", "", "time"]
 
 
-def test_each_case_has_its_own_limit_and_canaries_the_usual_one() -> None:
+def test_each_case_has_its_own_timeout_and_canaries_have_the_default() -> None:
     vitals, now = watching()
 
-    of_program = [vitals.ailment(now + s, 2, int(now * 1e9)) for s in (0.0, 59.0)]
-    of_canary = [vitals.ailment(now + s, 3, int((now + 59) * 1e9)) for s in (59.0, 61.0)]
+    of_program = [vitals.kill_reason(now + s, 2, int(now * 1e9)) for s in (0.0, 59.0)]
+    of_canary = [vitals.kill_reason(now + s, 3, int((now + 59) * 1e9)) for s in (59.0, 61.0)]
 
     assert of_program == ["", ""]
     assert of_canary == ["", "time"]
 
 
-def test_no_worker_goes_back_to_an_earlier_case() -> None:
+def test_a_worker_that_returns_to_an_earlier_case_is_killed() -> None:
     vitals, now = watching()
-    vitals.ailment(now, 2, int(now * 1e9))
+    vitals.kill_reason(now, 2, int(now * 1e9))
 
-    assert vitals.ailment(now, 1, int(now * 1e9)) == "protocol"
+    assert vitals.kill_reason(now, 1, int(now * 1e9)) == "protocol"
 
 
-def test_a_worker_between_two_cases_may_not_be_silent_for_ever() -> None:
+def test_a_worker_that_is_silent_between_two_cases_is_killed() -> None:
     vitals, now = watching()
 
-    assert [vitals.ailment(now + s, 0, 0) for s in (1.0, 59.0, 61.0)] == ["", "", "silence"]
+    assert [vitals.kill_reason(now + s, 0, 0) for s in (1.0, 59.0, 61.0)] == ["", "", "silence"]

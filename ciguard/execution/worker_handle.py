@@ -1,4 +1,4 @@
-"""The worker in a lane: asked for, heard, watched and ended, and what it leaves behind."""
+"""The worker in a lane: request, input, supervision, termination, and the records it leaves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.execution.channel import Channel
-from ciguard.execution.decode import contents, excerpt
+from ciguard.execution.decode import excerpt, read_bounded
 from ciguard.execution.memory_files import append_file, sealed_file
 from ciguard.execution.vitals import Vitals
 from ciguard.execution.worker import cell as cells
@@ -20,27 +20,29 @@ if TYPE_CHECKING:
     from ciguard.execution.job import Job
     from ciguard.execution.process import ServerProcess
 
-_GRACE_S = 1.0
+_DISCONNECTED_S = 1.0
+"""Seconds after which a worker is killed whose connection is closed."""
 _WORKER_START_S = 60.0
-_UNDYING_S = 15.0
-"""A process that waits for its device's driver may not end when it is killed."""
+"""Timeout of the start of a worker, in seconds."""
+_KILL_TIMEOUT_S = 15.0
+"""Seconds to wait for a killed process; one that waits for its device's driver may not exit."""
 
 Hook: TypeAlias = "Callable[[socket.socket], object]"
 WaitHook: TypeAlias = "Callable[[socket.socket, bool], object]"
 
 
 def ignore(*_: object) -> None:
-    """Do nothing: the hook of a lane that nobody watches."""
+    """Do nothing; default hook of a lane."""
     return
 
 
-class Occupant:
-    """One worker at a time, with the memory that it writes its records, log and stack to."""
+class WorkerHandle:
+    """Handle of one worker at a time, with the memory for its records, log and stack."""
 
     def __init__(
         self, server: ServerProcess, *, on_open: Hook, on_close: Hook, on_wait: WaitHook
     ) -> None:
-        """Make a place for workers; see `Lane`."""
+        """Allocate the memory; see `Lane` for the hooks."""
         self._server = server
         self._on_open, self._on_close, self._on_wait = on_open, on_close, on_wait
         self._cell_file = sealed_file("ciguard-cell", cells.SIZE)
@@ -49,25 +51,25 @@ class Occupant:
         self._cell = cells.Reader(self._cell_file)
         self._vitals = Vitals(server.spec.limits)
         self.channel: Channel | None = None
-        """To the worker; None while there is none, or it has hung up."""
+        """Channel to the worker; None if there is no worker, or its connection is closed."""
         self.ticket = 0
-        """Names the request for it: news of an earlier one is told apart."""
+        """Ticket of the request for the worker, which distinguishes it from earlier ones."""
         self.pid = 0
-        """Its process; 0 until that is known."""
+        """Process id of the worker; 0 until it is known."""
         self.session = 0
-        """Of the measurements that it makes; 0 for an ordinary worker."""
+        """Measuring session that the worker serves; 0 for an ordinary worker."""
         self.served = 0
-        """Cases that it was given."""
+        """Number of cases that were sent to the worker."""
         self.is_ready = False
-        """Whether it can take a case."""
+        """True if the worker can take a case."""
         self.killed_for = ""
-        """Why it was killed; empty if it was not."""
+        """Reason why the worker was killed; empty if it was not."""
         self._killed_at = 0.0
-        self._asked_at = 0.0
-        self._lost_at = 0.0
+        self._requested_at = 0.0
+        self._disconnected_at = 0.0
 
     def request(self, *, session: int, perturb: int) -> None:
-        """Ask the server for a worker; it reports when it is ready.
+        """Request a worker from the server, which reports when it is ready.
 
         Raises:
             WorkerStartError: if the server is gone.
@@ -83,106 +85,107 @@ class Occupant:
         self.served = self.pid = 0
         self.killed_for = ""
         self.is_ready = False
-        self._asked_at = time.monotonic()
+        self._requested_at = time.monotonic()
         with theirs:
-            given = [theirs.fileno(), self._cell_file, self._log, self._stack]
+            descriptors = [theirs.fileno(), self._cell_file, self._log, self._stack]
             operation = "measure" if session else "fork"
-            self.ticket = self._server.request(operation, given, perturb=perturb)
+            self.ticket = self._server.request(operation, descriptors, perturb=perturb)
 
     def adopt(self, pid: int) -> None:
-        """Take note of the worker's process."""
+        """Record the process id of the worker."""
         self.pid = pid
         self._vitals.adopt(pid)
         if self.killed_for:
             self._server.kill(pid, dump=False)
 
     def begin(self) -> None:
-        """Take note that it can take a case."""
+        """Record that the worker can take a case."""
         self.is_ready = True
         self._vitals.begin()
 
     @property
     def is_bloated(self) -> bool:
-        """Whether what it ran left so much behind that what follows would pay for it."""
+        """True if earlier cases leaked so much memory that later ones would suffer."""
         return self._vitals.is_bloated()
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Number of the case that it gives as running, 0 for none, and when that began, in ns."""
+        """Reported number of the running case (0 for none) and its start time, in ns."""
         return self._cell.progress()
 
     def send(self, job: Job | None, cases: Sequence[bytes], canaries: Sequence[bytes]) -> int:
-        """Give it cases of a job, and then canaries; return the token of that batch.
+        """Send cases of a job, followed by canaries; return the token of that batch.
 
         Raises:
-            RuntimeError: if there is no connection to it.
+            RuntimeError: if the worker is not connected.
         """
         if self.channel is None:
-            msg = "a worker without a channel"
+            msg = "cannot send cases: the worker is not connected"
             raise RuntimeError(msg)
         self.served += len(cases)
         self._vitals.expect(job, cases)
         return self.channel.send_batch([*cases, *canaries])
 
-    def hear(self) -> None:
-        """Take note that it has reported something."""
-        self._vitals.hear()
+    def note_activity(self) -> None:
+        """Record that the worker has just reported."""
+        self._vitals.note_activity()
 
     def records(self, batch: AssignedBatch) -> list[cells.Record]:
-        """Return the records of a batch that were not taken yet.
+        """Return the records of a batch that were not read yet.
 
         Raises:
-            CorruptCellError: if what it wrote is no such thing.
+            CorruptCellError: if the worker's records are malformed.
         """
-        return self._cell.records(batch.token, after=batch.read, most=batch.unread)
+        return self._cell.records(batch.token, after=batch.read, maximum=batch.unread)
 
-    def hang_up(self) -> None:
-        """Close the connection to it."""
-        self._lost_at = time.monotonic()
+    def disconnect(self) -> None:
+        """Close the connection to the worker."""
+        self._disconnected_at = time.monotonic()
         if self.channel is not None:
             self._on_close(self.channel.connection)
             self.channel.close()
             self.channel = None
 
     def dismiss(self) -> None:
-        """Let go of it: one that does not end when its connection closes is killed."""
-        self.hang_up()
+        """Release the worker, which is killed unless it exits when its connection closes."""
+        self.disconnect()
         if self.pid:
             self._server.dismiss(self.pid)
         self.pid = self.ticket = 0
 
-    def distrust(self, reason: str) -> None:
-        """End it at once: its word does not count any more."""
+    def kill_untrusted(self, reason: str) -> None:
+        """Kill the worker at once, as its reports cannot be trusted any more."""
         self.killed_for, self._killed_at = reason, time.monotonic()
-        self.hang_up()
+        self.disconnect()
         if self.pid:
             self._server.kill(self.pid, dump=False)
 
-    def is_undying(self, now: float) -> bool:
-        """Return whether it was killed and does not die; it is not waited for from then on."""
-        is_undying = bool(self.pid and self.killed_for) and now - self._killed_at > _UNDYING_S
-        if is_undying:
-            self._server.forsake(self.pid)
-        return is_undying
+    def survived_kill(self, now: float) -> bool:
+        """Return whether the worker was killed but did not exit; if so, stop waiting for it."""
+        is_killed = bool(self.pid and self.killed_for)
+        has_survived = is_killed and now - self._killed_at > _KILL_TIMEOUT_S
+        if has_survived:
+            self._server.stop_awaiting(self.pid)
+        return has_survived
 
     def examine(self, now: float, *, has_batch: bool) -> None:
-        """Kill it if its case takes long, takes too much memory, or nothing is heard.
+        """Kill the worker if its case exceeds a limit, or if it is silent.
 
         Args:
-            now: on the clock of `time.monotonic`.
-            has_batch: whether it was given cases that it has not finished.
+            now: current time of `time.monotonic`, in seconds.
+            has_batch: whether the worker has unfinished cases.
         """
         if not self.pid or self.killed_for:
             return
         if self.channel is None:
-            # The case closed the worker's descriptors: it can tell nothing any more.
-            if now - self._lost_at > _GRACE_S:
+            # The case closed the worker's descriptors: it cannot report any more.
+            if now - self._disconnected_at > _DISCONNECTED_S:
                 self._kill("silence", dump=True)
         elif not self.is_ready:
-            if now - self._asked_at > _WORKER_START_S:
+            if now - self._requested_at > _WORKER_START_S:
                 self._kill("time", dump=True)
         elif has_batch:
-            reason = self._vitals.ailment(now, *self._cell.progress())
+            reason = self._vitals.kill_reason(now, *self._cell.progress())
             if reason:
                 self._kill(reason, dump=reason == "time")
 
@@ -191,15 +194,15 @@ class Occupant:
         self._server.kill(self.pid, dump=dump)
 
     def log(self) -> str:
-        """Return the part of what it printed that is kept."""
-        return excerpt(contents(self._log))
+        """Return the excerpt of the worker's log."""
+        return excerpt(read_bounded(self._log))
 
     def stack(self) -> str:
-        """Return the Python stack that it wrote when it died."""
-        return contents(self._stack).decode("utf-8", "replace")
+        """Return the Python stack that the worker wrote when it crashed."""
+        return read_bounded(self._stack).decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Release everything; the worker is dismissed already."""
+        """Release all memory; the worker has been dismissed before."""
         self._cell.close()
         for descriptor in (self._cell_file, self._log, self._stack):
             os.close(descriptor)
