@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.campaign.bisect import Bisection, Standing, VersionTrial, search
+from ciguard.campaign.bisect import Bisection, VersionStatus, VersionTrial, search
 from ciguard.errors import ConfigurationError
 
 VERSIONS = [f"{number}.0" for number in range(20)]
@@ -14,7 +14,7 @@ VERSIONS = [f"{number}.0" for number in range(20)]
 
 def bisected(standings: str, *, knows_good: bool = False) -> Bisection:
     """Search versions 0.0, 1.0, … that are good (g), bad (b) or tell nothing (s)."""
-    letters = {"g": Standing.GOOD, "b": Standing.BAD, "s": Standing.SKIPPED}
+    letters = {"g": VersionStatus.GOOD, "b": VersionStatus.BAD, "s": VersionStatus.SKIPPED}
     return search(
         VERSIONS[: len(standings)],
         lambda version: VersionTrial(version, letters[standings[VERSIONS.index(version)]], "so"),

@@ -112,7 +112,7 @@ def test_a_damaged_memory_is_reported_and_written_anew(tmp_path: Path) -> None:
     assert found.origin is CatalogueOrigin.DESCRIBED
     (notice,) = found.notices
     assert str(kept) in notice
-    assert "described again" in notice
+    assert "describes the library again" in notice
     assert found_in(environment(tmp_path), library).notices == ()
 
 
@@ -193,7 +193,7 @@ def test_an_api_is_found_by_each_of_its_names(file: Path, name: str, listed: str
     ("name", "close"), [("torch.aps", "torch.abs"), ("abs", "torch.abs"), ("nn.Abs", "torch.Abs")]
 )
 def test_an_unknown_name_gets_the_closest_ones(file: Path, name: str, close: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"none of this name. Did you mean .*'{close}'"):
+    with pytest.raises(ConfigurationError, match=f"no such API. Did you mean .*'{close}'"):
         knowledge_for(name, target=None, file=file, on_step=print)
 
 

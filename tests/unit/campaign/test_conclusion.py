@@ -9,7 +9,7 @@ from campaign_examples import ONE, bucket, crash, difference, member
 from ciguard.baseline import Sighting, establish
 from ciguard.baseline.store import FolderStore
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.conclude import Conclusion, Memory, conclude, decide, load_memory
+from ciguard.campaign.conclude import BaselineSnapshot, Conclusion, conclude, decide, load_baseline
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.setup import summary
 from ciguard.config import Config
@@ -44,15 +44,15 @@ def conclusion(tmp_path: Path) -> Any:
         one = member(ONE)
         one.tally.passed = cases
         one.not_run = not_run
-        memory = Memory(
+        memory = BaselineSnapshot(
             store=FolderStore(tmp_path), records={}, is_first=is_first, frontier=Frontier(tmp_path)
         )
         return Conclusion(
             config=Config(**settings),
-            memory=memory,
+            baseline=memory,
             budget=Budget(10.0),
             targets=(summary(one),),
-            sites={},
+            script_targets={},
             replayed={},
             explored={},
             used=(),
@@ -132,7 +132,7 @@ def test_the_sentence_says_what_is_new_what_is_known_and_what_was_not_run(conclu
 
 
 def test_without_a_stored_baseline_a_run_is_the_first(tmp_path: Path) -> None:
-    memory = load_memory(Config(baseline=tmp_path / "nothing"))
+    memory = load_baseline(Config(baseline=tmp_path / "nothing"))
 
     assert memory.is_first
     assert (memory.fingerprints, memory.corpus()) == (frozenset(), [])
@@ -158,9 +158,9 @@ def test_the_replay_of_a_flaky_bucket_is_counted(
     store = FolderStore(tmp_path / "baseline")
     records = store.save(establish([met], Sighting(time="2026-01-31T23:59:00Z")))
     run = conclusion(out=tmp_path / "out")
-    memory = replace(run.memory, store=store, records=records)
+    memory = replace(run.baseline, store=store, records=records)
 
-    list(conclude(replace(run, memory=memory, replayed=replayed, shown=shown), []))
+    list(conclude(replace(run, baseline=memory, replayed=replayed, shown=shown), []))
 
     flakes = store.load()[FLAKY].flakes
     assert (flakes.shown, flakes.tried) == counted

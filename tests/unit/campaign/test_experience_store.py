@@ -10,10 +10,10 @@ from campaign_examples import member
 from ciguard.campaign.experience import (
     ExperienceStore,
     Snapshot,
-    keep_explored,
-    note_used,
-    recall_used,
-    used_file,
+    keep_in_baseline,
+    read_run_snapshot,
+    run_snapshot_file,
+    write_run_snapshot,
 )
 from ciguard.errors import OutputError
 from ciguard.knowledge import Experience
@@ -93,28 +93,28 @@ def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
 
     store.save(MUCH)
 
-    assert "not kept" in caplog.text
+    assert "not stored" in caplog.text
 
 
 def test_a_resumed_run_begins_with_what_it_began_with(tmp_path: Path) -> None:
     digest = ExperienceStore(environment(tmp_path)).save(MUCH)
     used = Snapshot(digest, MUCH)
 
-    note_used(tmp_path, "planted", used)
+    write_run_snapshot(tmp_path, "planted", used)
 
-    assert recall_used(tmp_path, "planted", digest).learned == MUCH
-    assert recall_used(tmp_path, "planted", "") == Snapshot()
+    assert read_run_snapshot(tmp_path, "planted", digest).learned == MUCH
+    assert read_run_snapshot(tmp_path, "planted", "") == Snapshot()
 
 
 def test_a_run_whose_beginning_is_gone_is_not_resumed(tmp_path: Path) -> None:
-    note_used(tmp_path, "lib", Snapshot("0", MUCH))
-    with pytest.raises(OutputError, match="not what the run began with"):
-        recall_used(tmp_path, "lib", "another")
+    write_run_snapshot(tmp_path, "lib", Snapshot("0", MUCH))
+    with pytest.raises(OutputError, match="not the run's snapshot"):
+        read_run_snapshot(tmp_path, "lib", "another")
 
-    note_used(tmp_path, "lib", Snapshot())
-    assert not used_file(tmp_path, "lib").exists()
+    write_run_snapshot(tmp_path, "lib", Snapshot())
+    assert not run_snapshot_file(tmp_path, "lib").exists()
     with pytest.raises(OutputError, match="without --resume"):
-        recall_used(tmp_path, "lib", "another")
+        read_run_snapshot(tmp_path, "lib", "another")
 
 
 def test_a_baseline_keeps_what_its_runs_began_with(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_baseline_keeps_what_its_runs_began_with(tmp_path: Path) -> None:
     for folder in (here, there):
         folder.mkdir()
     used = Snapshot(ExperienceStore(environment(here)).save(MUCH), MUCH)
-    keep_explored(baseline, environment(here).library.name, used)
+    keep_in_baseline(baseline, environment(here).library.name, used)
 
     elsewhere = ExperienceStore(environment(there), baseline=baseline)
 
@@ -139,4 +139,4 @@ def test_a_snapshot_that_was_edited_is_not_used(
     path.write_text(path.read_text("ascii").replace('"noted":3', '"noted":4'), "ascii")
 
     assert store.choose(never) == Snapshot()
-    assert "not what its name says" in caplog.text
+    assert "does not match the digest in its name" in caplog.text

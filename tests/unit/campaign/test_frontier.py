@@ -85,7 +85,7 @@ def test_a_damaged_file_is_a_clear_error_and_stays(tmp_path: Path, text: str) ->
     path = tmp_path / FRONTIER
     path.write_text(text, "utf-8")
 
-    with pytest.raises(BaselineError, match=r"frontier\.json: not readable .* remove it"):
+    with pytest.raises(BaselineError, match=r"frontier\.json: cannot be read .* remove it"):
         Frontier(tmp_path)
 
     assert path.read_text("utf-8") == text

@@ -8,7 +8,7 @@ from campaign_examples import ONE, bucket, crash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.campaign.journal import JOURNAL, Journal, Past, read_journal, set_aside
+from ciguard.campaign.journal import JOURNAL, Journal, ResumeState, read_journal, set_aside
 from ciguard.domain.findings import Tally
 from ciguard.errors import OutputError
 
@@ -37,7 +37,7 @@ def test_what_was_noted_is_read_back(tmp_path: Path) -> None:
 
     past = read_journal(tmp_path)
 
-    assert past == Past(
+    assert past == ResumeState(
         parameters=PARAMETERS,
         elapsed_s=1.5,
         streams={"explore": STATE},
@@ -102,7 +102,7 @@ def test_lines_of_later_versions_and_garbage_are_skipped(tmp_path: Path) -> None
     lines = [json.dumps(START), "[1]", "null", "{", "\x00", "[" * 100_000, '{"type": "weather"}']
     (tmp_path / JOURNAL).write_text("\n".join(lines), "utf-8")
 
-    assert read_journal(tmp_path) == Past(parameters=PARAMETERS)
+    assert read_journal(tmp_path) == ResumeState(parameters=PARAMETERS)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_run_that_was_killed_before_its_first_line_has_no_parameters(tmp_path:
 def test_a_journal_without_its_first_line_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"type": "of a later version"})
 
-    with pytest.raises(OutputError, match="holds no started run"):
+    with pytest.raises(OutputError, match="contains no started run"):
         read_journal(tmp_path)
 
 

@@ -11,13 +11,13 @@ from campaign_examples import ONE, call, group, member
 
 from ciguard import interrupts
 from ciguard.baseline.store import FolderStore
-from ciguard.campaign.conclude import Memory
+from ciguard.campaign.conclude import BaselineSnapshot
+from ciguard.campaign.finding_collector import FindingCollector
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.intake import Intake
-from ciguard.campaign.journal import Journal, Past, read_journal
+from ciguard.campaign.journal import Journal, ResumeState, read_journal
 from ciguard.campaign.loop import Loop
 from ciguard.campaign.stages.explore import Explore
-from ciguard.campaign.stages.stage import CampaignStage, Turns
+from ciguard.campaign.stages.stage import CampaignStage, EventLoop
 from ciguard.campaign.state import CampaignState, begin
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
@@ -54,7 +54,7 @@ class OneBatch:
     def state(self) -> dict[str, object]:
         return {"done": self.judged, "cases": len(CASES) * self.judged, "deaths": {}}
 
-    def new_lessons(self) -> list[object]:
+    def new_feedback(self) -> list[object]:
         return []
 
 
@@ -107,15 +107,17 @@ def state_of(desk: Desk, journal: Journal, policy: Policy | None = None) -> Camp
     """Return the state of a run whose only stream is `OneBatch`, under a policy."""
     stream = OneBatch()
     config = Config()
-    memory = Memory(
+    memory = BaselineSnapshot(
         store=FolderStore(Path("baseline")),
         records={},
         is_first=True,
         frontier=Frontier(Path("baseline"), is_first=True),
     )
-    state = begin(config, memory, Past(), dispatcher=cast("Dispatcher", desk), journal=journal)
+    state = begin(
+        config, memory, ResumeState(), dispatcher=cast("Dispatcher", desk), journal=journal
+    )
     if policy is not None:
-        state.intake = Intake(
+        state.collector = FindingCollector(
             confirmer=state.confirmer,
             journal=journal,
             groups=state.groups,
@@ -134,7 +136,7 @@ def loop_of(state: CampaignState) -> Loop:
 def turn(loop: Loop, desk: Desk, *results: JobResult) -> None:
     """Take a turn in which these results come, and note how far the run is."""
     desk.results += results
-    list(loop.take())
+    list(loop.step())
     loop.finish()
 
 
@@ -180,7 +182,7 @@ def test_a_batch_that_an_interruption_meets_is_counted_whole(tmp_path: Path) -> 
         journal.start({"seed": 1})
         loop = loop_of(state_of(desk, journal, Interrupting()))
         with interrupts.raised(), pytest.raises(KeyboardInterrupt):
-            list(loop.take())
+            list(loop.step())
 
         loop.finish()
 
@@ -196,7 +198,7 @@ def test_result_that_no_stage_has_asked_for_is_refused(tmp_path: Path) -> None:
         loop = loop_of(state_of(desk, journal))
 
         with pytest.raises(AssertionError, match="nobody"):
-            list(loop.take())
+            list(loop.step())
 
 
 class Recording(CampaignStage):
@@ -206,11 +208,11 @@ class Recording(CampaignStage):
         self.name = name
         self._log = log
 
-    def run(self, turns: Turns) -> Iterator[Event]:
+    def run(self, turns: EventLoop) -> Iterator[Event]:
         self._log.append(f"run {self.name}")
-        yield from turns.take()
+        yield from turns.step()
 
-    def prepare_turn(self, *, is_patient: bool) -> Iterator[Event]:
+    def start_jobs(self, *, is_patient: bool) -> Iterator[Event]:
         del is_patient
         self._log.append(f"prepare {self.name}")
         return iter(())
@@ -247,7 +249,7 @@ def test_target_that_fails_is_reported_once_and_stages_forget_it_in_every_turn(
         journal.start({"seed": 1})
         loop = Loop(state_of(Desk(failed="gone"), journal), [Recording("a", log)])
 
-        events = [*loop.take_quietly(), *loop.take_quietly()]
+        events = [*loop.step_running(), *loop.step_running()]
         loop.finish()
 
     assert events == [TargetUnavailable(target=ONE, reason="gone")]

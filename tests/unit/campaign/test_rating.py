@@ -95,7 +95,7 @@ def test_an_odd_value_of_an_argument_of_which_nothing_is_known_is_no_witness(val
     rated = rater().rated(given(difference(), value))
 
     assert rated.severity is Severity.INFO
-    assert rated.evidence.breach == "nothing is said of rest, which is no plain value"
+    assert rated.evidence.breach == "rest is undocumented and has an unusual value"
     assert rater().rated(given(difference(), other=value)).severity is Severity.INFO
     assert rater().rated(given(crash(), value)) == given(crash(), value)
 

@@ -9,12 +9,12 @@ from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding
 from program_examples import positive
 
 from ciguard.campaign.scripts import (
+    check_scripts,
     fails_alike,
     file_name,
+    remote_script_target,
+    script_targets_of,
     shown_on,
-    site_elsewhere,
-    sites_of,
-    try_scripts,
     write_scripts,
 )
 from ciguard.campaign.setup import summary
@@ -88,7 +88,7 @@ def test_a_difference_that_its_script_shows_on_the_reference_too_is_flaky(
 ) -> None:
     desk = Desk(differs_on)
     met = replace(bucket(difference()), reproducer="reproducers/x.py")
-    trial = try_scripts(
+    trial = check_scripts(
         [met],
         {name: member(name) for name in (ONE, TWO)},
         cast("Dispatcher", desk),
@@ -187,7 +187,9 @@ def test_a_file_is_named_by_safe_characters_only(api: str) -> None:
 
 
 def written(buckets: list[Bucket], out: Path) -> list[Bucket]:
-    return list(write_scripts(buckets, sites_of({ONE: member(ONE), TWO: member(TWO)}), out))
+    return list(
+        write_scripts(buckets, script_targets_of({ONE: member(ONE), TWO: member(TWO)}), out)
+    )
 
 
 def test_confirmed_buckets_get_a_script_that_compiles_and_others_none(tmp_path: Path) -> None:
@@ -211,19 +213,19 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
 
 
 def test_a_target_is_explained_by_what_to_install() -> None:
-    sites = sites_of({ONE: member(ONE), TWO: member(TWO)})
+    script_targets = script_targets_of({ONE: member(ONE), TWO: member(TWO)})
 
-    assert sites[ONE].hint.install == ("ciguard-planted==1.0",)
-    assert sites[TWO].hint.variables == (("PLANTED_VERSION", "2.0"),)
+    assert script_targets[ONE].hint.install == ("ciguard-planted==1.0",)
+    assert script_targets[TWO].hint.variables == (("PLANTED_VERSION", "2.0"),)
 
 
 def test_a_target_of_another_machine_is_explained_by_its_name_and_its_version() -> None:
-    here = sites_of({TWO: member(TWO)})[TWO]
-    elsewhere = site_elsewhere(summary(member(TWO)))
+    here = script_targets_of({TWO: member(TWO)})[TWO]
+    elsewhere = remote_script_target(summary(member(TWO)))
     unreadable = replace(summary(member(TWO)), name="no such @@ target")
 
     assert elsewhere == here
-    assert site_elsewhere(unreadable).hint.install == ("no such @@ target",)
+    assert remote_script_target(unreadable).hint.install == ("no such @@ target",)
 
 
 @pytest.mark.parametrize(
@@ -274,18 +276,18 @@ def test_a_script_of_a_program_fails_as_its_finding_says(
 def test_what_shows_without_a_mode_is_shown_without_it() -> None:
     eager, traced = member(ONE), member(TWO)
     traced.identity = replace(traced.identity, mode="trace")
-    sites = sites_of({ONE: eager, TWO: traced})
+    script_targets = script_targets_of({ONE: eager, TWO: traced})
     died = replace(crash(), targets=(ONE, TWO))
 
-    assert shown_on(died, sites) == ONE
-    assert shown_on(replace(died, targets=(TWO,)), sites) == TWO
-    assert shown_on(difference(), sites) == TWO
+    assert shown_on(died, script_targets) == ONE
+    assert shown_on(replace(died, targets=(TWO,)), script_targets) == TWO
+    assert shown_on(difference(), script_targets) == TWO
 
 
 def test_a_script_runs_on_the_one_gpu_that_workers_are_shown() -> None:
     second = replace(summary(member(TWO)), name="torch==2.13.0@cuda:1", library="torch")
 
-    hint = site_elsewhere(second).hint
+    hint = remote_script_target(second).hint
 
     assert hint.device == "cuda:0"
     assert ("NVIDIA_TF32_OVERRIDE", "0") in hint.variables
@@ -294,4 +296,4 @@ def test_a_script_runs_on_the_one_gpu_that_workers_are_shown() -> None:
 def test_a_person_gets_the_backend_that_the_target_has() -> None:
     jax = replace(summary(member(TWO)), name="keras==3.15.1 + jax", library="keras")
 
-    assert ("KERAS_BACKEND", "jax") in site_elsewhere(jax).hint.variables
+    assert ("KERAS_BACKEND", "jax") in remote_script_target(jax).hint.variables

@@ -25,9 +25,9 @@ from part_examples import (
 from ciguard.baseline import Sighting, State, establish
 from ciguard.baseline.store import FolderStore
 from ciguard.campaign import gather, merge
-from ciguard.campaign.sharding import unite
+from ciguard.campaign.sharding import merged_run
+from ciguard.campaign.sharding.merged_run import merge_parts
 from ciguard.campaign.sharding.parts_file import Folder
-from ciguard.campaign.sharding.unite import whole_of
 from ciguard.config import Config
 from ciguard.domain.events import (
     BucketFlaky,
@@ -67,27 +67,29 @@ def planned(*jobs: PlannedJob, skipped: tuple[SkippedJob, ...] = ()) -> Plan:
 def test_neither_order_nor_repetition_nor_merging_in_steps_changes_the_result(
     every: list[Part], data: st.DataObject
 ) -> None:
-    expected = whole_of(folders(*every))
+    expected = merge_parts(folders(*every))
     shuffled = data.draw(st.permutations(every))
     again = data.draw(st.lists(st.sampled_from(every))) if every else []
     cut = data.draw(st.integers(0, len(every)))
     steps = [Folder("some", tuple(every[:cut])), Folder("others", tuple(every[cut:]))]
     merged = Folder("merged", expected.parts, expected.missing)
 
-    assert whole_of(folders(*shuffled, *again)) == expected
-    assert whole_of(steps) == expected
-    assert whole_of([merged, *folders(*every)]) == expected
-    assert replace(whole_of([merged]), warnings=()) == replace(expected, warnings=())
-    assert unite.buckets_of(whole_of([merged]).parts) == unite.buckets_of(expected.parts)
+    assert merge_parts(folders(*shuffled, *again)) == expected
+    assert merge_parts(steps) == expected
+    assert merge_parts([merged, *folders(*every)]) == expected
+    assert replace(merge_parts([merged]), warnings=()) == replace(expected, warnings=())
+    assert merged_run.buckets_of(merge_parts([merged]).parts) == merged_run.buckets_of(
+        expected.parts
+    )
 
 
 @given(st.lists(parts(), min_size=1, max_size=6))
 def test_nothing_that_a_chosen_part_found_is_lost(every: list[Part]) -> None:
-    whole = whole_of(folders(*every))
+    whole = merge_parts(folders(*every))
 
-    met = unite.buckets_of(whole.parts)
-    ran = unite.targets_of(whole.parts)
-    exercised = unite.exercised_by(whole.parts)
+    met = merged_run.buckets_of(whole.parts)
+    ran = merged_run.targets_of(whole.parts)
+    exercised = merged_run.exercised_by(whole.parts)
 
     found = [bucket for one in whole.parts for bucket in one.buckets]
     assert {b.fingerprint for b in met} == {b.fingerprint for b in found}
@@ -99,16 +101,16 @@ def test_nothing_that_a_chosen_part_found_is_lost(every: list[Part]) -> None:
 
 
 def test_two_whole_shards_are_one_run() -> None:
-    whole = whole_of(folders(part(FIRST), part(SECOND)))
+    whole = merge_parts(folders(part(FIRST), part(SECOND)))
 
     assert [one.shard for one in whole.parts] == [FIRST, SECOND]
     assert (whole.missing, whole.warnings) == ((), ())
 
 
 def test_a_shard_that_left_nothing_is_missing() -> None:
-    whole = whole_of(folders(part(Shard(1, 3)), part(Shard(3, 3))))
+    whole = merge_parts(folders(part(Shard(1, 3)), part(Shard(3, 3))))
 
-    assert whole.missing == (Gap(f"shard 2/3 of {ONE}, {TWO}", "it left no result"),)
+    assert whole.missing == (Gap(f"shard 2/3 of {ONE}, {TWO}", "it has no result"),)
 
 
 def test_a_broken_folder_is_missing_unless_everything_planned_is_there() -> None:
@@ -118,17 +120,17 @@ def test_a_broken_folder_is_missing_unless_everything_planned_is_there() -> None
         for shard in (FIRST, SECOND)
     ]
 
-    assert whole_of(given_folders).missing == (Gap("x", "it is cut off"),)
-    accounted = whole_of(given_folders, planned(*jobs))
+    assert merge_parts(given_folders).missing == (Gap("x", "it is cut off"),)
+    accounted = merge_parts(given_folders, planned(*jobs))
     assert accounted.missing == ()
-    assert accounted.warnings == ("x: it is cut off; every part that was planned is there",)
+    assert accounted.warnings == ("x: it is cut off; every planned part is present",)
 
 
 def test_what_ended_early_or_lost_a_target_is_missing() -> None:
     interrupted = part(FIRST, verdict=Verdict.INTERRUPTED)
     lost = part(SECOND, verdict=Verdict.NOT_RUN, ran=(target(ONE, not_run="it died"), target(TWO)))
 
-    whole = whole_of(folders(interrupted, lost))
+    whole = merge_parts(folders(interrupted, lost))
 
     assert [gap.reason for gap in whole.missing] == [
         "it ended early (INTERRUPTED)",
@@ -145,7 +147,7 @@ def test_a_shard_of_another_campaign_is_told_and_not_mixed_in(changes: dict[str,
     own = [part(Shard(index, 3)) for index in (1, 2)]
     stranger = part(Shard(3, 3), buckets=(CRASH,), **changes)
 
-    whole = whole_of(folders(stranger, *own))
+    whole = merge_parts(folders(stranger, *own))
 
     assert list(whole.parts) == own
     assert len(whole.missing) == 1
@@ -153,7 +155,7 @@ def test_a_shard_of_another_campaign_is_told_and_not_mixed_in(changes: dict[str,
 
 
 def test_shards_of_different_counts_do_not_make_a_whole() -> None:
-    whole = whole_of(folders(part(Shard(1, 2)), part(Shard(2, 3))))
+    whole = merge_parts(folders(part(Shard(1, 2)), part(Shard(2, 3))))
 
     assert [gap.name.split(" of ")[0] for gap in whole.missing] == [
         "shard 1/3",
@@ -166,7 +168,7 @@ def test_of_two_results_of_a_shard_the_whole_one_counts() -> None:
     killed = part(FIRST, verdict=Verdict.INTERRUPTED, buckets=(CRASH,))
     again = part(FIRST, buckets=(SIMPLER,))
 
-    whole = whole_of(folders(again, killed, part(SECOND)))
+    whole = merge_parts(folders(again, killed, part(SECOND)))
 
     assert whole.parts[0] == again
     assert whole.missing == ()
@@ -177,20 +179,20 @@ def test_rows_of_the_plan_that_left_nothing_are_missing_and_skipped_ones_are_not
     jobs = [PlannedJob(name=name, targets=(name,)) for name in (ONE, TWO)]
     skipped = SkippedJob(name="gpu", targets=("t@cuda",), device="cuda", reason="no GPU runner")
 
-    whole = whole_of(folders(part(Shard(), targets=(ONE,))), planned(*jobs, skipped=(skipped,)))
+    whole = merge_parts(folders(part(Shard(), targets=(ONE,))), planned(*jobs, skipped=(skipped,)))
 
-    assert whole.missing == (Gap(f"shard 1/1 of {TWO}", "it left no result"),)
+    assert whole.missing == (Gap(f"shard 1/1 of {TWO}", "it has no result"),)
 
 
 def test_nothing_at_all_is_not_a_clean_run() -> None:
-    assert whole_of([]).missing
+    assert merge_parts([]).missing
 
 
 # --- buckets --------------------------------------------------------------------------------------
 
 
 def test_one_bucket_of_two_shards_counts_both_and_is_shown_by_the_simpler_case() -> None:
-    met = unite.buckets_of([part(FIRST, buckets=(CRASH,)), part(SECOND, buckets=(SIMPLER,))])
+    met = merged_run.buckets_of([part(FIRST, buckets=(CRASH,)), part(SECOND, buckets=(SIMPLER,))])
 
     assert [(b.fingerprint, b.count, b.finding) for b in met] == [
         (CRASH.fingerprint, 5, min(CRASH, SIMPLER, key=lambda b: len(repr(b.finding.case))).finding)
@@ -215,7 +217,9 @@ def test_what_several_shards_saw_of_a_bucket_is_put_together(
     one: Bucket, other: Bucket, together: Confirmation, rate: tuple[int, int]
 ) -> None:
     for first, second in ((one, other), (other, one)):
-        (met,) = unite.buckets_of([part(FIRST, buckets=(first,)), part(SECOND, buckets=(second,))])
+        (met,) = merged_run.buckets_of(
+            [part(FIRST, buckets=(first,)), part(SECOND, buckets=(second,))]
+        )
 
         assert met.confirmation is together
         assert (met.shown, met.tried) == rate
@@ -225,14 +229,14 @@ def test_a_stream_counts_as_explored_as_far_as_every_shard_got() -> None:
     far, less = StreamProgress(batches=40, learned=""), StreamProgress(batches=30, learned="")
     every = [part(FIRST, explored={STREAM: far}), part(SECOND, explored={STREAM: less})]
 
-    assert unite.explored_by(every) == {STREAM: (less, 120.0)}
-    assert unite.explored_by(every[:1]) == {}
+    assert merged_run.explored_by(every) == {STREAM: (less, 120.0)}
+    assert merged_run.explored_by(every[:1]) == {}
 
 
 def test_targets_add_up_and_disagreement_is_kept() -> None:
     other = target(ONE, version="1.1", confined_by=("landlock",), tally=Tally(passed=1, hung=2))
 
-    (ran,) = unite.targets_of([part(ran=(target(ONE),)), part(ran=(other,))])
+    (ran,) = merged_run.targets_of([part(ran=(target(ONE),)), part(ran=(other,))])
 
     assert ran.tally == Tally(passed=6, crashed=1, hung=2)
     assert (ran.version, ran.confined_by) == ("1.0, 1.1", ("landlock",))

@@ -9,7 +9,7 @@ from part_examples import CRASH, VALUES, part, target, written
 
 from ciguard.baseline.store import FolderStore
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.conclude import Conclusion, Memory
+from ciguard.campaign.conclude import BaselineSnapshot, Conclusion
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.sharding.own_part import forget_part, part_of
 from ciguard.config import Config
@@ -42,7 +42,7 @@ def test_a_part_that_cannot_be_removed_is_a_clear_error(tmp_path: Path) -> None:
 
 def test_a_part_holds_what_was_met_also_where_only_the_base_shows_it(tmp_path: Path) -> None:
     config = Config(base=(ONE,), targets=(TWO,))
-    memory = Memory(
+    memory = BaselineSnapshot(
         store=FolderStore(tmp_path),
         records={},
         is_first=True,
@@ -50,11 +50,11 @@ def test_a_part_holds_what_was_met_also_where_only_the_base_shows_it(tmp_path: P
     )
     run = Conclusion(
         config=config,
-        memory=memory,
+        baseline=memory,
         budget=Budget(1.0),
         targets=(target(ONE), target(TWO)),
         base=(ONE,),
-        sites={},
+        script_targets={},
         replayed={},
         explored={},
         used=(),

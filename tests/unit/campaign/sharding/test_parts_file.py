@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from part_examples import CAMPAIGN, CRASH, DANGLING, part, parts, target, written
 
+from ciguard.campaign.sharding.merged_run import merge_parts
 from ciguard.campaign.sharding.parts_file import Folder, read_folder
-from ciguard.campaign.sharding.unite import whole_of
 from ciguard.domain.parts import PARTS_FILE, Part, gap_to_json, line_from_json, part_to_json
 
 if TYPE_CHECKING:
@@ -216,6 +216,6 @@ def test_whatever_is_put_in_the_place_of_a_value_is_refused_or_read(
 def test_why_a_shard_was_not_run_can_be_read_when_merged_once_more() -> None:
     long = part(ran=tuple(target(name, not_run="x" * 1_900) for name in (ONE, TWO)))
 
-    gap = whole_of([Folder("a", (long,))]).missing[0]
+    gap = merge_parts([Folder("a", (long,))]).missing[0]
 
     assert line_from_json(gap_to_json(gap)) == gap

@@ -119,7 +119,7 @@ def test_void_result_of_a_replay_leaves_its_bucket_unexercised() -> None:
     assert complete is not None
     replays.note_passed(complete)
 
-    replays.doubt(complete.fingerprints[0])
+    replays.invalidate(complete.fingerprints[0])
     replays.note_passed(complete)
 
     assert replays.passed == {}

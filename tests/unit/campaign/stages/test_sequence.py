@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from ciguard.baseline.store import FolderStore
-from ciguard.campaign.conclude import Memory
+from ciguard.campaign.conclude import BaselineSnapshot
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.journal import Past
+from ciguard.campaign.journal import ResumeState
 from ciguard.campaign.stages.sequence import stages_of
 from ciguard.campaign.state import begin
 from ciguard.config import Config
@@ -23,12 +23,14 @@ BEFORE = ["describe", "replay", "explore", "libraries", "measure", "confirm", "m
 
 
 def state_of(folder: Path, base: tuple[str, ...]) -> CampaignState:
-    memory = Memory(store=FolderStore(folder), records={}, is_first=True, frontier=Frontier(folder))
+    memory = BaselineSnapshot(
+        store=FolderStore(folder), records={}, is_first=True, frontier=Frontier(folder)
+    )
     nobody = object()  # nothing is started or written before the first stage has its turn
     return begin(
         Config(base=base),
         memory,
-        Past(),
+        ResumeState(),
         dispatcher=cast("Dispatcher", nobody),
         journal=cast("Journal", nobody),
     )

@@ -10,7 +10,7 @@ import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, group, member
 
 from ciguard.campaign.stages.attributing import Attributor
-from ciguard.campaign.stages.trial import REPETITIONS, Suspect, trial
+from ciguard.campaign.stages.trial import REPETITIONS, SuspectBucket, trial
 from ciguard.domain.case import case_from_json
 from ciguard.domain.outcomes import Crashed, Frame, Hung, Outcome, Passed
 from ciguard.execution import Job, JobResult
@@ -248,12 +248,12 @@ def test_a_difference_that_goes_away_is_flaky() -> None:
 def test_orderly_suspects_share_their_workers_and_deaths_do_not() -> None:
     subject = group(member(ONE, "planted.cube"), member(TWO, "planted.cube"))
     suspects = [
-        Suspect(
+        SuspectBucket(
             key=str(number),
             finding=difference(),
             subject=subject.subject("planted.cube"),
-            accused=(TWO,),
-            others=(ONE,),
+            suspect_targets=(TWO,),
+            other_targets=(ONE,),
             is_of_head=True,
         )
         for number in range(3)
@@ -262,12 +262,12 @@ def test_orderly_suspects_share_their_workers_and_deaths_do_not() -> None:
     first, second = next(trial(suspects))
 
     assert len(first.cases) == len(second.cases) == 3
-    assert Suspect(
+    assert SuspectBucket(
         key="",
         finding=new(),
         subject=subject.subject(API),
-        accused=(TWO,),
-        others=(ONE,),
+        suspect_targets=(TWO,),
+        other_targets=(ONE,),
         is_of_head=True,
     ).ends_workers
 

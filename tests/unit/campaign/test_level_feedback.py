@@ -7,7 +7,7 @@ from campaign_examples import ONE, TWO, call
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.campaign.lessons import Lesson, Lessons, packed, unpacked
+from ciguard.campaign.feedback import Feedback, FeedbackQueue, pack, unpack
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.outcomes import Outcome, Passed, Rejected
 from ciguard.domain.values import Json, LiteralValue
@@ -82,32 +82,32 @@ def batch(index: int) -> Batch:
     return Batch(api="planted.double", kind=CallKind.FUNCTION, cases=(call("double", index),))
 
 
-def drawn(lessons: Lessons, count: int) -> None:
+def drawn(feedback: FeedbackQueue, count: int) -> None:
     for index in range(count):
-        lessons.draw(index, batch(index), {ONE: (PASSED,)})
+        feedback.observe(index, batch(index), {ONE: (PASSED,)})
 
 
 @given(st.lists(st.integers(1, 40), max_size=8))
 def test_a_batch_knows_what_lies_a_fixed_lag_back_however_much_has_come(steps: list[int]) -> None:
     pupil = Pupil()
-    lessons = Lessons(pupil, window=6)
+    feedback = FeedbackQueue(pupil, window=6)
     done = 0
     for step in steps:
         for index in range(done, done + step):
-            lessons.draw(index, batch(index), {ONE: (PASSED,)})
+            feedback.observe(index, batch(index), {ONE: (PASSED,)})
         done += step
 
-        lessons.put_to_use(done)
+        feedback.apply_until(done)
 
         assert len(pupil.heard) == max(0, done - LAG + 1)
 
 
 def test_a_wide_window_makes_the_lag_as_wide() -> None:
     pupil = Pupil()
-    lessons = Lessons(pupil, window=48)
-    drawn(lessons, 48)
+    feedback = FeedbackQueue(pupil, window=48)
+    drawn(feedback, 48)
 
-    lessons.put_to_use(48)
+    feedback.apply_until(48)
 
     assert pupil.heard == [1]
 
@@ -115,28 +115,30 @@ def test_a_wide_window_makes_the_lag_as_wide() -> None:
 def test_the_target_that_got_furthest_teaches() -> None:
     pupil = Pupil()
 
-    Lessons(pupil, window=6).draw(0, batch(0), {ONE: (REFUSED, REFUSED), TWO: (REFUSED, PASSED)})
+    FeedbackQueue(pupil, window=6).observe(
+        0, batch(0), {ONE: (REFUSED, REFUSED), TWO: (REFUSED, PASSED)}
+    )
 
     assert pupil.outcomes == [[REFUSED, PASSED]]
 
 
 def test_lessons_are_noted_once_and_only_of_judged_batches() -> None:
-    lessons = Lessons(Pupil(), window=6)
-    drawn(lessons, 5)
+    feedback = FeedbackQueue(Pupil(), window=6)
+    drawn(feedback, 5)
 
-    assert [one.index for one in lessons.drain(3)] == [0, 1, 2]
-    assert [one.index for one in lessons.drain(5)] == [3, 4]
-    assert lessons.drain(5) == []
+    assert [one.index for one in feedback.drain(3)] == [0, 1, 2]
+    assert [one.index for one in feedback.drain(5)] == [3, 4]
+    assert feedback.drain(5) == []
 
 
 def test_recalled_lessons_reach_the_level_when_they_would_have() -> None:
-    noted = Lessons(Pupil(), window=6)
+    noted = FeedbackQueue(Pupil(), window=6)
     drawn(noted, 30)
     pupil = Pupil()
-    resumed = Lessons(pupil, window=6)
+    resumed = FeedbackQueue(pupil, window=6)
 
-    resumed.recall(unpacked(packed(noted.drain(30))))
-    resumed.put_to_use(30)
+    resumed.restore(unpack(pack(noted.drain(30))))
+    resumed.apply_until(30)
 
     assert pupil.relearned == 30
     assert pupil.heard == list(range(1, 8))
@@ -144,49 +146,49 @@ def test_recalled_lessons_reach_the_level_when_they_would_have() -> None:
 
 def test_in_the_end_everything_is_learned() -> None:
     pupil = Pupil()
-    lessons = Lessons(pupil, window=6)
-    drawn(lessons, 30)
+    feedback = FeedbackQueue(pupil, window=6)
+    drawn(feedback, 30)
 
-    assert lessons.everything()["planted.double"].noted == 30
+    assert feedback.apply_all()["planted.double"].noted == 30
 
 
 def test_a_guided_level_hears_of_all_targets_and_goes_on_after_a_resumption() -> None:
     first, second = Guided(), Guided()
-    lessons = Lessons(first, window=6)
+    feedback = FeedbackQueue(first, window=6)
     for index in range(10):
-        lessons.draw(index, batch(index), {ONE: (PASSED,), TWO: (REFUSED,)})
-    noted = unpacked(packed(lessons.drain(10)))
-    resumed = Lessons(second, window=6)
+        feedback.observe(index, batch(index), {ONE: (PASSED,), TWO: (REFUSED,)})
+    noted = unpack(pack(feedback.drain(10)))
+    resumed = FeedbackQueue(second, window=6)
 
-    lessons.put_to_use(10)
-    resumed.recall(noted)
-    resumed.put_to_use(10)
+    feedback.apply_until(10)
+    resumed.restore(noted)
+    resumed.apply_until(10)
 
     assert first.heard == second.heard == [0, 1, 2, 3, 4]
-    assert resumed.everything() == {}
+    assert resumed.apply_all() == {}
     assert second.heard == list(range(10))
 
 
 def test_a_level_that_does_not_learn_is_taught_nothing() -> None:
-    lessons = Lessons(Fixed(), window=6)
-    drawn(lessons, 3)
+    feedback = FeedbackQueue(Fixed(), window=6)
+    drawn(feedback, 3)
 
-    lessons.put_to_use(100)
+    feedback.apply_until(100)
 
-    assert lessons.drain(3) == []
-    assert lessons.everything() == {}
+    assert feedback.drain(3) == []
+    assert feedback.apply_all() == {}
 
 
 @given(st.integers(0, 9), st.sampled_from(["é", "x"]))
 def test_lessons_come_back_from_the_journal_as_they_were(index: int, text: str) -> None:
     experience = Experience()
     experience.note({"x": LiteralValue(text)}, ("x",), Rejected("ValueError", "x must be > 0"))
-    lesson = Lesson(index, "planted.double", experience)
+    lesson = Feedback(index, "planted.double", experience)
 
-    assert unpacked(packed([lesson])) == [lesson]
+    assert unpack(pack([lesson])) == [lesson]
 
 
-@pytest.mark.parametrize("text", ["", "%%%", "abc", packed([])[:-3]])
+@pytest.mark.parametrize("text", ["", "%%%", "abc", pack([])[:-3]])
 def test_what_is_no_lesson_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        unpacked(text)
+        unpack(text)

@@ -8,9 +8,9 @@ from baseline_examples import record
 
 from ciguard.baseline import Sighting
 from ciguard.baseline.store import FolderStore
-from ciguard.campaign.conclude import Memory
+from ciguard.campaign.baseline_status import baseline_status
+from ciguard.campaign.conclude import BaselineSnapshot
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.standing import standing_of
 from ciguard.domain.findings import TargetSummary
 from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.errors import BaselineError
@@ -27,12 +27,12 @@ TORCH = "torch==2.13.0"
 
 def memory(
     folder: Path, *runs: Sighting, records: Records | None = None, is_first: bool = False
-) -> Memory:
+) -> BaselineSnapshot:
     frontier = Frontier(folder)
     for run in runs:
         frontier.note(run)
     frontier.save()
-    return Memory(
+    return BaselineSnapshot(
         store=FolderStore(folder),
         records=records or {},
         is_first=is_first,
@@ -59,10 +59,14 @@ def target(name: str, version: str, *, not_run: str = "") -> TargetSummary:
 
 
 def standing(
-    held: Memory, versions: Mapping[str, str], *, base: tuple[str, ...] = (), now: datetime = NOW
+    held: BaselineSnapshot,
+    versions: Mapping[str, str],
+    *,
+    base: tuple[str, ...] = (),
+    now: datetime = NOW,
 ) -> BaselineStanding:
     targets = [target(name, version) for name, version in versions.items()]
-    return standing_of(held, targets, base=base, now=now)
+    return baseline_status(held, targets, base=base, now=now)
 
 
 def test_a_baseline_that_does_not_exist_is_missing(tmp_path: Path) -> None:
@@ -139,7 +143,7 @@ def test_a_target_that_could_not_run_says_nothing_of_the_baseline(tmp_path: Path
     held = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"))
     lost = target("torch@cuda", "", not_run="no such device")
 
-    found = standing_of(held, [target("torch", "2.13.0"), lost], base=(), now=NOW)
+    found = baseline_status(held, [target("torch", "2.13.0"), lost], base=(), now=NOW)
 
     assert found.state is BaselineState.FRESH
 
@@ -155,5 +159,5 @@ def test_a_time_that_no_ciguard_wrote_is_refused(tmp_path: Path) -> None:
         '{"schema": 1, "explored": {}, "ran": {"t": ["yesterday", "1"]}}', "utf-8"
     )
 
-    with pytest.raises(BaselineError, match="not readable"):
+    with pytest.raises(BaselineError, match="cannot be read"):
         Frontier(tmp_path)

@@ -1,4 +1,4 @@
-"""Many parts as one run: pure functions of sets, so that neither order nor repetition matters."""
+"""Merging of parts into one run, by pure functions that ignore order and repetition."""
 
 from __future__ import annotations
 
@@ -27,54 +27,56 @@ if TYPE_CHECKING:
     from ciguard.domain.plan import Plan
 
 
-_STRANGE = "of another campaign: its seed, its selection or its ciguard differ"
+_OTHER_CAMPAIGN = "of another campaign: its seed, selection or version of ciguard differs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedRun:
-    """The parts that belong together, and what is missing of them."""
+    """Parts of one campaign, and the missing ones."""
 
     parts: tuple[Part, ...]
-    """One per key, in the order of their keys."""
+    """Parts in the order of their keys, one per key."""
     missing: tuple[Gap, ...]
+    """Missing and incomplete parts, with reasons."""
     warnings: tuple[str, ...]
+    """Warnings for the user."""
 
 
-def whole_of(folders: Sequence[Folder], plan: Plan | None = None) -> MergedRun:
-    """Return the parts of the campaign that most of them belong to, and what is missing.
+def merge_parts(folders: Sequence[Folder], plan: Plan | None = None) -> MergedRun:
+    """Return the parts of the campaign that most parts belong to, and its missing parts.
 
     Args:
-        folders: as they were read, in any order, some perhaps twice.
-        plan: names the parts that there should be; without it, the shards of every row that has
-            left at least one.
+        folders: output folders, in any order, possibly with duplicates.
+        plan: plan that names the expected parts; without a plan, all shards of each row with at
+            least one part are expected.
     """
-    every = [part for folder in folders for part in folder.parts]
-    chosen, strangers = _of_one_campaign(every)
+    all_parts = [part for folder in folders for part in folder.parts]
+    chosen, foreign = _of_one_campaign(all_parts)
     parts, warnings = _one_per_key(chosen)
     expected = _expected(parts, plan)
     present = {part.name for part in parts.values()}
-    missing = {name: "it left no result" for key, name in expected.items() if key not in parts}
+    missing = {name: "it has no result" for key, name in expected.items() if key not in parts}
     missing |= {
         gap.name: gap.reason
         for gap in sorted(gap for folder in folders for gap in folder.gaps)
         if gap.name not in present
     }
-    missing |= {part.name: _why(part) for part in parts.values() if not part.is_whole}
-    for part in strangers:
+    missing |= {part.name: _reason(part) for part in parts.values() if not part.is_whole}
+    for part in foreign:
         if part.key in parts:
-            warnings.append(f"{part.name}: left out a result {_STRANGE}")
+            warnings.append(f"{part.name}: ignored a result {_OTHER_CAMPAIGN}")
         else:
-            missing[part.name] = f"its result is {_STRANGE}"
+            missing[part.name] = f"its result is {_OTHER_CAMPAIGN}"
     broken = {f"{folder.name}: {reason}" for folder in folders for reason in folder.broken}
-    is_accounted_for = plan is not None and parts.keys() >= expected.keys()
+    is_complete = plan is not None and parts.keys() >= expected.keys()
     for text in sorted(broken):
         name, _, reason = text.partition(": ")
-        if is_accounted_for:
-            warnings.append(f"{text}; every part that was planned is there")
+        if is_complete:
+            warnings.append(f"{text}; every planned part is present")
         else:
             missing[name] = reason
     if not parts and not missing:
-        missing["any shard"] = "no result was given"
+        missing["any shard"] = "no folder of a result was given"
     return MergedRun(
         parts=tuple(parts[key] for key in sorted(parts)),
         missing=tuple(Gap(name, reason) for name, reason in sorted(missing.items())),
@@ -83,35 +85,38 @@ def whole_of(folders: Sequence[Folder], plan: Plan | None = None) -> MergedRun:
 
 
 def _of_one_campaign(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
-    """Return the parts of the campaign that has most of them, and the others."""
+    """Return the parts of the campaign with the most parts, and all others."""
     by_campaign: dict[str, list[Part]] = {}
     for part in parts:
         name = json.dumps([part.ciguard, dict(part.campaign)], sort_keys=True)
         by_campaign.setdefault(name, []).append(part)
-    ranked = sorted(by_campaign, key=lambda n: (-len({p.key for p in by_campaign[n]}), n))
+    sizes = {name: len({part.key for part in group}) for name, group in by_campaign.items()}
+    ranked = sorted(by_campaign, key=lambda name: (-sizes[name], name))
     chosen = by_campaign[ranked[0]] if ranked else []
     return chosen, [part for name in ranked[1:] for part in by_campaign[name]]
 
 
 def _one_per_key(parts: Iterable[Part]) -> tuple[dict[PartKey, Part], list[str]]:
-    """Return the best part of every key: a shard that ran twice counts once."""
+    """Return the most complete part of every key, as a shard that ran twice counts once."""
     best: dict[PartKey, Part] = {}
     different: set[PartKey] = set()
-    for part in sorted(parts, key=_worth):
+    for part in sorted(parts, key=_completeness):
         if part.key in best and best[part.key] != part:
             different.add(part.key)
         best[part.key] = part
-    warnings = [f"{best[key].name}: left several results; the longest counts" for key in different]
+    warnings = [
+        f"{best[key].name}: has several results; the longest one is used" for key in different
+    ]
     return best, warnings
 
 
-def _worth(part: Part) -> tuple[bool, int, str]:
+def _completeness(part: Part) -> tuple[bool, int, str]:
     cases = sum(target.tally.total for target in part.ran)
     return part.is_whole, cases, json.dumps(part_to_json(part), sort_keys=True)
 
 
 def _expected(parts: Mapping[PartKey, Part], plan: Plan | None) -> dict[PartKey, str]:
-    """Return the parts that there should be, each with its name."""
+    """Return the names of the expected parts, by key."""
     expected: dict[PartKey, str] = {}
     for part in parts.values():
         for index in range(1, part.shard.of + 1):
@@ -123,17 +128,17 @@ def _expected(parts: Mapping[PartKey, Part], plan: Plan | None) -> dict[PartKey,
     return expected
 
 
-def _why(part: Part) -> str:
+def _reason(part: Part) -> str:
     reasons = [f"{target.name}: {target.not_run}" for target in part.ran if target.not_run]
-    told = "; ".join(reasons) or f"it ended early ({part.verdict.value})"
-    return shortened(told, MAX_TEXT_LENGTH)
+    text = "; ".join(reasons) or f"it ended early ({part.verdict.value})"
+    return shortened(text, MAX_TEXT_LENGTH)
 
 
-# --- what they found ------------------------------------------------------------------------------
+# --- merged results -------------------------------------------------------------------------------
 
 
 def buckets_of(parts: Iterable[Part]) -> list[Bucket]:
-    """Return the buckets of all parts, those of one fingerprint as one."""
+    """Return the buckets of all parts, merged by fingerprint."""
     found: dict[str, list[Bucket]] = {}
     for part in parts:
         for bucket in part.buckets:
@@ -142,38 +147,38 @@ def buckets_of(parts: Iterable[Part]) -> list[Bucket]:
 
 
 def targets_of(parts: Iterable[Part]) -> list[TargetSummary]:
-    """Return the targets of all parts, those of one name as one."""
+    """Return the targets of all parts, merged by name."""
     found: dict[str, list[TargetSummary]] = {}
     for part in parts:
         for target in part.ran:
             found.setdefault(target.name, []).append(target)
-    return [reduce(_same_target, found[name]) for name in found]
+    return [reduce(_merged_target, found[name]) for name in found]
 
 
-def _same_target(one: TargetSummary, other: TargetSummary) -> TargetSummary:
-    counts = Counter(one.tally.as_dict())
-    counts.update(other.tally.as_dict())
+def _merged_target(first: TargetSummary, second: TargetSummary) -> TargetSummary:
+    counts = Counter(first.tally.as_dict())
+    counts.update(second.tally.as_dict())
     return replace(
-        one,
-        version=_both(one.version, other.version),
-        python=_both(one.python, other.python),
-        device=_both(one.device, other.device),
-        packages={**other.packages, **one.packages},
-        confined_by=tuple(name for name in one.confined_by if name in other.confined_by),
-        unconfined=tuple(dict.fromkeys([*one.unconfined, *other.unconfined])),
-        apis=max(one.apis, other.apis),
+        first,
+        version=_both(first.version, second.version),
+        python=_both(first.python, second.python),
+        device=_both(first.device, second.device),
+        packages={**second.packages, **first.packages},
+        confined_by=tuple(name for name in first.confined_by if name in second.confined_by),
+        unconfined=tuple(dict.fromkeys([*first.unconfined, *second.unconfined])),
+        apis=max(first.apis, second.apis),
         tally=Tally(**counts),
         not_run="",
     )
 
 
-def _both(one: str, other: str) -> str:
-    """Return what two machines said, if it was not the same."""
-    return ", ".join(dict.fromkeys([*one.split(", "), *other.split(", ")]))
+def _both(first: str, second: str) -> str:
+    """Return the distinct values of two machines, separated by commas."""
+    return ", ".join(dict.fromkeys([*first.split(", "), *second.split(", ")]))
 
 
 def exercised_by(parts: Iterable[Part]) -> dict[str, frozenset[str]]:
-    """Return the APIs that any part has called, by target."""
+    """Return the APIs that were called by any part, by target."""
     found: dict[str, frozenset[str]] = {}
     for part in parts:
         for name, apis in part.exercised.items():
@@ -182,9 +187,9 @@ def exercised_by(parts: Iterable[Part]) -> dict[str, frozenset[str]]:
 
 
 def replayed_by(parts: Iterable[Part], records: Records) -> dict[str, frozenset[str]]:
-    """Return on which targets stored cases ran, where no part found anything then.
+    """Return the targets on which stored cases ran without showing anything, by fingerprint.
 
-    A difference between targets is looked for only where one part ran the case on all of them.
+    A difference between targets counts only if one part ran the case on all of them.
     """
     found: dict[str, frozenset[str]] = {}
     for part in parts:
@@ -192,42 +197,43 @@ def replayed_by(parts: Iterable[Part], records: Records) -> dict[str, frozenset[
             record = find_record(records, name)
             if record is None:
                 continue
-            is_together = targets.issuperset(record.targets)
-            if record.exhibit.pair is PairKind.NONE or is_together:
+            is_complete = targets.issuperset(record.targets)
+            if record.exhibit.pair is PairKind.NONE or is_complete:
                 found[name] = found.get(name, frozenset()) | targets
     return found
 
 
 def shown_on(parts: Iterable[Part]) -> dict[str, frozenset[tuple[str, ...]]]:
-    """Return on which targets each bucket was met, by fingerprint."""
+    """Return the targets on which each bucket was found, by fingerprint."""
     found: dict[str, frozenset[tuple[str, ...]]] = {}
     for part in parts:
-        for name, every in part.shown_on.items():
-            found[name] = found.get(name, frozenset()) | every
+        for name, targets in part.shown_on.items():
+            found[name] = found.get(name, frozenset()) | targets
     return found
 
 
 def explored_by(parts: Sequence[Part]) -> dict[str, tuple[StreamProgress, float]]:
-    """Return how far every stream got on all shards, and the total budget that it takes.
+    """Return the common progress of each stream on all shards, and the total budget for it.
 
-    A stream of which a shard knows nothing is left out.
+    Streams that some shard did not explore are omitted.
     """
     by_stream: dict[str, list[Part]] = {}
     for part in parts:
         for name in part.explored:
             by_stream.setdefault(name, []).append(part)
     found = {}
-    for name, having in by_stream.items():
-        shards = {part.shard for part in having}
-        least = min((part.explored[name] for part in having), key=lambda far: far.batches)
-        if len(shards) == having[0].shard.of:
-            budget_s = min(part.explored_in_s for part in having) * len(shards)
+    for name, explorers in by_stream.items():
+        shards = {part.shard for part in explorers}
+        progress = (part.explored[name] for part in explorers)
+        least = min(progress, key=lambda progress: progress.batches)
+        if len(shards) == explorers[0].shard.of:
+            budget_s = min(part.explored_in_s for part in explorers) * len(shards)
             found[name] = least, budget_s
     return found
 
 
 def documentation_of(parts: Iterable[Part]) -> dict[str, tuple[DocumentationFinding, ...]]:
-    """Return what is wrong with the documentation of each library."""
+    """Return the findings in the documentation of each library."""
     found: dict[str, dict[str, DocumentationFinding]] = {}
     for part in parts:
         for finding in part.documentation:

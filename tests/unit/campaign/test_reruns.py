@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from campaign_examples import ONE, TWO, call, group, member
 
-from ciguard.campaign.redoing import MAX_ATTEMPTS, Redoing
+from ciguard.campaign.reruns import MAX_ATTEMPTS, Reruns
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Job, JobResult
 from ciguard.oracles.relations import encode
@@ -38,18 +38,18 @@ def void_job(target: str = ONE, argument: int = -1) -> Job:
     return Job(target, ("explore", "api", 1), (encode(call("fragile", argument)),))
 
 
-def redoing(desk: Desk, modes: dict[str, str] | None = None) -> tuple[Redoing, list[Job]]:
+def reruns(desk: Desk, modes: dict[str, str] | None = None) -> tuple[Reruns, list[Job]]:
     members = [member(name, API) for name in (ONE, TWO, THREE)]
     for each in members:
         each.identity = replace(each.identity, mode=(modes or {}).get(each.name, "eager"))
     doubted: list[Job] = []
     groups = {"planted": group(*members)}
-    return Redoing(cast("Dispatcher", desk), groups, on_void=doubted.append), doubted
+    return Reruns(cast("Dispatcher", desk), groups, on_invalidated=doubted.append), doubted
 
 
 def test_void_job_runs_again_on_its_own_target_and_in_no_mode_of_another_stream() -> None:
     desk = Desk(void=[void_job(ONE)])
-    again, doubted = redoing(desk, {TWO: "compile", THREE: "eager"})
+    again, doubted = reruns(desk, {TWO: "compile", THREE: "eager"})
 
     list(again.pump())
 
@@ -62,7 +62,7 @@ def test_cases_run_again_as_their_level_has_them() -> None:
     lowered, tested = call("fragile", -1), call("fragile", -2)
     job = Job(ONE, ("explore", "steps", 1), (encode(lowered),), tested=(tested,))
     desk = Desk(void=[job])
-    again, _ = redoing(desk)
+    again, _ = reruns(desk)
     list(again.pump())
 
     assert {each.cases for each in desk.jobs} == {job.cases}
@@ -74,7 +74,7 @@ def test_cases_run_again_as_their_level_has_them() -> None:
 
 def test_void_job_of_a_mode_runs_again_in_that_mode() -> None:
     desk = Desk(void=[void_job(TWO)])
-    again, _ = redoing(desk, {TWO: "compile", THREE: "trace"})
+    again, _ = reruns(desk, {TWO: "compile", THREE: "trace"})
 
     list(again.pump())
 
@@ -83,7 +83,7 @@ def test_void_job_of_a_mode_runs_again_in_that_mode() -> None:
 
 def test_job_void_again_and_again_is_given_up_and_reported() -> None:
     desk = Desk(void=[void_job()])
-    again, _ = redoing(desk)
+    again, _ = reruns(desk)
 
     for _ in range(MAX_ATTEMPTS + 1):
         list(again.pump())
@@ -97,7 +97,7 @@ def test_job_void_again_and_again_is_given_up_and_reported() -> None:
 
 def test_redoing_cut_off_by_the_end_of_the_run_is_reported_with_what_became_void_late() -> None:
     desk = Desk(void=[void_job(ONE)])
-    again, _ = redoing(desk)
+    again, _ = reruns(desk)
     list(again.pump())
     desk.void = [void_job(TWO)]
 
@@ -106,7 +106,7 @@ def test_redoing_cut_off_by_the_end_of_the_run_is_reported_with_what_became_void
 
 def test_redoing_that_completed_leaves_nothing_unsettled() -> None:
     desk = Desk(void=[void_job(ONE)])
-    again, _ = redoing(desk)
+    again, _ = reruns(desk)
     list(again.pump())
 
     executed = [
@@ -120,7 +120,7 @@ def test_redoing_that_completed_leaves_nothing_unsettled() -> None:
 @pytest.mark.parametrize("turns", [1, 5])
 def test_each_target_is_warned_of_once_and_the_end_has_the_total(turns: int) -> None:
     desk = Desk()
-    again, _ = redoing(desk)
+    again, _ = reruns(desk)
 
     messages: list[str] = []
     for number in range(turns):
@@ -129,5 +129,5 @@ def test_each_target_is_warned_of_once_and_the_end_has_the_total(turns: int) -> 
 
     assert len(messages) == 1
     assert [warned.message for warned in again.totals()] == [
-        f"{ONE}: {turns} results of cases were void in all"
+        f"{ONE}: {turns} results were invalidated in total"
     ]
