@@ -422,7 +422,7 @@ def test_a_run_that_was_killed_before_its_first_line_is_started_afresh(
     events = campaign(api=QUICK[:1], resume=True)
 
     assert end(events).verdict is Verdict.ESTABLISHED
-    assert any("started afresh" in e.message for e in events if isinstance(e, Warned))
+    assert any("starting from the beginning" in e.message for e in events if isinstance(e, Warned))
 
 
 def test_no_bucket_is_opened_twice(campaign: Campaign) -> None:

@@ -293,7 +293,7 @@ class Measurer:
                 running = [trial for trial in trials if not trial.is_over]
                 if running:
                     requests = tuple(trial.request for trial in running)
-                    answers = yield self._new_job(name, requests, session, most_hangs=0)
+                    answers = yield self._new_job(name, requests, session, max_hangs=0)
                     for trial, measured in zip(running, answers, strict=True):
                         trial.take(name, measured)
             if number == _CHECK_AFTER - 1:
@@ -321,12 +321,12 @@ class Measurer:
         return self._session
 
     def _new_job(
-        self, target: str, requests: tuple[bytes, ...], session: int, *, most_hangs: int = 1
+        self, target: str, requests: tuple[bytes, ...], session: int, *, max_hangs: int = 1
     ) -> Job:
-        """Return a job; its remaining requests are skipped after `most_hangs` hangs, if not 0."""
+        """Return a job; its remaining requests are skipped after `max_hangs` hangs, if not 0."""
         self._number += 1
         key = self.KEY, self._number
-        return Job(target, key, requests, most_hangs=most_hangs, session=session)
+        return Job(target, key, requests, most_hangs=max_hangs, session=session)
 
 
 def _measured(outcome: Outcome) -> Measured | None:

@@ -34,7 +34,7 @@ def never(digest: str) -> bool:
     return False
 
 
-def test_a_campaign_begins_with_what_was_learned_last(tmp_path: Path) -> None:
+def test_a_campaign_begins_with_the_latest_snapshot(tmp_path: Path) -> None:
     store = ExperienceStore(environment(tmp_path))
     older = store.save(MUCH)
     for path in tmp_path.iterdir():
@@ -45,7 +45,7 @@ def test_a_campaign_begins_with_what_was_learned_last(tmp_path: Path) -> None:
     assert store.choose(never) == Snapshot(newer, MORE)
 
 
-def test_a_run_that_repeats_the_baseline_s_begins_with_what_that_began_with(
+def test_a_repeated_run_of_the_baseline_begins_with_its_snapshot(
     tmp_path: Path,
 ) -> None:
     store = ExperienceStore(environment(tmp_path))
@@ -56,7 +56,9 @@ def test_a_run_that_repeats_the_baseline_s_begins_with_what_that_began_with(
     assert store.choose(lambda digest: digest == "") == Snapshot()
 
 
-def test_nothing_is_kept_of_nothing_and_nothing_for_the_active_environment(tmp_path: Path) -> None:
+def test_no_snapshot_is_stored_without_experience_or_for_the_active_environment(
+    tmp_path: Path,
+) -> None:
     assert ExperienceStore(environment(tmp_path)).save({}) == ""
     active = ExperienceStore(environment(tmp_path, "current[planted]"))
 
@@ -74,9 +76,7 @@ def test_only_the_latest_snapshots_are_kept(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("experience-*.jsonl"))) == 8
 
 
-def test_a_damaged_snapshot_is_no_reason_to_fail(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_snapshot_is_ignored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = ExperienceStore(environment(tmp_path))
     store.save(MUCH)
     (path,) = tmp_path.iterdir()
@@ -86,7 +86,7 @@ def test_a_damaged_snapshot_is_no_reason_to_fail(
     assert str(path) in caplog.text
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
+def test_a_cache_that_cannot_be_written_gives_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = ExperienceStore(environment(tmp_path / "missing"))
@@ -96,7 +96,7 @@ def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
     assert "not stored" in caplog.text
 
 
-def test_a_resumed_run_begins_with_what_it_began_with(tmp_path: Path) -> None:
+def test_a_resumed_run_begins_with_its_own_snapshot(tmp_path: Path) -> None:
     digest = ExperienceStore(environment(tmp_path)).save(MUCH)
     used = Snapshot(digest, MUCH)
 
@@ -106,7 +106,7 @@ def test_a_resumed_run_begins_with_what_it_began_with(tmp_path: Path) -> None:
     assert read_run_snapshot(tmp_path, "planted", "") == Snapshot()
 
 
-def test_a_run_whose_beginning_is_gone_is_not_resumed(tmp_path: Path) -> None:
+def test_a_run_whose_snapshot_is_missing_is_not_resumed(tmp_path: Path) -> None:
     write_run_snapshot(tmp_path, "lib", Snapshot("0", MUCH))
     with pytest.raises(OutputError, match="not the run's snapshot"):
         read_run_snapshot(tmp_path, "lib", "another")
@@ -117,7 +117,7 @@ def test_a_run_whose_beginning_is_gone_is_not_resumed(tmp_path: Path) -> None:
         read_run_snapshot(tmp_path, "lib", "another")
 
 
-def test_a_baseline_keeps_what_its_runs_began_with(tmp_path: Path) -> None:
+def test_a_baseline_stores_the_initial_snapshots_of_its_runs(tmp_path: Path) -> None:
     here, there, baseline = (tmp_path / name for name in ("here", "there", "baseline"))
     for folder in (here, there):
         folder.mkdir()
@@ -130,7 +130,7 @@ def test_a_baseline_keeps_what_its_runs_began_with(tmp_path: Path) -> None:
     assert elsewhere.choose(never) == Snapshot()
 
 
-def test_a_snapshot_that_was_edited_is_not_used(
+def test_a_snapshot_with_a_wrong_digest_is_not_used(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = ExperienceStore(environment(tmp_path))

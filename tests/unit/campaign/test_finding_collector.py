@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Proposals:
-    """Stands where the confirmer does: keeps what it is asked to repeat."""
+    """A confirmer that stores proposed findings."""
 
     proposed: list[tuple[str, Finding]] = field(default_factory=list)
 
@@ -96,7 +96,7 @@ def test_findings_of_one_cause_are_proposed_once(bench: Bench) -> None:
     ]
 
 
-def test_a_finding_is_in_the_journal_before_it_is_repeated(bench: Bench) -> None:
+def test_a_finding_is_recorded_before_it_is_confirmed(bench: Bench) -> None:
     bench.meet(crash())
 
     assert read_journal(bench.folder).candidates == {key_of(crash()): crash()}
@@ -117,7 +117,7 @@ def test_a_confirmed_finding_opens_its_bucket_once(bench: Bench) -> None:
     assert read_journal(bench.folder).candidates == {}
 
 
-def test_what_rounding_explains_is_forgotten_and_another_like_it_may_be_none(bench: Bench) -> None:
+def test_a_finding_explained_by_rounding_is_dropped_but_a_later_one_is_not(bench: Bench) -> None:
     bench.meet(crash())
 
     events = bench.settle(crash(), None)
@@ -141,7 +141,7 @@ def test_a_confirmation_may_give_another_fingerprint(bench: Bench) -> None:
     assert (only.fingerprint, only.count) == (key_of(confirmed), 3)
 
 
-def test_what_is_confirmed_as_an_open_bucket_opens_no_second(bench: Bench) -> None:
+def test_a_finding_confirmed_as_an_open_bucket_opens_no_second(bench: Bench) -> None:
     met, confirmed = crash("fragile"), crash("checked")
     bench.meet(met, confirmed)
     bench.settle(confirmed, Confirmation.CONFIRMED)
@@ -150,7 +150,7 @@ def test_what_is_confirmed_as_an_open_bucket_opens_no_second(bench: Bench) -> No
     assert [b.fingerprint for b in bench.collector.buckets()] == [key_of(confirmed)]
 
 
-def test_a_flaky_finding_gets_two_more_tries(bench: Bench) -> None:
+def test_a_flaky_finding_gets_two_more_candidates(bench: Bench) -> None:
     events: list[Event] = []
     for _ in range(5):
         events += bench.meet(crash())
@@ -161,7 +161,7 @@ def test_a_flaky_finding_gets_two_more_tries(bench: Bench) -> None:
     assert [b.confirmation for b in bench.collector.buckets()] == [Confirmation.FLAKY]
 
 
-def test_a_finding_that_was_flaky_first_and_then_confirmed_is_confirmed(bench: Bench) -> None:
+def test_a_flaky_finding_that_is_confirmed_later_is_confirmed(bench: Bench) -> None:
     bench.meet(crash())
     bench.settle(crash(), Confirmation.FLAKY)
     bench.meet(crash())
@@ -171,7 +171,9 @@ def test_a_finding_that_was_flaky_first_and_then_confirmed_is_confirmed(bench: B
     assert [b.confirmation for b in bench.collector.buckets()] == [Confirmation.CONFIRMED]
 
 
-def test_flaky_first_and_then_confirmed_under_another_name_leaves_one_bucket(bench: Bench) -> None:
+def test_a_flaky_finding_confirmed_under_another_fingerprint_leaves_one_bucket(
+    bench: Bench,
+) -> None:
     met, confirmed = crash("fragile"), crash("checked")
     bench.meet(met)
     bench.settle(met, Confirmation.FLAKY)
@@ -184,7 +186,7 @@ def test_flaky_first_and_then_confirmed_under_another_name_leaves_one_bucket(ben
     assert [b.fingerprint for b in bench.collector.buckets()] == [key_of(confirmed)]
 
 
-def test_an_api_whose_difference_is_flaky_is_unstable_from_then_on(bench: Bench) -> None:
+def test_a_flaky_difference_makes_its_api_unstable(bench: Bench) -> None:
     bench.meet(difference("noise"))
 
     bench.settle(difference("noise"), Confirmation.FLAKY)
@@ -201,7 +203,7 @@ def test_a_flaky_crash_makes_no_api_unstable(bench: Bench) -> None:
     assert bench.group.unstable == set()
 
 
-def test_what_the_budget_left_is_pending_and_stays_a_candidate_for_a_resumed_run(
+def test_an_unconfirmed_finding_is_pending_and_a_candidate_for_a_resumed_run(
     bench: Bench,
 ) -> None:
     bench.meet(crash())
@@ -222,7 +224,7 @@ def test_a_known_bucket_needs_no_confirmation(bench: Bench) -> None:
     assert bench.proposals.proposed == []
 
 
-def test_an_earlier_part_of_the_campaign_is_recalled(bench: Bench) -> None:
+def test_buckets_of_the_interrupted_run_are_restored(bench: Bench) -> None:
     confirmed = bucket(crash("checked"))
     bench.collector.recall(key_of(crash("fragile")), confirmed)
     bench.collector.recall(
@@ -268,7 +270,7 @@ def test_a_program_that_fails_on_the_only_target_is_judged(bench: Bench) -> None
     assert [(f.oracle, f.kind) for f in proposed] == [("derivation", "positive-failed")]
 
 
-def test_counts_of_an_earlier_part_follow_the_bucket_that_was_confirmed(bench: Bench) -> None:
+def test_restored_counts_belong_to_the_confirmed_bucket(bench: Bench) -> None:
     confirmed = bucket(crash("checked"))
     provisional = key_of(crash("fragile"))
     bench.collector.recall(provisional, confirmed)
@@ -279,7 +281,7 @@ def test_counts_of_an_earlier_part_follow_the_bucket_that_was_confirmed(bench: B
     assert bench.collector.counts == {confirmed.fingerprint: 7}
 
 
-def test_a_passed_call_is_judged_by_what_the_documentation_forbids_its_focus(
+def test_a_passed_call_is_judged_by_the_constraint_that_it_violates(
     bench: Bench,
 ) -> None:
     how = ParameterRecord(name="n", annotation="Literal['sum', 'mean']")
@@ -307,7 +309,7 @@ def test_a_passed_call_is_judged_by_what_the_documentation_forbids_its_focus(
 
 
 @pytest.mark.parametrize("policy", [Policy(rules=(PolicyRule("crash/*", Action.OFF),))])
-def test_what_the_policy_switches_off_is_neither_confirmed_nor_kept(bench: Bench) -> None:
+def test_a_finding_that_the_policy_ignores_is_neither_confirmed_nor_kept(bench: Bench) -> None:
     bench.meet(crash(), difference())
     events = bench.settle(crash(), Confirmation.CONFIRMED)
 

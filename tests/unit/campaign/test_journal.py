@@ -26,7 +26,7 @@ def write(folder: Path, *lines: object) -> None:
     (folder / JOURNAL).write_text(text, "utf-8")
 
 
-def test_what_was_noted_is_read_back(tmp_path: Path) -> None:
+def test_recorded_entries_are_read_back(tmp_path: Path) -> None:
     pending, settled = crash("fragile"), crash("checked")
     with Journal(tmp_path) as journal:
         journal.start(PARAMETERS)
@@ -81,7 +81,7 @@ def test_a_torn_last_line_is_skipped_and_the_next_line_is_whole(tmp_path: Path, 
 
 @given(st.integers(0, 400))
 @settings(max_examples=30)
-def test_wherever_a_kill_cuts_the_journal_the_rest_is_readable(
+def test_a_journal_cut_at_any_byte_is_readable(
     tmp_path_factory: pytest.TempPathFactory, length: int
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
@@ -141,7 +141,7 @@ def test_a_hostile_line_is_a_clear_error(tmp_path: Path, line: object) -> None:
         read_journal(tmp_path)
 
 
-def test_a_newer_schema_is_left_to_the_version_that_wrote_it(tmp_path: Path) -> None:
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {**START, "schema": 2})
     before = (tmp_path / JOURNAL).read_bytes()
 
@@ -151,7 +151,7 @@ def test_a_newer_schema_is_left_to_the_version_that_wrote_it(tmp_path: Path) -> 
     assert (tmp_path / JOURNAL).read_bytes() == before
 
 
-def test_nothing_to_resume_is_said(tmp_path: Path) -> None:
+def test_a_missing_journal_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="nothing to resume"):
         read_journal(tmp_path)
 
@@ -173,7 +173,7 @@ def test_a_journal_without_its_first_line_is_refused(tmp_path: Path) -> None:
         read_journal(tmp_path)
 
 
-def test_a_journal_of_before_is_kept_under_another_name(tmp_path: Path) -> None:
+def test_the_journal_of_an_earlier_run_is_renamed(tmp_path: Path) -> None:
     write(tmp_path, START)
 
     set_aside(tmp_path)
@@ -182,7 +182,7 @@ def test_a_journal_of_before_is_kept_under_another_name(tmp_path: Path) -> None:
     assert (tmp_path / f"previous-{JOURNAL}").read_text("utf-8") == json.dumps(START) + "\n"
 
 
-def test_a_run_that_did_not_even_start_displaces_no_journal(tmp_path: Path) -> None:
+def test_an_empty_journal_replaces_no_earlier_one(tmp_path: Path) -> None:
     write(tmp_path, START)
     set_aside(tmp_path)
     Journal(tmp_path).close()
@@ -200,7 +200,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("proven_s", "done"), [(None, 1), (2.0, 2), (3.5, 3)])
-def test_progress_that_waits_counts_from_its_proof_on(
+def test_waiting_progress_counts_once_it_is_proven(
     tmp_path: Path, proven_s: float | None, done: int
 ) -> None:
     with Journal(tmp_path) as journal:

@@ -21,11 +21,11 @@ LAG = 24
 PASSED, REFUSED = Passed(b"", 0.1), Rejected("ValueError", "no")
 
 
-class Pupil:
-    """A level that notes what it is taught, and when."""
+class RecordingLevel:
+    """A level that records its feedback."""
 
     def __init__(self) -> None:
-        self.heard: list[int] = []
+        self.observed: list[int] = []
         self.outcomes: list[list[Outcome]] = []
         self.relearned = 0
 
@@ -42,21 +42,21 @@ class Pupil:
 
     def learn(self, api: str, lesson: Experience) -> None:
         del api
-        self.heard.append(lesson.noted)
+        self.observed.append(lesson.noted)
 
     def relearn(self, api: str, lesson: Experience) -> None:
         del api, lesson
         self.relearned += 1
 
     def learned(self) -> dict[str, Experience]:
-        return {"planted.double": Experience(noted=len(self.heard))}
+        return {"planted.double": Experience(noted=len(self.observed))}
 
 
 class Guided:
     """A level that follows what all targets made of its batches."""
 
     def __init__(self) -> None:
-        self.heard: list[int] = []
+        self.observed: list[int] = []
 
     def cases(self, index: int) -> Batch:
         return batch(index)
@@ -68,7 +68,7 @@ class Guided:
     def guide(self, lesson: Json) -> None:
         index, *targets = lesson
         assert targets == [ONE, TWO]
-        self.heard.append(index)
+        self.observed.append(index)
 
 
 class Fixed:
@@ -88,9 +88,9 @@ def drawn(feedback: FeedbackQueue, count: int) -> None:
 
 
 @given(st.lists(st.integers(1, 40), max_size=8))
-def test_a_batch_knows_what_lies_a_fixed_lag_back_however_much_has_come(steps: list[int]) -> None:
-    pupil = Pupil()
-    feedback = FeedbackQueue(pupil, window=6)
+def test_a_batch_uses_feedback_up_to_a_fixed_lag(steps: list[int]) -> None:
+    level = RecordingLevel()
+    feedback = FeedbackQueue(level, window=6)
     done = 0
     for step in steps:
         for index in range(done, done + step):
@@ -99,31 +99,31 @@ def test_a_batch_knows_what_lies_a_fixed_lag_back_however_much_has_come(steps: l
 
         feedback.apply_until(done)
 
-        assert len(pupil.heard) == max(0, done - LAG + 1)
+        assert len(level.observed) == max(0, done - LAG + 1)
 
 
-def test_a_wide_window_makes_the_lag_as_wide() -> None:
-    pupil = Pupil()
-    feedback = FeedbackQueue(pupil, window=48)
+def test_a_wide_window_widens_the_lag() -> None:
+    level = RecordingLevel()
+    feedback = FeedbackQueue(level, window=48)
     drawn(feedback, 48)
 
     feedback.apply_until(48)
 
-    assert pupil.heard == [1]
+    assert level.observed == [1]
 
 
-def test_the_target_that_got_furthest_teaches() -> None:
-    pupil = Pupil()
+def test_feedback_comes_from_the_target_that_got_furthest() -> None:
+    level = RecordingLevel()
 
-    FeedbackQueue(pupil, window=6).observe(
+    FeedbackQueue(level, window=6).observe(
         0, batch(0), {ONE: (REFUSED, REFUSED), TWO: (REFUSED, PASSED)}
     )
 
-    assert pupil.outcomes == [[REFUSED, PASSED]]
+    assert level.outcomes == [[REFUSED, PASSED]]
 
 
-def test_lessons_are_noted_once_and_only_of_judged_batches() -> None:
-    feedback = FeedbackQueue(Pupil(), window=6)
+def test_feedback_is_recorded_once_for_judged_batches() -> None:
+    feedback = FeedbackQueue(RecordingLevel(), window=6)
     drawn(feedback, 5)
 
     assert [one.index for one in feedback.drain(3)] == [0, 1, 2]
@@ -131,28 +131,28 @@ def test_lessons_are_noted_once_and_only_of_judged_batches() -> None:
     assert feedback.drain(5) == []
 
 
-def test_recalled_lessons_reach_the_level_when_they_would_have() -> None:
-    noted = FeedbackQueue(Pupil(), window=6)
+def test_restored_feedback_reaches_the_level_with_the_same_lag() -> None:
+    noted = FeedbackQueue(RecordingLevel(), window=6)
     drawn(noted, 30)
-    pupil = Pupil()
-    resumed = FeedbackQueue(pupil, window=6)
+    level = RecordingLevel()
+    resumed = FeedbackQueue(level, window=6)
 
     resumed.restore(unpack(pack(noted.drain(30))))
     resumed.apply_until(30)
 
-    assert pupil.relearned == 30
-    assert pupil.heard == list(range(1, 8))
+    assert level.relearned == 30
+    assert level.observed == list(range(1, 8))
 
 
-def test_in_the_end_everything_is_learned() -> None:
-    pupil = Pupil()
-    feedback = FeedbackQueue(pupil, window=6)
+def test_all_feedback_is_applied_at_the_end() -> None:
+    level = RecordingLevel()
+    feedback = FeedbackQueue(level, window=6)
     drawn(feedback, 30)
 
     assert feedback.apply_all()["planted.double"].noted == 30
 
 
-def test_a_guided_level_hears_of_all_targets_and_goes_on_after_a_resumption() -> None:
+def test_a_guided_level_observes_all_targets_and_continues_when_resumed() -> None:
     first, second = Guided(), Guided()
     feedback = FeedbackQueue(first, window=6)
     for index in range(10):
@@ -164,12 +164,12 @@ def test_a_guided_level_hears_of_all_targets_and_goes_on_after_a_resumption() ->
     resumed.restore(noted)
     resumed.apply_until(10)
 
-    assert first.heard == second.heard == [0, 1, 2, 3, 4]
+    assert first.observed == second.observed == [0, 1, 2, 3, 4]
     assert resumed.apply_all() == {}
-    assert second.heard == list(range(10))
+    assert second.observed == list(range(10))
 
 
-def test_a_level_that_does_not_learn_is_taught_nothing() -> None:
+def test_a_level_without_feedback_gets_none() -> None:
     feedback = FeedbackQueue(Fixed(), window=6)
     drawn(feedback, 3)
 
@@ -180,7 +180,7 @@ def test_a_level_that_does_not_learn_is_taught_nothing() -> None:
 
 
 @given(st.integers(0, 9), st.sampled_from(["é", "x"]))
-def test_lessons_come_back_from_the_journal_as_they_were(index: int, text: str) -> None:
+def test_feedback_round_trips_through_the_journal(index: int, text: str) -> None:
     experience = Experience()
     experience.note({"x": LiteralValue(text)}, ("x",), Rejected("ValueError", "x must be > 0"))
     lesson = Feedback(index, "planted.double", experience)
@@ -189,6 +189,6 @@ def test_lessons_come_back_from_the_journal_as_they_were(index: int, text: str) 
 
 
 @pytest.mark.parametrize("text", ["", "%%%", "abc", pack([])[:-3]])
-def test_what_is_no_lesson_is_refused(text: str) -> None:
+def test_malformed_feedback_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         unpack(text)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_second_writer_of_a_folder_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
+def test_a_second_run_in_a_folder_is_refused_until_the_first_ends(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "run"
 
     with sole_writer(folder):

@@ -45,7 +45,7 @@ def test_the_focus_of_the_settings_comes_before_that_of_the_plan(tmp_path: Path)
         ({"focus": [" "]}, "not a valid glob"),
     ],
 )
-def test_a_plan_that_cannot_be_trusted_is_refused(
+def test_a_plan_with_an_invalid_focus_is_refused(
     tmp_path: Path, changes: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=said):
@@ -53,7 +53,7 @@ def test_a_plan_that_cannot_be_trusted_is_refused(
 
 
 @pytest.mark.parametrize("content", [b"", b"[", b"[" * 100_000, b"\xff", b"null", b'{"schema": 1}'])
-def test_a_file_that_is_no_plan_is_refused_with_what_to_do(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_plan_is_refused_with_a_remedy(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "plan.json").write_bytes(content)
 
     with pytest.raises(ConfigurationError, match=r"--plan .*not a plan: .*`ciguard plan`"):
@@ -78,7 +78,7 @@ def test_any_file_is_a_plan_or_refused(content: bytes) -> None:
             assert "not a plan" in str(error)  # noqa: PT017 - both answers are right
 
 
-def test_globs_of_the_focus_that_name_nothing_are_told_in_one_sentence() -> None:
+def test_unmatched_globs_of_the_focus_are_reported_in_one_warning() -> None:
     groups = {"planted": group(member("current[planted]", "planted.add", "planted.mul"))}
     lost = tuple(f"torch.f{number}" for number in range(7))
 
@@ -90,7 +90,7 @@ def test_globs_of_the_focus_that_name_nothing_are_told_in_one_sentence() -> None
     assert list(focus_warning(groups, Config(focus=("planted.*",)))) == []
 
 
-def test_what_a_plan_names_never_breaks_a_line() -> None:
+def test_names_of_a_plan_are_printed_on_one_line() -> None:
     groups = {"planted": group(member("current[planted]", "planted.add"))}
 
     (warning,) = focus_warning(groups, Config(focus=("evil\n::error::x",)))
@@ -98,7 +98,7 @@ def test_what_a_plan_names_never_breaks_a_line() -> None:
     assert "\n" not in warning.message
 
 
-def test_a_run_on_other_targets_than_its_plan_names_is_told_so() -> None:
+def test_a_run_on_targets_of_no_row_of_the_plan_warns() -> None:
     row = PlannedJob(name="a", targets=("torch==2.13.0",), base=("torch==2.12.0",))
     plan = Plan(mode=PlanMode.PULL_REQUEST, jobs=(row,))
 
@@ -109,7 +109,7 @@ def test_a_run_on_other_targets_than_its_plan_names_is_told_so() -> None:
         assert list(row_warning(fitting, Config(targets=row.targets, base=row.base))) == []
 
 
-def test_functions_of_a_plan_are_named_from_the_current_folder(
+def test_functions_of_a_plan_are_relative_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".git").mkdir()

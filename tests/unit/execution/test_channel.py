@@ -115,5 +115,5 @@ def test_a_connection_that_is_closed_is_over() -> None:
 
     assert channel.receive() is None
     assert channel.is_over
-    channel.send_batch([b"1"])  # noticed by whoever watches the process
+    channel.send_batch([b"1"])  # the server reports the exit
     channel.close()

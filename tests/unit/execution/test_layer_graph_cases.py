@@ -1,4 +1,4 @@
-"""A worker runs layer graphs with its adapter, and says in which layer one failed."""
+"""Workers run layer graphs with their adapter, and name the layer of an error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CASE = ModelCase(
 
 
 class Fake(contract.Adapter):
-    """Returns, or raises, what it is told to."""
+    """An adapter that returns or raises a given object."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer

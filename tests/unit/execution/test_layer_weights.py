@@ -1,4 +1,4 @@
-"""Weights follow from their recipe, and each rule does exactly what it says."""
+"""Weights follow from their recipe, and each rule changes them as specified."""
 
 from __future__ import annotations
 

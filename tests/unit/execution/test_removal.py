@@ -1,4 +1,4 @@
-"""Removal of folders that somebody hostile has filled: everything in them goes, nothing else."""
+"""Removal of folders that hostile code has filled, and of nothing else."""
 
 from __future__ import annotations
 

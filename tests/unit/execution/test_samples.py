@@ -1,4 +1,4 @@
-"""The small data of models is what it says, and never changes."""
+"""The sample data of models has the documented content, and never changes."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_what_an_earlier_run_left_does_not_pass_for_the_next_ones_part(tmp_path: Path) -> None:
+def test_the_part_of_an_earlier_run_is_removed(tmp_path: Path) -> None:
     folder = written(tmp_path / "out", part())
 
     forget_part(folder)
@@ -40,7 +40,7 @@ def test_a_part_that_cannot_be_removed_is_a_clear_error(tmp_path: Path) -> None:
         forget_part(tmp_path)
 
 
-def test_a_part_holds_what_was_met_also_where_only_the_base_shows_it(tmp_path: Path) -> None:
+def test_a_part_contains_buckets_that_only_the_base_shows(tmp_path: Path) -> None:
     config = Config(base=(ONE,), targets=(TWO,))
     memory = BaselineSnapshot(
         store=FolderStore(tmp_path),

@@ -26,7 +26,7 @@ def state_of(folder: Path, base: tuple[str, ...]) -> CampaignState:
     memory = BaselineSnapshot(
         store=FolderStore(folder), records={}, is_first=True, frontier=Frontier(folder)
     )
-    nobody = object()  # nothing is started or written before the first stage has its turn
+    nobody = object()  # nothing is started or written before the first stage runs
     return begin(
         Config(base=base),
         memory,
@@ -44,7 +44,7 @@ def state_of(folder: Path, base: tuple[str, ...]) -> CampaignState:
         ((), True, ["trace", "date"]),
     ],
 )
-def test_stages_of_a_run_come_in_order_and_only_where_they_have_a_purpose(
+def test_stages_of_a_run_are_ordered_and_optional_ones_omitted(
     tmp_path: Path, *, base: tuple[str, ...], dates: bool, after: list[str]
 ) -> None:
     stages = stages_of(state_of(tmp_path, base), {}, dates=dates)
@@ -52,7 +52,7 @@ def test_stages_of_a_run_come_in_order_and_only_where_they_have_a_purpose(
     assert [stage.name for stage in stages] == [*BEFORE, *after]
 
 
-def test_no_two_stages_take_the_results_of_the_same_jobs(tmp_path: Path) -> None:
+def test_no_two_stages_share_a_job_key(tmp_path: Path) -> None:
     state = state_of(tmp_path, ("torch==2.12.0",))
 
     keys = [key for stage in stages_of(state, {}, dates=True) for key in stage.keys]
