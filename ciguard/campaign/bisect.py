@@ -118,9 +118,9 @@ def search(
         raise ConfigurationError(msg)
     good = -1
     skipped: set[int] = set()
-    while left := [index for index in range(good + 1, bad) if index not in skipped]:
+    while candidates := [index for index in range(good + 1, bad) if index not in skipped]:
         # The oldest version comes first, as there is no range to halve without a good one.
-        index = left[len(left) // 2] if good >= 0 else left[0]
+        index = candidates[len(candidates) // 2] if good >= 0 else candidates[0]
         match test(index):
             case VersionStatus.GOOD:
                 good = index

@@ -56,7 +56,7 @@ class DirectTests(Protocol):
         """Run all tests until this time on the clock of `time.monotonic`; yield their results."""
 
     def again(
-        self, known: Iterable[BaselineRecord], met: Mapping[str, int], until: float
+        self, known: Iterable[BaselineRecord], counts: Mapping[str, int], until: float
     ) -> Iterator[Event | Finding]:
         """Test known buckets again that were not found, and record absent ones in `gone`."""
 

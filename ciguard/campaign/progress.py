@@ -49,8 +49,11 @@ class ProgressRecorder:
         state = self._state
         members = state.members.values()
         targets: dict[str, Any] = {
-            m.name: {"tally": m.tally.as_dict(), "exercised": sorted(m.unrecorded_apis)}
-            for m in members
+            member.name: {
+                "tally": member.tally.as_dict(),
+                "exercised": sorted(member.unrecorded_apis),
+            }
+            for member in members
         }
         with held():
             for member in members:

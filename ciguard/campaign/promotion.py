@@ -57,8 +57,8 @@ def _targets(records: Iterable[BaselineRecord]) -> Iterable[TargetSummary]:
     versions: dict[str, tuple[str, str]] = {}
     for record in records:
         for name, version in record.last_seen.versions:
-            seen = (record.last_seen.time, version)
-            versions[name] = max(seen, versions.get(name, seen))
+            sighting = (record.last_seen.time, version)
+            versions[name] = max(sighting, versions.get(name, sighting))
     for name, (_, version) in sorted(versions.items()):
         yield TargetSummary(
             name=name,

@@ -122,14 +122,14 @@ class Reruns:
 
     def unsettled(self) -> Mapping[str, int]:
         """Return the number of cases with invalid results by target, at the end of a run."""
-        left = Counter(self._given_up)
+        remaining = Counter(self._given_up)
         for job in self._dispatcher.take_invalidated():
             self._on_invalidated(job)
             self._invalidated[job.target] += len(job.cases)
-            left[job.target] += len(job.cases)
+            remaining[job.target] += len(job.cases)
         for entry in self._running.values():
-            left.update(dict.fromkeys(entry.invalidated, len(entry.cases)))
-        return left
+            remaining.update(dict.fromkeys(entry.invalidated, len(entry.cases)))
+        return remaining
 
     def totals(self) -> Iterator[Warned]:
         """Report the total number of invalidated results, at the end of a run."""

@@ -136,9 +136,9 @@ def text_of(bucket: Bucket, script_targets: Mapping[str, ScriptTarget]) -> str:
         if shows_on in script_targets
         else EnvironmentHint(install=(shows_on,))
     )
-    others = [library for library in libraries if library != finding.library]
-    if finding.pair is PairKind.LIBRARY and others and finding.outcomes:
-        hint = replace(hint, other_library=others[0])
+    other_libraries = [library for library in libraries if library != finding.library]
+    if finding.pair is PairKind.LIBRARY and other_libraries and finding.outcomes:
+        hint = replace(hint, other_library=other_libraries[0])
     return script(finding, environment_hint=hint)
 
 

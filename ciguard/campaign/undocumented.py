@@ -54,9 +54,9 @@ def with_plain_values(call: ApiCall, record: ApiRecord, names: Sequence[str]) ->
         )
         keywords = tuple((name, plain if name in names else value) for name, value in call.keywords)
         yield replace(call, arguments=arguments, keywords=keywords)
-        kept = tuple((name, value) for name, value in call.keywords if name not in names)
-        if kept != call.keywords:
-            yield replace(call, arguments=arguments, keywords=kept)
+        remaining = tuple((name, value) for name, value in call.keywords if name not in names)
+        if remaining != call.keywords:
+            yield replace(call, arguments=arguments, keywords=remaining)
 
 
 def _named(call: ApiCall, record: ApiRecord) -> Iterator[tuple[str, Value]]:

@@ -116,9 +116,9 @@ def run_under_tool(
 
 
 def _command(debugger: Path) -> list[str]:
-    before = [word for line in _SETUP for word in ("-iex", line)]
-    after = [word for line in _COMMANDS for word in ("-ex", line)]
-    return [str(debugger), "-nx", "-nh", "-batch", *before, *after, "--args"]
+    setup = [word for line in _SETUP for word in ("-iex", line)]
+    commands = [word for line in _COMMANDS for word in ("-ex", line)]
+    return [str(debugger), "-nx", "-nh", "-batch", *setup, *commands, "--args"]
 
 
 def _output(argv: list[str], spec: WorkerSpec, folder: Path, limit_s: float) -> str:

@@ -130,14 +130,14 @@ def _decode_device_loss(frames: tuple[Frame, ...], log: str) -> Outcome:
 
     An assertion in a kernel is a rejection, as a kernel has no other way to refuse its arguments.
     """
-    before, _, line = log.rpartition(DEVICE_LOST)
+    earlier, _, line = log.rpartition(DEVICE_LOST)
     cause, _, error = line.partition(": ")
     name, message, raised_in = _decode_exception(error.strip().encode())
     if cause == ASSERTION:
         return Rejected(name, message)
     if not _CAUSE_OF_LOSS.fullmatch(cause):  # the code under test writes to this log, too
         cause = "device lost"
-    log = f"{before.strip()}\n{name}: {message}".strip()
+    log = f"{earlier.strip()}\n{name}: {message}".strip()
     return Crashed.of_device(cause, raised_in or frames, log)
 
 

@@ -117,10 +117,10 @@ class HostProcess:
         """Reason to end the process, as a phrase; empty while there is none."""
         (folder / _STACK).write_bytes(b"")
         self._confinement = self._confine()
-        self._channel, theirs = socket.socketpair()
+        self._channel, child_end = socket.socketpair()
         with contextlib.ExitStack() as opened:
-            opened.enter_context(theirs)
-            self._child = Child(self._launch(theirs.fileno(), details, opened))
+            opened.enter_context(child_end)
+            self._child = Child(self._launch(child_end.fileno(), details, opened))
 
     def _confine(self) -> Confinement | None:
         if self._settings.held is None:
@@ -220,10 +220,10 @@ class HostProcess:
             self._bound_output()
             if self._exceeds():
                 return b""
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining_s = deadline - time.monotonic()
+            if remaining_s <= 0:
                 return None
-            ready, _, _ = select.select([self._channel], [], [], min(left, _POLL_S))
+            ready, _, _ = select.select([self._channel], [], [], min(remaining_s, _POLL_S))
             # A descendant may outlive the process, and keep the channel open.
             if not ready and not self._child.is_running:
                 return b""

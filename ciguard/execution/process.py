@@ -85,14 +85,14 @@ class ServerProcess:
         self._folder = Path(tempfile.mkdtemp(dir=scratch))
         # Not a file in the folder, where workers could replace it by a link.
         self._log_file = append_file("ciguard-server-log")
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
+        self.control, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with child_end:
             argv: list[str | Path] = [
                 spec.python,
                 "-Ss",  # none of the target's code runs before the process is confined
                 BOOTSTRAP,
                 json.dumps(settings(spec, self._folder)),
-                str(theirs.fileno()),
+                str(child_end.fileno()),
             ]
             self._child = Child(
                 Launch(
@@ -101,7 +101,7 @@ class ServerProcess:
                     folder=self._folder,
                     output=self._log_file,
                     errors=self._log_file,
-                    descriptors=[theirs.fileno()],
+                    descriptors=[child_end.fileno()],
                 )
             )
 

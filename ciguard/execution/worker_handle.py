@@ -79,15 +79,15 @@ class WorkerHandle:
         self._cell.clear()
         os.ftruncate(self._log, 0)
         os.ftruncate(self._stack, 0)
-        ours, theirs = socket.socketpair()
-        self.channel = Channel(ours, on_wait=self._on_wait)
-        self._on_open(ours)
+        parent_end, worker_end = socket.socketpair()
+        self.channel = Channel(parent_end, on_wait=self._on_wait)
+        self._on_open(parent_end)
         self.served = self.pid = 0
         self.killed_for = ""
         self.is_ready = False
         self._requested_at = time.monotonic()
-        with theirs:
-            descriptors = [theirs.fileno(), self._cell_file, self._log, self._stack]
+        with worker_end:
+            descriptors = [worker_end.fileno(), self._cell_file, self._log, self._stack]
             operation = "measure" if session else "fork"
             self.ticket = self._server.request(operation, descriptors, perturb=perturb)
 

@@ -162,11 +162,11 @@ def _checked_workers(client: Any) -> int:
     except ImportError as error:
         msg = f"A worker of the cluster cannot import ciguard ({error}). Install it on chosen node."
         raise ClusterError(msg) from error
-    others = sorted(set(versions.values()) - {__version__})
-    if others:
+    other_versions = sorted(set(versions.values()) - {__version__})
+    if other_versions:
         msg = (
-            f"The cluster's workers have ciguard {', '.join(others)}, but this is {__version__}. "
-            "Install the same version on every node."
+            f"The cluster's workers have ciguard {', '.join(other_versions)}, but this is "
+            f"{__version__}. Install the same version on every node."
         )
         raise ClusterError(msg)
     return len(versions)

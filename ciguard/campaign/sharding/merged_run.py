@@ -139,20 +139,20 @@ def _reason(part: Part) -> str:
 
 def buckets_of(parts: Iterable[Part]) -> list[Bucket]:
     """Return the buckets of all parts, merged by fingerprint."""
-    found: dict[str, list[Bucket]] = {}
+    by_fingerprint: dict[str, list[Bucket]] = {}
     for part in parts:
         for bucket in part.buckets:
-            found.setdefault(bucket.fingerprint, []).append(bucket)
-    return [reduce(united, found[name]) for name in sorted(found)]
+            by_fingerprint.setdefault(bucket.fingerprint, []).append(bucket)
+    return [reduce(united, by_fingerprint[name]) for name in sorted(by_fingerprint)]
 
 
 def targets_of(parts: Iterable[Part]) -> list[TargetSummary]:
     """Return the targets of all parts, merged by name."""
-    found: dict[str, list[TargetSummary]] = {}
+    by_name: dict[str, list[TargetSummary]] = {}
     for part in parts:
         for target in part.ran:
-            found.setdefault(target.name, []).append(target)
-    return [reduce(_merged_target, found[name]) for name in found]
+            by_name.setdefault(target.name, []).append(target)
+    return [reduce(_merged_target, by_name[name]) for name in by_name]
 
 
 def _merged_target(first: TargetSummary, second: TargetSummary) -> TargetSummary:
@@ -179,11 +179,11 @@ def _both(first: str, second: str) -> str:
 
 def exercised_by(parts: Iterable[Part]) -> dict[str, frozenset[str]]:
     """Return the APIs that were called by any part, by target."""
-    found: dict[str, frozenset[str]] = {}
+    exercised: dict[str, frozenset[str]] = {}
     for part in parts:
         for name, apis in part.exercised.items():
-            found[name] = found.get(name, frozenset()) | apis
-    return found
+            exercised[name] = exercised.get(name, frozenset()) | apis
+    return exercised
 
 
 def replayed_by(parts: Iterable[Part], records: Records) -> dict[str, frozenset[str]]:
@@ -191,7 +191,7 @@ def replayed_by(parts: Iterable[Part], records: Records) -> dict[str, frozenset[
 
     A difference between targets counts only if one part ran the case on all of them.
     """
-    found: dict[str, frozenset[str]] = {}
+    replayed: dict[str, frozenset[str]] = {}
     for part in parts:
         for name, targets in part.replayed.items():
             record = find_record(records, name)
@@ -199,17 +199,17 @@ def replayed_by(parts: Iterable[Part], records: Records) -> dict[str, frozenset[
                 continue
             is_complete = targets.issuperset(record.targets)
             if record.exhibit.pair is PairKind.NONE or is_complete:
-                found[name] = found.get(name, frozenset()) | targets
-    return found
+                replayed[name] = replayed.get(name, frozenset()) | targets
+    return replayed
 
 
 def shown_on(parts: Iterable[Part]) -> dict[str, frozenset[tuple[str, ...]]]:
     """Return the targets on which each bucket was found, by fingerprint."""
-    found: dict[str, frozenset[tuple[str, ...]]] = {}
+    shown: dict[str, frozenset[tuple[str, ...]]] = {}
     for part in parts:
         for name, targets in part.shown_on.items():
-            found[name] = found.get(name, frozenset()) | targets
-    return found
+            shown[name] = shown.get(name, frozenset()) | targets
+    return shown
 
 
 def explored_by(parts: Sequence[Part]) -> dict[str, tuple[StreamProgress, float]]:
@@ -221,26 +221,26 @@ def explored_by(parts: Sequence[Part]) -> dict[str, tuple[StreamProgress, float]
     for part in parts:
         for name in part.explored:
             by_stream.setdefault(name, []).append(part)
-    found = {}
+    explored = {}
     for name, explorers in by_stream.items():
         shards = {part.shard for part in explorers}
         progress = (part.explored[name] for part in explorers)
         least = min(progress, key=lambda progress: progress.batches)
         if len(shards) == explorers[0].shard.of:
             budget_s = min(part.explored_in_s for part in explorers) * len(shards)
-            found[name] = least, budget_s
-    return found
+            explored[name] = least, budget_s
+    return explored
 
 
 def documentation_of(parts: Iterable[Part]) -> dict[str, tuple[DocumentationFinding, ...]]:
     """Return the findings in the documentation of each library."""
-    found: dict[str, dict[str, DocumentationFinding]] = {}
+    findings: dict[str, dict[str, DocumentationFinding]] = {}
     for part in parts:
         for finding in part.documentation:
-            found.setdefault(finding.library, {}).setdefault(finding.fingerprint, finding)
+            findings.setdefault(finding.library, {}).setdefault(finding.fingerprint, finding)
     return {
-        library: tuple(found[library][name] for name in sorted(found[library]))
-        for library in sorted(found)
+        library: tuple(findings[library][name] for name in sorted(findings[library]))
+        for library in sorted(findings)
     }
 
 

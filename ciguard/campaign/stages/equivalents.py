@@ -99,7 +99,7 @@ class Equivalents:
             calls = self._calls(as_call(record.exhibit.case), prefer=set(record.targets))
             if set(record.targets) <= calls.keys():
                 self._queue.append(_Trial(calls, {}, record.fingerprint))
-        self._kept.sort(key=lambda kept: kept[:2])
+        self._kept.sort(key=lambda entry: entry[:2])
         self._queue += [trial for _, _, trial in self._kept]
         self._kept.clear()
 

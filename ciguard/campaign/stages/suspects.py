@@ -106,8 +106,8 @@ def comparable(present: Sequence[str], group: Group) -> tuple[str, ...]:
     """Return the reference and the targets comparable with it; empty if there are none."""
     identities = group.subject("").targets
     names = [name for name in identities if name in present]
-    others = [name for name in names[1:] if is_comparable(identities[names[0]], identities[name])]
-    return (names[0], *others) if others else ()
+    compared = [name for name in names[1:] if is_comparable(identities[names[0]], identities[name])]
+    return (names[0], *compared) if compared else ()
 
 
 def _costs(row: tuple[Outcome, ...]) -> tuple[float, ...] | None:

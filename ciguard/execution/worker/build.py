@@ -21,16 +21,16 @@ class Builder:
         self._watch = self.watch.objects.append
         self._makers: dict[str, Callable[[list[Any]], Any]] = {
             "t": self._watched if adapter.mutable else self._unwatched,
-            "a": lambda e: self.watch.array(elements(e[3], e[1], e[2])),
-            "l": lambda e: [self.value(item) for item in e[1]],
-            "p": lambda e: tuple([self.value(item) for item in e[1]]),
-            "d": lambda e: self.keywords(e[1]),
-            "y": lambda e: self._dtype(e[1]),
-            "m": lambda e: self.member(e[1]),
+            "a": lambda form: self.watch.array(elements(form[3], form[1], form[2])),
+            "l": lambda form: [self.value(item) for item in form[1]],
+            "p": lambda form: tuple([self.value(item) for item in form[1]]),
+            "d": lambda form: self.keywords(form[1]),
+            "y": lambda form: self._dtype(form[1]),
+            "m": lambda form: self.member(form[1]),
             "c": self._call,
-            "f": lambda e: float(e[1]),
-            "z": lambda e: complex(float(e[1]), float(e[2])),
-            "b": lambda e: e[1].encode("latin-1"),
+            "f": lambda form: float(form[1]),
+            "z": lambda form: complex(float(form[1]), float(form[2])),
+            "b": lambda form: form[1].encode("latin-1"),
         }
 
     def value(self, encoded: Any) -> Any:

@@ -91,7 +91,7 @@ def _uniform(fill: Sequence[Any], dtype: str, count: int) -> Any:
     if kind.kind == "c":
         imaginary = _unit(seed + 7919, count)
         return ((unit + 1j * imaginary) * (high - low) + (low + 1j * low)).astype(kind)
-    return np.array([b"s%d" % int(x * 10) for x in unit], dtype=object)
+    return np.array([b"s%d" % int(number * 10) for number in unit], dtype=object)
 
 
 def _integers(unit: Any, kind: Any, low: float, high: float) -> Any:
@@ -102,7 +102,7 @@ def _integers(unit: Any, kind: Any, low: float, high: float) -> Any:
     span = upper - lower + 1
     if span < 2**31 and -(2**63) <= lower < 2**63:
         return ((unit * span).astype(np.int64) + lower).astype(kind)
-    exact: list[int] = [lower + int(x * span) for x in unit.tolist()]
+    exact: list[int] = [lower + int(number * span) for number in unit.tolist()]
     return np.array([min(value, upper) for value in exact], dtype=kind)
 
 

@@ -75,30 +75,33 @@ def arrays(
     """
     keys = _keys([name for name, _, _ in weights])
     seed = int(recipe.get("seed", 0))
-    made: list[Any] = []
+    result: list[Any] = []
     for place, (name, shape, dtype) in enumerate(weights):
         if "float" not in dtype:
-            made.append(None)
+            result.append(None)
         elif recipe.get("plain"):
-            made.append(_plain(name, tuple(shape)))
+            result.append(_plain(name, tuple(shape)))
         elif stored is not None and stored[place] is not None:
-            made.append(np.array(stored[place], dtype=np.float32))
+            result.append(np.array(stored[place], dtype=np.float32))
         else:
-            made.append(_initial(layer, name, tuple(shape), _generator(seed, *keys[place])))
+            result.append(_initial(layer, name, tuple(shape), _generator(seed, *keys[place])))
     names = [name for name, _, _ in weights]
     for rule, edit_seed in () if recipe.get("plain") else recipe.get("edits", ()):
-        _edit(layer, names, made, rule, int(edit_seed))
+        _edit(layer, names, result, rule, int(edit_seed))
     number, moves_zeros = nudge
     if number:
-        for key, array in zip(keys, made):
+        for key, array in zip(keys, result):
             if array is not None:
                 _nudge(array, number, _generator(abs(number), *key), moves_zeros=moves_zeros)
-    return made
+    return result
 
 
 def _keys(names: Sequence[str]) -> list[tuple[int, int]]:
     """Return the hash of each weight's name, and the number of earlier weights of that name."""
-    return [(zlib.crc32(n.encode()), list(names[:at]).count(n)) for at, n in enumerate(names)]
+    return [
+        (zlib.crc32(name.encode()), list(names[:index]).count(name))
+        for index, name in enumerate(names)
+    ]
 
 
 def _generator(seed: int, *parts: int) -> Any:
@@ -111,8 +114,8 @@ def _initial(layer: str, name: str, shape: tuple[int, ...], random: Any) -> Any:
         # Variance 2 / fan-in keeps the scale of activations through layers with a ReLU (K. He et
         # al., Delving Deep into Rectifiers, 2015, section 2.2); a recurrent sum gets half of it.
         gain = 1.0 if name.startswith("recurrent") or _is_recurrent(layer) else 2.0
-        most = math.sqrt(3.0 * gain / max(1, _fan_in(layer, name, shape)))
-        return _between(random, shape, -most, most)
+        limit = math.sqrt(3.0 * gain / max(1, _fan_in(layer, name, shape)))
+        return _between(random, shape, -limit, limit)
     low, high = next((limits for end, limits in _RANGES.items() if name.endswith(end)), (-0.1, 0.1))
     return _between(random, shape, low, high)
 
@@ -124,11 +127,11 @@ def _plain(name: str, shape: tuple[int, ...]) -> Any:
 
 
 def _between(random: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
-    made = np.empty(math.prod(shape), dtype=np.float32)
-    for start in range(0, made.size, _AT_ONCE):
-        part = made[start : start + _AT_ONCE]
+    result = np.empty(math.prod(shape), dtype=np.float32)
+    for start in range(0, result.size, _AT_ONCE):
+        part = result[start : start + _AT_ONCE]
         part[:] = random.random_sample(part.size) * (high - low) + low
-    return made.reshape(shape)
+    return result.reshape(shape)
 
 
 def _fan_in(layer: str, name: str, shape: tuple[int, ...]) -> int:
@@ -152,55 +155,55 @@ def _is_depthwise(layer: str, name: str) -> bool:
     return name == "depthwise_kernel" or (name == "kernel" and "DepthwiseConv" in layer)
 
 
-def _edit(layer: str, names: Sequence[str], made: list[Any], rule: str, seed: int) -> None:
+def _edit(layer: str, names: Sequence[str], weights: list[Any], rule: str, seed: int) -> None:
     """Apply one edit to a layer's weights in place, kernel by kernel."""
     change = _RULES[rule]
-    blocks = _blocks(layer, names, made)
-    noise = NOISE * _deviation([made[at] for block, _ in blocks for at in block])
+    blocks = _blocks(layer, names, weights)
+    noise = NOISE * _deviation([weights[index] for block, _ in blocks for index in block])
     for number, (block, (gates, neurons)) in enumerate(blocks):
         random = _generator(seed, number)
         order = np.argsort(random.random_sample(neurons), kind="stable")
-        for at in block:
-            moved = _neurons_last(layer, names[at], made[at])
+        for index in block:
+            moved = _neurons_last(layer, names[index], weights[index])
             matrix = moved.reshape(-1, gates, neurons)
-            change(matrix, order, random, 0.0 if names[at] == "bias" else 1.0, noise)
-            back = _neurons_last(layer, names[at], matrix.reshape(moved.shape))
-            made[at] = np.ascontiguousarray(back)
+            change(matrix, order, random, 0.0 if names[index] == "bias" else 1.0, noise)
+            back = _neurons_last(layer, names[index], matrix.reshape(moved.shape))
+            weights[index] = np.ascontiguousarray(back)
 
 
 def _blocks(
-    layer: str, names: Sequence[str], made: Sequence[Any]
+    layer: str, names: Sequence[str], weights: Sequence[Any]
 ) -> list[tuple[list[int], tuple[int, int]]]:
     """Return the indices of weights that share neurons, with their numbers of gates and neurons.
 
     These are a kernel, and the recurrent kernel and bias that follow it.
     """
     blocks: list[list[int]] = []
-    for at, name in enumerate(names):
-        if made[at] is None or not made[at].size:
+    for index, name in enumerate(names):
+        if weights[index] is None or not weights[index].size:
             continue
         if name in {"kernel", "pointwise_kernel", "embeddings"}:
-            blocks.append([at])
+            blocks.append([index])
         elif name == "recurrent_kernel" and blocks:
-            blocks[-1].append(at)
+            blocks[-1].append(index)
         elif name == "bias" and blocks:
-            gates, neurons = _neurons(layer, names, made, [*blocks[-1], at])
-            if made[at].size % (gates * neurons) == 0:
-                blocks[-1].append(at)
-    return [(block, _neurons(layer, names, made, block)) for block in blocks]
+            gates, neurons = _neurons(layer, names, weights, [*blocks[-1], index])
+            if weights[index].size % (gates * neurons) == 0:
+                blocks[-1].append(index)
+    return [(block, _neurons(layer, names, weights, block)) for block in blocks]
 
 
 def _neurons(
-    layer: str, names: Sequence[str], made: Sequence[Any], block: Sequence[int]
+    layer: str, names: Sequence[str], weights: Sequence[Any], block: Sequence[int]
 ) -> tuple[int, int]:
-    kernel = made[block[0]].shape
+    kernel = weights[block[0]].shape
     if _is_depthwise(layer, names[block[0]]):
         return 1, kernel[-2] * kernel[-1]
     if _is_transposed(layer):
         return 1, kernel[-2]
-    for at in block[1:]:
-        shape = made[at].shape
-        if names[at] == "recurrent_kernel":
+    for index in block[1:]:
+        shape = weights[index].shape
+        if names[index] == "recurrent_kernel":
             return shape[-1] // shape[-2], shape[-2]
         if len(shape) > 1 and shape == kernel[-len(shape) :]:  # heads and their size
             return 1, math.prod(shape)
@@ -212,14 +215,14 @@ def _neurons_last(layer: str, name: str, array: Any) -> Any:
     return np.swapaxes(array, -1, -2) if name == "kernel" and _is_transposed(layer) else array
 
 
-def _deviation(made: Sequence[Any]) -> float:
+def _deviation(weights: Sequence[Any]) -> float:
     """Return the standard deviation of all elements, or of about a million evenly spaced ones.
 
     It is rounded to 12 bits, so that it does not depend on numpy's order of summation.
     """
-    size = sum(array.size for array in made)
+    size = sum(array.size for array in weights)
     step = size // _AT_ONCE + 1
-    parts = [array.reshape(-1)[::step].astype(np.float64) for array in made]
+    parts = [array.reshape(-1)[::step].astype(np.float64) for array in weights]
     if not parts:
         return 0.0
     mantissa, exponent = math.frexp(float(np.std(np.concatenate(parts))))

@@ -105,11 +105,11 @@ class MeasuringExecutor(Executor):
         peak, resident = peak_and_resident_kib()
         # The kernel reports the peak only: memory is filled up to it, so that the call raises it.
         ballast = _filled(max(0, peak - resident) * KIB)
-        before, _ = peak_and_resident_kib()
+        start, _ = peak_and_resident_kib()
         self._repeat(call, 1)
-        after, _ = peak_and_resident_kib()
+        end, _ = peak_and_resident_kib()
         ballast.close()
-        return [(after - before) * KIB]
+        return [(end - start) * KIB]
 
     def _growth(self, case: list[Any], calls: int, checkpoints: int) -> list[float]:
         sizes: list[float] = []

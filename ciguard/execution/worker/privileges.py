@@ -55,5 +55,5 @@ def drop_capabilities() -> bool:
     if _LIBC.capget(header, current) != 0:
         return False
     effective, permitted = struct.unpack_from("=II", current.raw)
-    kept = (effective & _KEPT_CAPABILITIES, permitted & _KEPT_CAPABILITIES, 0)
-    return int(_LIBC.capset(header, struct.pack("=IIIIII", *kept, 0, 0, 0))) == 0
+    reduced = (effective & _KEPT_CAPABILITIES, permitted & _KEPT_CAPABILITIES, 0)
+    return int(_LIBC.capset(header, struct.pack("=IIIIII", *reduced, 0, 0, 0))) == 0

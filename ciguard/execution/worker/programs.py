@@ -204,8 +204,8 @@ def _script_environment(module: types.ModuleType) -> Iterator[None]:
 def _frames_from_program(error: BaseException) -> list[tuple[types.FrameType, int]]:
     """Return the frames and lines of a stack, beginning with the program's first frame."""
     frames = list(traceback.walk_tb(error.__traceback__))
-    own = [index for index, (frame, _) in enumerate(frames) if _is_of_program(frame)]
-    return frames[own[0] :] if own else []
+    program_frames = [index for index, (frame, _) in enumerate(frames) if _is_of_program(frame)]
+    return frames[program_frames[0] :] if program_frames else []
 
 
 def _is_of_program(frame: types.FrameType) -> bool:

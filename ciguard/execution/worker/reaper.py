@@ -95,8 +95,10 @@ def end_all() -> None:
     deadline = time.monotonic() + _MAX_KILLING_S
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < deadline:
-            own = os.getpid()
-            for child in [process.number for process in processes() if process.parent == own]:
+            process_id = os.getpid()
+            for child in [
+                process.number for process in processes() if process.parent == process_id
+            ]:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(child, signal.SIGKILL)
             os.waitpid(-1, 0)

@@ -67,8 +67,8 @@ def sample(kind: str, seed: int, shape: Sequence[int]) -> Any:
     make = _KINDS[kind]
     batch, *rest = shape
     rows = [np.asarray(make(seed + number, tuple(rest))) for number in range(batch)]
-    made = np.stack(rows) if rows else np.zeros((0, *rest))
-    return np.ascontiguousarray(made.reshape(shape), dtype=np.float32)
+    result = np.stack(rows) if rows else np.zeros((0, *rest))
+    return np.ascontiguousarray(result.reshape(shape), dtype=np.float32)
 
 
 def _digit(number: int, shape: tuple[int, ...]) -> Any:
@@ -88,13 +88,13 @@ def _nearest(count: int, available: int) -> Any:
 
 def _image(number: int, shape: tuple[int, ...]) -> Any:
     rows, columns, channels = _axes(shape)
-    made = np.empty((rows, columns, channels))
+    result = np.empty((rows, columns, channels))
     down, across = np.arange(rows) / max(rows, 1), np.arange(columns) / max(columns, 1)
     for channel in range(channels):
         a, b, c = elements(["u", _seed(number, channel), 0.5, 3.0], "float64", [3])
         phase = a * down[:, None] + b * across[None, :] + c
-        made[:, :, channel] = 0.5 + 0.5 * _wave(phase)
-    return made
+        result[:, :, channel] = 0.5 + 0.5 * _wave(phase)
+    return result
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[int, int, int]:
@@ -105,22 +105,22 @@ def _axes(shape: tuple[int, ...]) -> tuple[int, int, int]:
 
 def _sine(number: int, shape: tuple[int, ...]) -> Any:
     steps, features = _series(shape)
-    made = np.empty((steps, features))
+    result = np.empty((steps, features))
     for feature in range(features):
         start, speed = elements(["u", _seed(number, feature), 0.0, 1.0], "float64", [2])
-        made[:, feature] = _wave(start + (0.01 + 0.05 * speed) * np.arange(steps))
-    return made
+        result[:, feature] = _wave(start + (0.01 + 0.05 * speed) * np.arange(steps))
+    return result
 
 
 def _prices(number: int, shape: tuple[int, ...]) -> Any:
     steps, features = _series(shape)
-    made = np.empty((steps, features))
+    result = np.empty((steps, features))
     for feature in range(features):
         fill = ["u", _seed(number, feature), -_DAILY, _DAILY]
         prices = np.cumprod(1.0 + elements(fill, "float64", [steps]))
         lowest, highest = prices.min(initial=np.inf), prices.max(initial=-np.inf)
-        made[:, feature] = (prices - lowest) / max(highest - lowest, 1e-9)
-    return made
+        result[:, feature] = (prices - lowest) / max(highest - lowest, 1e-9)
+    return result
 
 
 def _series(shape: tuple[int, ...]) -> tuple[int, int]:

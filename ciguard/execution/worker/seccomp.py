@@ -119,9 +119,9 @@ def _refuse_unless(condition: When, process: int) -> list[Instruction]:
     for remaining in reversed(range(len(values))):
         value = values[len(values) - 1 - remaining]
         # An allowed value jumps over the refusal, a refused value jumps to it.
-        met = remaining + 1 if condition.allowed else remaining
-        unmet = int(remaining == 0 and not condition.allowed)
-        comparisons.append((_JUMP_EQUAL, met, unmet, value))
+        if_equal = remaining + 1 if condition.allowed else remaining
+        if_different = int(remaining == 0 and not condition.allowed)
+        comparisons.append((_JUMP_EQUAL, if_equal, if_different, value))
     load = [_load(_ARGUMENTS_AT + 8 * condition.argument), (_AND, 0, 0, condition.mask)]
     return [*load, *comparisons, _answer(_ERRNO | condition.error)]
 

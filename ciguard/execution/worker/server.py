@@ -225,7 +225,7 @@ class Server:
             os.kill(pid, signal.SIGKILL)
 
     def _reap(self, watch: int) -> None:
-        pid = next(child for child, own in self._children.items() if own == watch)
+        pid = next(child for child, descriptor in self._children.items() if descriptor == watch)
         _, status, usage = os.wait4(pid, 0)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)  # its descendants

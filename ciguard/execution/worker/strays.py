@@ -41,12 +41,12 @@ def end_greedy(writable: Sequence[str], server: int) -> None:
 
 
 def _children() -> List[int]:
-    own = os.getpid()
+    process_id = os.getpid()
     try:
-        with open(f"/proc/self/task/{own}/children", encoding="ascii") as file:
+        with open(f"/proc/self/task/{process_id}/children", encoding="ascii") as file:
             return list(map(int, file.read().split()))
     except OSError:  # a kernel without that file
-        return [process.number for process in processes() if process.parent == own]
+        return [process.number for process in processes() if process.parent == process_id]
 
 
 def _deleted_bytes(family: Sequence[Process], writable: Sequence[str]) -> int:
