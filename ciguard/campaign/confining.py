@@ -68,7 +68,7 @@ def confinement_warning(member: Member, config: Config) -> Iterable[Event]:
     missing = sorted(_EXPECTED - set(member.confined_by))
     problems = [f"this machine does not support {name}" for name in missing]
     if member.unconfined:
-        problems.append(f"workers were not refused {', '.join(member.unconfined)}")
+        problems.append(f"these operations were not refused: {', '.join(member.unconfined)}")
     if not problems:
         return
     message = f"{member.name}: {'; '.join(problems)}"

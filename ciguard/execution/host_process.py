@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.execution.child import Child, Launch
+from ciguard.execution.decode import signal_name
 from ciguard.execution.holding import Confinement, Held
 from ciguard.execution.process import BOOTSTRAP
 from ciguard.execution.stacks import StackLine, current_stack
@@ -171,12 +172,13 @@ class HostProcess:
         file = self._folder / _SETTINGS
         stack = self._folder / _STACK
         confinement = self._confinement
-        held = {} if confinement is None else confinement.settings(readable=file, writable=stack)
-        listener = {} if confinement is None else {"listener": confinement.listener.fileno()}
+        confined: dict[str, Json] = {}
+        if confinement is not None:
+            confined["held"] = confinement.settings(readable=file, writable=stack)
+            confined["listener"] = confinement.listener.fileno()
         content = {
             **details,
-            **({} if confinement is None else {"held": held}),
-            **listener,
+            **confined,
             "entry": self._settings.entry,
             "path": list(self._settings.path),
             "stack": str(stack),
@@ -263,7 +265,7 @@ class HostProcess:
         if status is None:  # it violates the protocol, or closed its channel and still runs
             return ProcessEnded(self._broken or "breaks the protocol", is_signal=False, frames=())
         if status < 0:
-            return ProcessEnded(_signal_name(-status), is_signal=True, frames=self._stack())
+            return ProcessEnded(signal_name(-status), is_signal=True, frames=self._stack())
         return ProcessEnded(f"exit status {status}", is_signal=False, frames=self._stack())
 
     def time_out(self) -> TimedOut:
@@ -313,10 +315,3 @@ def _message(line: bytes) -> Json | None:
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -362,7 +362,7 @@ def test_an_interpreter_that_ends_at_once_is_a_clear_error() -> None:
         started = running.start([spec("odd", python=Path("/bin/false"))])["odd"]
 
     assert isinstance(started, WorkerStartError)
-    assert "odd: its interpreter ended" in str(started)
+    assert "odd: its interpreter exited" in str(started)
 
 
 def test_the_death_of_the_server_fails_the_target_and_not_the_run() -> None:

@@ -262,7 +262,7 @@ def wait_for_state(process: int, state: str) -> bool:
 
 def test_a_server_that_answers_nothing_fails_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_STALLED_S", 0.5)
-    monkeypatch.setattr(processes, "_UNANSWERED_S", 2.0)
+    monkeypatch.setattr(processes, "_ANSWER_TIMEOUT_S", 2.0)
     monkeypatch.setattr("signal.SIGCONT", 0)  # as if somebody stopped it again and again
     with Dispatcher() as running:
         server = server_of(running)

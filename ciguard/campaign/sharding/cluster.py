@@ -160,7 +160,7 @@ def _checked_workers(client: Any) -> int:
     try:
         versions: dict[str, str] = client.run(worker_version)
     except ImportError as error:
-        msg = f"A worker of the cluster cannot import ciguard ({error}). Install it on chosen node."
+        msg = f"A worker of the cluster cannot import ciguard ({error}). Install it on every node."
         raise ClusterError(msg) from error
     other_versions = sorted(set(versions.values()) - {__version__})
     if other_versions:
