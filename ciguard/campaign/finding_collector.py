@@ -186,19 +186,19 @@ class FindingCollector:
         )
         self._journal.bucket(name.key, merged)
 
-    def explain(self, bucket: Bucket, native_stack: tuple[Frame, ...]) -> None:
+    def set_native_stack(self, bucket: Bucket, native_stack: tuple[Frame, ...]) -> None:
         """Record the native stack of a confirmed bucket's crash."""
         explained = replace(bucket, native_stack=native_stack)
         self.confirmed.replace(explained)
         self._journal.bucket(explained.fingerprint, explained)
 
-    def date(self, bucket: Bucket, onset: Onset) -> None:
+    def set_onset(self, bucket: Bucket, onset: Onset) -> None:
         """Record the first release that shows a confirmed bucket."""
         dated = replace(bucket, onset=onset)
         self.confirmed.replace(dated)
         self._journal.bucket(dated.fingerprint, dated)
 
-    def attribute(self, attributed: Attributed) -> Iterator[Event]:
+    def set_attribution(self, attributed: Attributed) -> Iterator[Event]:
         """Record on which sides of a change a confirmed bucket shows."""
         bucket = self.confirmed.get(attributed.key)
         if bucket is None:
@@ -239,7 +239,7 @@ class FindingCollector:
         self.flaky[key] = bucket
         return bucket
 
-    def recall(self, key: str, bucket: Bucket) -> None:
+    def restore(self, key: str, bucket: Bucket) -> None:
         """Restore a bucket of the interrupted run."""
         self.shown_on.setdefault(bucket.fingerprint, set()).add(bucket.finding.targets)
         if bucket.confirmation is Confirmation.CONFIRMED:
@@ -250,14 +250,14 @@ class FindingCollector:
             self.flaky[key] = bucket
             self._candidates[key] = _MAX_CANDIDATES
 
-    def recall_counts(self, counts: Mapping[str, int]) -> None:
+    def restore_counts(self, counts: Mapping[str, int]) -> None:
         """Restore the counts of the interrupted run, without batches that run again."""
         self.counts.clear()
         for key, count in counts.items():
             name = self._confirmed_as.get(key, key)
             self.counts[name] = self.counts.get(name, 0) + count
 
-    def worst_first(self) -> tuple[Bucket, ...]:
+    def by_severity(self) -> tuple[Bucket, ...]:
         """Return the confirmed buckets, by decreasing severity."""
         return self.confirmed.sorted()
 

@@ -183,7 +183,7 @@ def _ends_torn(path: Path) -> bool:
         return file.read(1) != b"\n"
 
 
-def set_aside(folder: Path) -> None:
+def archive_journal(folder: Path) -> None:
     """Rename the journal of an earlier run, so that a new run starts its own.
 
     Raises:

@@ -17,7 +17,7 @@ OUTPUT_LOCK = ".lock"
 
 
 @contextmanager
-def sole_writer(folder: Path) -> Iterator[None]:
+def lock_output(folder: Path) -> Iterator[None]:
     """Create the folder and lock it for this process; the kernel releases the lock on any exit.
 
     Raises:

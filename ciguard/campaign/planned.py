@@ -30,7 +30,7 @@ _FUNCTION_MARK = ".py:"
 """Text that occurs in the names of functions, but not in those of APIs."""
 
 
-def planned(config: Config) -> tuple[Plan | None, Config]:
+def apply_plan(config: Config) -> tuple[Plan | None, Config]:
     """Return the plan that the settings name, if any, and the settings with its focus.
 
     Raises:

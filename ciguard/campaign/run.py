@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.conclude import load_baseline
 from ciguard.campaign.ending import finish_run
-from ciguard.campaign.journal import Journal, ResumeState, read_journal, set_aside
+from ciguard.campaign.journal import Journal, ResumeState, archive_journal, read_journal
 from ciguard.campaign.levels import check_levels
 from ciguard.campaign.loop import Loop
-from ciguard.campaign.output_lock import sole_writer
+from ciguard.campaign.output_lock import lock_output
 from ciguard.campaign.parameters import resumed
-from ciguard.campaign.planned import is_batch, planned, row_warning
+from ciguard.campaign.planned import apply_plan, is_batch, row_warning
 from ciguard.campaign.provisioning import provision_targets
-from ciguard.campaign.sharding.own_part import forget_part
+from ciguard.campaign.sharding.own_part import remove_part
 from ciguard.campaign.stages.sequence import stages_of
 from ciguard.campaign.state import begin
 from ciguard.domain.events import Event, RunStarted, StageFinished, Warned
@@ -67,7 +67,7 @@ def run(
         config = replace(config, resume=False)
     if config.resume:
         config = resumed(config, resume_state.parameters)
-    plan, config = planned(config)
+    plan, config = apply_plan(config)
     check_levels(config)
     baseline = load_baseline(config, store=store, intends=intends, publishing=publishing)
     yield RunStarted(
@@ -90,10 +90,10 @@ def run(
     yield StageFinished(stage="provision", spent_s=time.monotonic() - started_at)
     try:
         with ExitStack() as stack:
-            stack.enter_context(sole_writer(config.out))
+            stack.enter_context(lock_output(config.out))
             if not config.resume:
-                forget_part(config.out)
-                set_aside(config.out)
+                remove_part(config.out)
+                archive_journal(config.out)
             journal = stack.enter_context(Journal(config.out))
             dispatcher = stack.enter_context(Dispatcher(lanes=max(1, config.jobs)))
             state = begin(config, baseline, resume_state, dispatcher=dispatcher, journal=journal)

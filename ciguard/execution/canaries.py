@@ -73,7 +73,7 @@ class Canary:
     """Outcome in a healthy worker."""
 
 
-def harmless() -> list[Canary]:
+def harmless_canaries() -> list[Canary]:
     """Return a call that returns a value and a call that is rejected."""
     left, right = secrets.randbits(32), secrets.randbits(32)
     name, compute = secrets.choice(list(_OPERATIONS.items()))
@@ -86,7 +86,7 @@ def harmless() -> list[Canary]:
     ]
 
 
-def fatal() -> bytes:
+def fatal_canary() -> bytes:
     """Return a call that crashes its process with one of `FAULTS`."""
     name, arguments = secrets.choice(_FATAL)
     return _call(name, *arguments)
@@ -168,7 +168,7 @@ class Ledger:
             is_alone: whether the batch has a single case; other batches get canaries at intervals.
         """
         is_due = is_alone or time.monotonic() - self._last_canary_at > self._interval_s
-        return harmless() if is_due and self.is_usable is not False else ()
+        return harmless_canaries() if is_due and self.is_usable is not False else ()
 
     def accept(self, canaries: Sequence[Canary], outcomes: Sequence[Outcome]) -> bool:
         """Return whether the canaries had the expected outcomes, and record their cost."""

@@ -12,7 +12,7 @@ from ciguard.errors import WorkerStartError
 from ciguard.execution.assignment import AssignedBatch, Assignment
 from ciguard.execution.canaries import (
     Ledger,
-    fatal,
+    fatal_canary,
     is_proof,
     is_reported_fault,
     may_be_external,
@@ -20,10 +20,10 @@ from ciguard.execution.canaries import (
 from ciguard.execution.channel import ProtocolError
 from ciguard.execution.decode import WorkerExit, decode_exit, decode_record
 from ciguard.execution.job import JobResult
-from ciguard.execution.vitals import limit_of
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.messages import FULL, STARTED
 from ciguard.execution.worker_handle import WorkerHandle, ignore
+from ciguard.execution.worker_monitor import limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,7 +209,7 @@ class Lane:
         if self._worker.channel is None:
             self.ledger.invalidate()
             return
-        token = self._worker.send(None, (), [fatal()])
+        token = self._worker.send(None, (), [fatal_canary()])
         self._batch = AssignedBatch(token, is_last=True)
 
     def _take_records(self, *, announced: int | None = None) -> None:

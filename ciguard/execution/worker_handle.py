@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from ciguard.execution.channel import Channel
 from ciguard.execution.decode import excerpt, read_bounded
 from ciguard.execution.memory_files import append_file, sealed_file
-from ciguard.execution.vitals import Vitals
 from ciguard.execution.worker import cell as cells
+from ciguard.execution.worker_monitor import WorkerMonitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ class WorkerHandle:
         self._log = append_file("ciguard-log")
         self._stack = append_file("ciguard-stack")
         self._cell = cells.Reader(self._cell_file)
-        self._vitals = Vitals(server.spec.limits)
+        self._monitor = WorkerMonitor(server.spec.limits)
         self.channel: Channel | None = None
         """Channel to the worker; None if there is no worker, or its connection is closed."""
         self.ticket = 0
@@ -75,7 +75,7 @@ class WorkerHandle:
             WorkerStartError: if the server is gone.
         """
         self.session = session
-        self._vitals.adopt(0)
+        self._monitor.watch(0)
         self._cell.clear()
         os.ftruncate(self._log, 0)
         os.ftruncate(self._stack, 0)
@@ -94,19 +94,19 @@ class WorkerHandle:
     def adopt(self, pid: int) -> None:
         """Record the process id of the worker."""
         self.pid = pid
-        self._vitals.adopt(pid)
+        self._monitor.watch(pid)
         if self.killed_for:
             self._server.kill(pid, dump=False)
 
     def begin(self) -> None:
         """Record that the worker can take a case."""
         self.is_ready = True
-        self._vitals.begin()
+        self._monitor.record_initial_memory()
 
     @property
     def is_bloated(self) -> bool:
         """True if earlier cases leaked so much memory that later ones would suffer."""
-        return self._vitals.is_bloated()
+        return self._monitor.is_bloated()
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -123,12 +123,12 @@ class WorkerHandle:
             msg = "cannot send cases: the worker is not connected"
             raise RuntimeError(msg)
         self.served += len(cases)
-        self._vitals.expect(job, cases)
+        self._monitor.start_batch(job, cases)
         return self.channel.send_batch([*cases, *canaries])
 
     def note_activity(self) -> None:
         """Record that the worker has just reported."""
-        self._vitals.note_activity()
+        self._monitor.note_activity()
 
     def records(self, batch: AssignedBatch) -> list[cells.Record]:
         """Return the records of a batch that were not read yet.
@@ -185,7 +185,7 @@ class WorkerHandle:
             if now - self._requested_at > _WORKER_START_S:
                 self._kill("time", dump=True)
         elif has_batch:
-            reason = self._vitals.kill_reason(now, *self._cell.progress())
+            reason = self._monitor.kill_reason(now, *self._cell.progress())
             if reason:
                 self._kill(reason, dump=reason == "time")
 

@@ -16,7 +16,7 @@ from test_engine import TENSOR, call, encoded, outcomes_of, spec
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Dispatcher, Job, JobResult, Limits, ServerProcess, vitals
+from ciguard.execution import Dispatcher, Job, JobResult, Limits, ServerProcess, worker_monitor
 from ciguard.execution import process as processes
 from ciguard.execution.assignment import Assignment
 from ciguard.execution.dispatcher import sweep_abandoned
@@ -193,7 +193,7 @@ def test_a_flood_of_messages_ends_at_once(dispatcher: Dispatcher) -> None:
 
 
 def test_a_worker_that_reads_nothing_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vitals, "_SILENCE_S", 2.0)
+    monkeypatch.setattr(worker_monitor, "_SILENCE_S", 2.0)
     large = call("tail", "x" * 1_000_000)
     with Dispatcher() as running:
         server_of(running)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ciguard.domain.events import RunFinished
 
 
-def forget_part(folder: Path) -> None:
+def remove_part(folder: Path) -> None:
     """Remove the part of an earlier run, which could be mistaken for that of an interrupted one.
 
     Raises:

@@ -36,7 +36,7 @@ class Attribute(CampaignStage):
         """
         state, attributor, collector = self._state, self._attributor, self._state.collector
         known = state.baseline.fingerprints
-        for bucket in first_of_each_cause(collector.worst_first()):
+        for bucket in first_of_each_cause(collector.by_severity()):
             is_known = not known.isdisjoint((bucket.fingerprint, *bucket.aliases))
             if not is_known and bucket.attribution is None:
                 attributor.propose(bucket, collector.cases.get(bucket.fingerprint, ()), state.base)
@@ -48,7 +48,7 @@ class Attribute(CampaignStage):
     def take(self, result: JobResult) -> Iterator[Event]:
         """Process a result, and record the attribution of the buckets that it decides."""
         for attributed in self._attributor.take(result):
-            yield from self._state.collector.attribute(attributed)
+            yield from self._state.collector.set_attribution(attributed)
 
     def give_up(self, target: str) -> Iterator[Event]:
         """Mark buckets that need a failed target as pending."""

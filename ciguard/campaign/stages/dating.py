@@ -56,11 +56,11 @@ class Date(CampaignStage):
         state = self._state
         new = [
             bucket
-            for bucket in state.collector.worst_first()
+            for bucket in state.collector.by_severity()
             if find_record(state.baseline.records, bucket.fingerprint, *bucket.aliases) is None
         ]
         for bucket, onset in dated(new, state.config, until=state.budget.date_until):
-            state.collector.date(bucket, onset)
+            state.collector.set_onset(bucket, onset)
         yield from ()
 
 

@@ -108,10 +108,10 @@ class Describe(CampaignStage):
                 members[name].exercised.update(target["exercised"])
                 members[name].tally = Tally(**target["tally"])
         for key, bucket in resume_state.buckets:
-            state.collector.recall(key, bucket)
+            state.collector.restore(key, bucket)
         for finding in resume_state.candidates.values():
             for _ in state.collector.propose(finding):
                 pass
-        state.collector.recall_counts(
+        state.collector.restore_counts(
             resume_state.counts
         )  # last, as proposing findings counts them

@@ -42,7 +42,7 @@ class Minimise(CampaignStage):
         state, minimiser = self._state, self._minimiser
         new = [
             bucket
-            for bucket in state.collector.worst_first()
+            for bucket in state.collector.by_severity()
             if bucket.fingerprint not in state.baseline.fingerprints
             and not is_measured(bucket.finding)  # a simpler call needs less time and memory
         ]

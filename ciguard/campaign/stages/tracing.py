@@ -44,13 +44,13 @@ class Trace(CampaignStage):
         state = self._state
         until = state.budget.trace_until
         for bucket, stack in traced(self._untraced(), state.members, state.config, until=until):
-            state.collector.explain(bucket, stack)
+            state.collector.set_native_stack(bucket, stack)
         yield from ()
 
     def _untraced(self) -> list[Bucket]:
         """Return the buckets of this run without a native stack, new ones first."""
         new, known = [], []
-        for bucket in self._state.collector.worst_first():
+        for bucket in self._state.collector.by_severity():
             records = self._state.baseline.records
             record = find_record(records, bucket.fingerprint, *bucket.aliases)
             if record is None:

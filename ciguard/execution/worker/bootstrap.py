@@ -58,7 +58,7 @@ def main() -> None:
     if settings.get("held"):
         _run_entry_confined(settings, int(sys.argv[2]), sys.argv[3:])
         return
-    privileges.die_with_parent()
+    privileges.exit_with_parent()
     if "case" in settings:
         _run_under_tool(settings)
         return
@@ -111,9 +111,9 @@ def _confine_and_restart(settings: Any, descriptor: int, options: list[str]) -> 
         strays,
     )
 
-    check_strays = functools.partial(strays.end_greedy, settings["writable"])
+    check_strays = functools.partial(strays.kill_excessive_strays, settings["writable"])
     confined_by = ["reaper"] if reaper.fork_below(descriptor, check_strays) else []
-    privileges.die_with_parent()
+    privileges.exit_with_parent()
     confined_by += confine.confine_import(settings)
     command = [sys.executable, *options, *sys.argv, json.dumps(confined_by)]
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted

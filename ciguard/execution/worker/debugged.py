@@ -10,7 +10,12 @@ import os
 from typing import Any
 
 from ciguard.execution.worker.loop import Executor
-from ciguard.execution.worker.preparing import link_programs, load_adapter, restrain, start_device
+from ciguard.execution.worker.preparing import (
+    link_programs,
+    load_adapter,
+    restrict_process,
+    start_device,
+)
 
 
 def run(settings: dict[str, Any]) -> None:
@@ -24,7 +29,7 @@ def run(settings: dict[str, Any]) -> None:
         adapter.warm_up()
     with open(settings["case"], encoding="ascii") as file:
         case = json.load(file)
-    restrain(settings)
+    restrict_process(settings)
     on_device = settings["device"] != "cpu"
     if on_device and not settings["holds_itself"]:  # a sanitizer would check all its kernels
         start_device(adapter, settings)

@@ -22,9 +22,9 @@ from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.memory import (
     KIB,
     PAGE,
-    give_back_freed,
     peak_and_resident_kib,
     private_bytes,
+    release_freed_memory,
 )
 from ciguard.execution.worker.summarise import COMPACT
 
@@ -101,7 +101,7 @@ class MeasuringExecutor(Executor):
             self._repeat(call, 1)
             _, peak = self._adapter.device_memory()
             return [peak - on_device[0]]
-        give_back_freed()
+        release_freed_memory()
         peak, resident = peak_and_resident_kib()
         # The kernel reports the peak only: memory is filled up to it, so that the call raises it.
         ballast = _filled(max(0, peak - resident) * KIB)

@@ -10,7 +10,7 @@ PAGE = os.sysconf("SC_PAGESIZE")
 KIB = 1024
 
 
-def give_back_freed() -> None:
+def release_freed_memory() -> None:
     """Return freed memory to the kernel, as memory that is kept looks like memory in use."""
     _LIBC.malloc_trim(0)
 

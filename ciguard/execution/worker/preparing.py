@@ -41,7 +41,7 @@ def link_programs(settings: dict[str, Any]) -> None:
         os.symlink(os.path.join(functions["folder"], name), name)
 
 
-def restrain(settings: dict[str, Any]) -> None:
+def restrict_process(settings: dict[str, Any]) -> None:
     """Limit the resources of this process, and permanently restrict its system calls."""
     limits.limit_output(settings["output_mib"])
     if settings["device"] == "cpu":  # otherwise see `start_device`

@@ -12,7 +12,7 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_NO_NEW_PRIVS = 38
 
 
-def die_with_parent() -> None:
+def exit_with_parent() -> None:
     """Make the kernel kill this process when its parent exits for any reason."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

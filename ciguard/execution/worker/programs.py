@@ -22,7 +22,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from ciguard.execution.worker.memory import give_back_freed, private_bytes
+from ciguard.execution.worker.memory import private_bytes, release_freed_memory
 from ciguard.libraries.in_target.contract import REJECTED
 
 FILE = "<program>"
@@ -125,7 +125,7 @@ class ProgramRunner:
                 key: value for key, value in variables.items() if isinstance(value, _SCALARS)
             }
             self._clear()
-            give_back_freed()  # otherwise a leak would reuse freed memory, and not show
+            release_freed_memory()  # otherwise a leak would reuse freed memory, and not show
             sizes.append(private_bytes())
         return {
             "outputs": self._outputs(outputs),

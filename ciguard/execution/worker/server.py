@@ -190,7 +190,7 @@ class Server:
         """Run the task as the child, and exit without the parent's exit handlers."""
         code = 1
         try:
-            privileges.die_with_parent()
+            privileges.exit_with_parent()
             os.setsid()
             self._control.close()
             for watch in self._children.values():

@@ -21,7 +21,7 @@ from ciguard.execution.worker.quota import (
 from ciguard.execution.worker.reaper import Process, processes
 
 
-def end_greedy(writable: Sequence[str], server: int) -> None:
+def kill_excessive_strays(writable: Sequence[str], server: int) -> None:
     """Kill all strays if they have too many threads, or hold too large deleted files.
 
     Args:

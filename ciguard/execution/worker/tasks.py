@@ -15,7 +15,7 @@ from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.loop import Worker, redirect_streams, runner_of
 from ciguard.execution.worker.measure import MeasuringExecutor
 from ciguard.execution.worker.messages import end_without_device
-from ciguard.execution.worker.preparing import restrain, start_device
+from ciguard.execution.worker.preparing import restrict_process, start_device
 from ciguard.libraries.in_target import contract, device_errors
 
 _MAX_DESCRIBED_MIB = 256
@@ -63,7 +63,7 @@ class Tasks:
             self._adapter.vary(self._perturb)
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        restrain(self._settings)
+        restrict_process(self._settings)
         self._start_device()
         cell = cells.CellWriter(shared)
         with socket.socket(fileno=connection) as stream:
@@ -106,7 +106,7 @@ class Tasks:
         sources, output, log, stack = descriptors
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        restrain(self._settings)
+        restrict_process(self._settings)
         os.lseek(sources, 0, os.SEEK_SET)
         with os.fdopen(sources, encoding="utf-8") as stream:
             requests = json.load(stream)
@@ -119,7 +119,7 @@ class Tasks:
         script, log, stack = descriptors
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        restrain(self._settings)
+        restrict_process(self._settings)
         os.lseek(script, 0, os.SEEK_SET)
         with os.fdopen(script, encoding="utf-8") as stream:
             text = stream.read()
@@ -138,7 +138,7 @@ class Tasks:
     def report_device(self, descriptors: Sequence[int]) -> None:
         """Write the reason why the device cannot be used; nothing if it can."""
         (output,) = descriptors
-        restrain(self._settings)
+        restrict_process(self._settings)
         try:
             self._start_device()
             self._adapter.reset(1)

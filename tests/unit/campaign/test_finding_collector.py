@@ -226,8 +226,8 @@ def test_a_known_bucket_needs_no_confirmation(bench: Bench) -> None:
 
 def test_buckets_of_the_interrupted_run_are_restored(bench: Bench) -> None:
     confirmed = bucket(crash("checked"))
-    bench.collector.recall(key_of(crash("fragile")), confirmed)
-    bench.collector.recall(
+    bench.collector.restore(key_of(crash("fragile")), confirmed)
+    bench.collector.restore(
         key_of(crash("divide")), bucket(crash("divide"), confirmation=Confirmation.FLAKY)
     )
 
@@ -273,10 +273,10 @@ def test_a_program_that_fails_on_the_only_target_is_judged(bench: Bench) -> None
 def test_restored_counts_belong_to_the_confirmed_bucket(bench: Bench) -> None:
     confirmed = bucket(crash("checked"))
     provisional = key_of(crash("fragile"))
-    bench.collector.recall(provisional, confirmed)
+    bench.collector.restore(provisional, confirmed)
     bench.meet(crash("divide"))
 
-    bench.collector.recall_counts({provisional: 3, confirmed.fingerprint: 4})
+    bench.collector.restore_counts({provisional: 3, confirmed.fingerprint: 4})
 
     assert bench.collector.counts == {confirmed.fingerprint: 7}
 

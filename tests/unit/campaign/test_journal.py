@@ -8,7 +8,7 @@ from campaign_examples import ONE, bucket, crash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.campaign.journal import JOURNAL, Journal, ResumeState, read_journal, set_aside
+from ciguard.campaign.journal import JOURNAL, Journal, ResumeState, archive_journal, read_journal
 from ciguard.domain.findings import Tally
 from ciguard.errors import OutputError
 
@@ -176,7 +176,7 @@ def test_a_journal_without_its_first_line_is_refused(tmp_path: Path) -> None:
 def test_the_journal_of_an_earlier_run_is_renamed(tmp_path: Path) -> None:
     write(tmp_path, START)
 
-    set_aside(tmp_path)
+    archive_journal(tmp_path)
 
     assert not (tmp_path / JOURNAL).exists()
     assert (tmp_path / f"previous-{JOURNAL}").read_text("utf-8") == json.dumps(START) + "\n"
@@ -184,10 +184,10 @@ def test_the_journal_of_an_earlier_run_is_renamed(tmp_path: Path) -> None:
 
 def test_an_empty_journal_replaces_no_earlier_one(tmp_path: Path) -> None:
     write(tmp_path, START)
-    set_aside(tmp_path)
+    archive_journal(tmp_path)
     Journal(tmp_path).close()
 
-    set_aside(tmp_path)
+    archive_journal(tmp_path)
 
     assert (tmp_path / f"previous-{JOURNAL}").read_text("utf-8") == json.dumps(START) + "\n"
 

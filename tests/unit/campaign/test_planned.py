@@ -9,7 +9,7 @@ from campaign_examples import group, member
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.campaign.planned import focus_warning, planned, row_warning
+from ciguard.campaign.planned import apply_plan, focus_warning, row_warning
 from ciguard.config import Config
 from ciguard.domain.plan import Plan, PlanMode, PlannedJob, plan_to_json
 from ciguard.errors import ConfigurationError
@@ -24,11 +24,11 @@ def _written(folder: Path, **changes: object) -> Config:
 
 
 def test_without_a_plan_the_settings_stay_as_they_are() -> None:
-    assert planned(Config(focus=("a",))) == (None, Config(focus=("a",)))
+    assert apply_plan(Config(focus=("a",))) == (None, Config(focus=("a",)))
 
 
 def test_the_focus_of_the_settings_comes_before_that_of_the_plan(tmp_path: Path) -> None:
-    plan, config = planned(_written(tmp_path))
+    plan, config = apply_plan(_written(tmp_path))
 
     assert plan is not None
     assert plan.mode is PlanMode.PULL_REQUEST
@@ -49,7 +49,7 @@ def test_a_plan_with_an_invalid_focus_is_refused(
     tmp_path: Path, changes: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=said):
-        planned(_written(tmp_path, **changes))
+        apply_plan(_written(tmp_path, **changes))
 
 
 @pytest.mark.parametrize("content", [b"", b"[", b"[" * 100_000, b"\xff", b"null", b'{"schema": 1}'])
@@ -57,7 +57,7 @@ def test_a_file_that_is_not_a_plan_is_refused_with_a_remedy(tmp_path: Path, cont
     (tmp_path / "plan.json").write_bytes(content)
 
     with pytest.raises(ConfigurationError, match=r"--plan .*not a plan: .*`ciguard plan`"):
-        planned(Config(plan=str(tmp_path / "plan.json")))
+        apply_plan(Config(plan=str(tmp_path / "plan.json")))
 
 
 def test_a_missing_file_and_a_link_are_refused(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_missing_file_and_a_link_are_refused(tmp_path: Path) -> None:
 
     for name in ("missing.json", "link.json"):
         with pytest.raises(ConfigurationError, match="cannot be read"):
-            planned(Config(plan=str(tmp_path / name)))
+            apply_plan(Config(plan=str(tmp_path / name)))
 
 
 @given(st.binary() | st.text().map(str.encode))
@@ -73,7 +73,7 @@ def test_any_file_is_a_plan_or_refused(content: bytes) -> None:
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         Path(file.name).write_bytes(content)
         try:
-            planned(Config(plan=file.name))
+            apply_plan(Config(plan=file.name))
         except ConfigurationError as error:
             assert "not a plan" in str(error)  # noqa: PT017 - both answers are right
 
@@ -117,7 +117,7 @@ def test_functions_of_a_plan_are_relative_to_the_current_folder(
     config = _written(tmp_path, focus=["part/m.py:*", "other/m.py:*", "torch.abs"])
     monkeypatch.chdir(tmp_path / "part")
 
-    _, read = planned(config)
+    _, read = apply_plan(config)
 
     assert read.focus[-2:] == ("m.py:*", "other/m.py:*")
     assert not list(focus_warning({"torch": group(member("torch==2.13.0"))}, read))

@@ -11,7 +11,7 @@ from ciguard.baseline.store import FolderStore
 from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import BaselineSnapshot, Conclusion
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.sharding.own_part import forget_part, part_of
+from ciguard.campaign.sharding.own_part import part_of, remove_part
 from ciguard.config import Config
 from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Comparison, Verdict
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def test_the_part_of_an_earlier_run_is_removed(tmp_path: Path) -> None:
     folder = written(tmp_path / "out", part())
 
-    forget_part(folder)
-    forget_part(folder)
-    forget_part(tmp_path / "missing")
+    remove_part(folder)
+    remove_part(folder)
+    remove_part(tmp_path / "missing")
 
     assert not (folder / PARTS_FILE).exists()
 
@@ -37,7 +37,7 @@ def test_a_part_that_cannot_be_removed_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / PARTS_FILE).mkdir()
 
     with pytest.raises(OutputError, match=r"parts\.jsonl: cannot be removed"):
-        forget_part(tmp_path)
+        remove_part(tmp_path)
 
 
 def test_a_part_contains_buckets_that_only_the_base_shows(tmp_path: Path) -> None:

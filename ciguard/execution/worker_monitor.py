@@ -36,7 +36,7 @@ def limit_of(job: Job, case: bytes, limits: Limits) -> float:
     return job.limit_s or default_s
 
 
-class Vitals:
+class WorkerMonitor:
     """Supervises one worker at a time."""
 
     def __init__(self, limits: Limits) -> None:
@@ -51,17 +51,17 @@ class Vitals:
         self._data_at_start_mib = 0
         self._resident_at_start_mib = 0
 
-    def adopt(self, pid: int) -> None:
+    def watch(self, pid: int) -> None:
         """Supervise another worker."""
         self._pid = pid
         self._data_at_start_mib = self._resident_at_start_mib = 0
 
-    def begin(self) -> None:
+    def record_initial_memory(self) -> None:
         """Record the memory of the worker before its first case."""
         self._data_at_start_mib = self._memory_mib(_DATA)
         self._resident_at_start_mib = self._memory_mib(_RESIDENT)
 
-    def expect(self, job: Job | None, cases: Sequence[bytes]) -> None:
+    def start_batch(self, job: Job | None, cases: Sequence[bytes]) -> None:
         """Record that a batch was sent: cases of a job, possibly followed by canaries."""
         self._job, self._cases = job, cases
         self._number = 0
@@ -88,7 +88,7 @@ class Vitals:
             self._number, self._observed_at, began_ns = number, now, int(now * 1e9)
             self._reported_at = now
         if not self._data_at_start_mib:  # it reported before its process id was known
-            self.begin()
+            self.record_initial_memory()
         library_mib = max(_LIBRARY_MIB, self._resident_at_start_mib)
         if self._memory_mib(_RESIDENT) > self._limits.memory_mib + library_mib:
             return "memory"
@@ -123,7 +123,7 @@ class Vitals:
         Libraries keep what they compile, so that thousands of kernels reach the memory limit.
         """
         if not self._data_at_start_mib:  # it reported before its process id was known
-            self.begin()
+            self.record_initial_memory()
         grown_mib = self._memory_mib(_DATA) - self._data_at_start_mib
         return grown_mib > self._limits.memory_mib * _MAX_LEAKED_SHARE
 
