@@ -204,7 +204,7 @@ def test_workers_that_end_before_they_can_take_a_case_are_the_targets_failure() 
         running.add(Job(TARGET, "test", (json.dumps(ADD).encode(),)))
 
         assert list(running.wait(30.0)) == []
-        assert "its workers end before they can take a case" in running.failure(TARGET)
+        assert "its workers exit before they can take a case" in running.failure(TARGET)
         assert "another worker has taken it" in running.failure(TARGET)
 
 

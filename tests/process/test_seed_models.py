@@ -386,7 +386,7 @@ def test_a_download_that_fails_tells_the_remedy(dispatcher: Dispatcher, tmp_path
         ("own.py:missing", "has no function 'missing'; it has: build, without_width, raises"),
         ("own.py:CALLED", "has no function 'CALLED'"),
         ("own.py:raises", "KeyError: 'nothing there'"),
-        ("own.py:dies", "its process died of signal 11"),
+        ("own.py:dies", "its process crashed with signal 11"),
         ("own.py:reads", "PermissionError"),
         ("own.py:calls_home", "PermissionError"),
         ("own.py:returns_nothing", "returns NoneType, no keras.Model"),
