@@ -48,7 +48,7 @@ def newer_header(text: str) -> str:
         ("buckets.jsonl", lambda text: text[: len(text) // 2], "buckets.jsonl, line"),
         ("buckets.jsonl", lambda text: text + "{}\n", "buckets.jsonl, line"),
         ("frontier.json", lambda _: '{"schema": 99}', "written by a newer ciguard (schema 99"),
-        ("frontier.json", lambda text: text[:-9], "frontier.json: not readable"),
+        ("frontier.json", lambda text: text[:-9], "frontier.json: cannot be read"),
     ],
 )
 def test_a_baseline_that_cannot_be_read_is_left_as_it_is(

@@ -163,7 +163,7 @@ def rehearsed(adapter: Any) -> list[Any]:
     adapter.warm_up()
     executor = Executor(adapter)
     first = [executor.execute(case) for case in adapter.rehearsal()]
-    gathered = huge_pages.gather()
+    gathered = huge_pages.collapse()
     second = [executor.execute(case) for case in adapter.rehearsal()]
     statuses = sorted({chr(status) for status, _ in first})
     return [statuses, first == second, gathered % (2 * 1024 * 1024)]

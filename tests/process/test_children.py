@@ -82,7 +82,7 @@ def test_child_that_somebody_has_stopped_hears_that_it_is_to_end() -> None:
     child = Child(launch("import time; time.sleep(600)"))
     child.send(signal.SIGSTOP)
 
-    child.request_end()
+    child.terminate()
 
     assert child.wait(30.0) == -signal.SIGTERM
     child.close()

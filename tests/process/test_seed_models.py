@@ -392,7 +392,7 @@ def test_an_unknown_application_is_an_error_with_the_known_ones(
         ("own.py:missing", "has no function 'missing'; it has: build, without_width, raises"),
         ("own.py:CALLED", "has no function 'CALLED'"),
         ("own.py:raises", "KeyError: 'nothing there'"),
-        ("own.py:dies", "its process died of signal 11"),
+        ("own.py:dies", "its process crashed with signal 11"),
         ("own.py:reads", "PermissionError"),
         ("own.py:calls_home", "PermissionError"),
         ("own.py:returns_nothing", "returns NoneType, not a keras.Model"),

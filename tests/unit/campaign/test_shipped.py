@@ -42,7 +42,7 @@ def test_constraints_of_every_library_are_shipped() -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_shipped_file_is_named_after_what_it_holds(path: Path) -> None:
+def test_a_shipped_file_is_named_after_library_and_version(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         origin = read_provenance(lines.readline(), name=str(path))
 
@@ -54,7 +54,7 @@ def test_a_shipped_file_is_named_after_what_it_holds(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 @pytest.mark.lengthy
-def test_a_shipped_file_is_whole_and_in_order(path: Path) -> None:
+def test_a_shipped_file_is_complete_and_sorted(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         known = read_constraints(lines, name=str(path))
 
@@ -65,7 +65,7 @@ def test_a_shipped_file_is_whole_and_in_order(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 @pytest.mark.lengthy
-def test_a_shipped_file_has_facts_and_no_sentence_of_the_documentation(path: Path) -> None:
+def test_a_shipped_file_quotes_no_documentation(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         known = read_constraints(lines, name=str(path))
 
@@ -79,7 +79,7 @@ def test_a_shipped_file_has_facts_and_no_sentence_of_the_documentation(path: Pat
 
 @pytest.mark.release
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_released_file_is_what_would_be_extracted_today(path: Path) -> None:
+def test_a_shipped_file_equals_a_new_extraction(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         said = json.loads(lines.readline())
 

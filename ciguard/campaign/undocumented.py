@@ -1,6 +1,6 @@
-"""Arguments of which a library says nothing but the name.
+"""Undocumented arguments, of which a library documents nothing but the name.
 
-Whether a program may give them anything but an ordinary value is not known.
+It is unknown whether a program may pass them anything but an ordinary value.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _WORD = re.compile(r"\w+")
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 
 
-def odd_arguments(call: ApiCall, records: Sequence[ApiRecord]) -> list[str]:
-    """Return the names of arguments that have an odd value and are described nowhere.
+def undocumented_odd_arguments(call: ApiCall, records: Sequence[ApiRecord]) -> list[str]:
+    """Return the names of undocumented arguments that have an unusual value.
 
     Args:
-        call: of one API.
-        records: what each target says of that API; the arguments are those of the first.
+        call: call of an API.
+        records: record of the API on each target; the parameters are those of the first.
     """
     if not records:
         return []
@@ -42,21 +42,21 @@ def odd_arguments(call: ApiCall, records: Sequence[ApiRecord]) -> list[str]:
 
 
 def with_plain_values(call: ApiCall, record: ApiRecord, names: Sequence[str]) -> Iterator[ApiCall]:
-    """Yield calls that give the named arguments an ordinary value, or leave them out."""
-    positions = {
-        place
-        for place, name in enumerate(_positional(record, len(call.arguments)))
+    """Yield calls with an ordinary value for each named argument, or without it."""
+    indices = {
+        index
+        for index, name in enumerate(_positional(record, len(call.arguments)))
         if name in names
     }
     for plain in (LiteralValue(1), LiteralValue(None)):
         arguments = tuple(
-            plain if place in positions else value for place, value in enumerate(call.arguments)
+            plain if index in indices else value for index, value in enumerate(call.arguments)
         )
         keywords = tuple((name, plain if name in names else value) for name, value in call.keywords)
         yield replace(call, arguments=arguments, keywords=keywords)
-        kept = tuple((name, value) for name, value in call.keywords if name not in names)
-        if kept != call.keywords:
-            yield replace(call, arguments=arguments, keywords=kept)
+        remaining = tuple((name, value) for name, value in call.keywords if name not in names)
+        if remaining != call.keywords:
+            yield replace(call, arguments=arguments, keywords=remaining)
 
 
 def _named(call: ApiCall, record: ApiRecord) -> Iterator[tuple[str, Value]]:
@@ -66,7 +66,7 @@ def _named(call: ApiCall, record: ApiRecord) -> Iterator[tuple[str, Value]]:
 
 
 def _positional(record: ApiRecord, count: int) -> list[str]:
-    """Return the names of so many positional arguments; those in excess belong to `*args`."""
+    """Return the names of the first `count` positional arguments, with `*args` for extra ones."""
     names = [item.name for item in record.parameters if item.kind in _BY_POSITION][:count]
     kinds = {item.kind: item.name for item in record.parameters}
     rest = kinds.get(ParameterKind.VAR_POSITIONAL, "")
@@ -74,7 +74,7 @@ def _positional(record: ApiRecord, count: int) -> list[str]:
 
 
 def _describes(record: ApiRecord, name: str) -> bool:
-    """Return whether a library says anything of an argument but its name."""
+    """Return whether a library documents an argument beyond its name."""
     if name in record.strangers or any(_WORD.findall(line)[:1] == [name] for line in record.unread):
         return True
     parameters = {item.name: item for item in (*record.parameters, *record.inputs)}

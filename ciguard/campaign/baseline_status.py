@@ -1,4 +1,4 @@
-"""How far a baseline can be trusted: when it was written, and with which versions."""
+"""Status of a baseline: whether it is up to date for the targets of a run."""
 
 from __future__ import annotations
 
@@ -12,30 +12,34 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ciguard.baseline import Records, Sighting
-    from ciguard.campaign.conclude import Memory
+    from ciguard.campaign.conclude import BaselineSnapshot
     from ciguard.domain.findings import TargetSummary
 
 
-def standing_of(
-    memory: Memory, targets: Iterable[TargetSummary], *, base: Collection[str], now: datetime
+def baseline_status(
+    baseline: BaselineSnapshot,
+    targets: Iterable[TargetSummary],
+    *,
+    base: Collection[str],
+    now: datetime,
 ) -> BaselineStanding:
-    """Return how far the baseline can be trusted for a run on these targets.
+    """Return whether the baseline is up to date for a run on these targets, and why not.
 
     Args:
-        memory: as it was when the run began.
-        targets: of the run.
-        base: names of the base's targets. Where there are any, only these must be those of the
-            baseline: a head is meant to be another version.
-        now: the time of day.
+        baseline: baseline when the run began.
+        targets: targets of the run.
+        base: names of the base's targets. If there are any, only their versions must match the
+            baseline, as the head has another version on purpose.
+        now: current time.
     """
-    if memory.is_first:
+    if baseline.is_first:
         return BaselineStanding(state=BaselineState.MISSING)
     versions = {
         target.name: target.version
         for target in targets
         if not target.not_run and (not base or target.name in base)
     }
-    ran = _last_runs(memory)
+    ran = _last_runs(baseline)
     times = [time for time, _ in ran.values()]
     reasons = tuple(_reasons(ran, versions, now))
     return BaselineStanding(
@@ -45,10 +49,10 @@ def standing_of(
     )
 
 
-def _last_runs(memory: Memory) -> dict[str, tuple[str, str]]:
-    """Return time and version by target; what an older ciguard wrote only records tell."""
-    ran = dict(memory.frontier.ran)
-    for sighting in _sightings(memory.records):
+def _last_runs(baseline: BaselineSnapshot) -> dict[str, tuple[str, str]]:
+    """Return time and version of the last run by target; older baselines have them in records."""
+    ran = dict(baseline.frontier.ran)
+    for sighting in _sightings(baseline.records):
         for target, version in sighting.versions:
             ran[target] = max(ran.get(target, ("", "")), (sighting.time, version))
     return ran

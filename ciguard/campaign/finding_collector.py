@@ -1,4 +1,4 @@
-"""The intake: findings of executed cases become buckets, each root cause confirmed once."""
+"""The collector of findings, which judges executed cases and groups findings into buckets."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 BY_SEVERITY = Policy()
 _MAX_CASES = 16
-"""Cases of one bucket that are kept."""
-_MAX_TRIES = 3
-"""Candidates of one provisional fingerprint that are tried before it is flaky for good."""
+"""Maximum number of cases that are kept per bucket."""
+_MAX_CANDIDATES = 3
+"""Maximum number of candidates per provisional fingerprint, after which it stays flaky."""
 
 
-class Intake:
-    """Judges executed cases, proposes what is new to the confirmer, keeps the buckets."""
+class FindingCollector:
+    """Judges executed cases, proposes new findings to the confirmer, and holds the buckets."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class Intake:
         known: Collection[str],
         policy: Policy = BY_SEVERITY,
     ) -> None:
-        """Make an intake.
+        """Create an empty collector.
 
         Args:
-            confirmer: repeats candidates.
-            journal: where candidates and buckets are noted before anything else happens to them.
-            groups: by library.
-            known: fingerprints of the baseline: met again, they need no confirmation.
-            policy: what is done about findings: some are passed over.
+            confirmer: confirmer of the candidates.
+            journal: journal to which candidates and buckets are written first.
+            groups: groups by library.
+            known: fingerprints of the baseline, whose findings need no confirmation.
+            policy: policy that decides which findings are ignored.
         """
         self._confirmer = confirmer
         self._journal = journal
@@ -60,38 +60,41 @@ class Intake:
         self._known = frozenset(known)
         self._policy = policy
         self.confirmed = Buckets()
+        """Confirmed buckets."""
         self.flaky: dict[str, Bucket] = {}
-        self._tries: dict[str, int] = {}
+        """Flaky and pending buckets, by provisional fingerprint."""
+        self._candidates: dict[str, int] = {}
         self._waiting: set[str] = set()
         self._confirmed_as: dict[str, str] = {}
-        """Provisional fingerprint → the one that the confirmation gave."""
+        """Confirmed fingerprints by provisional ones."""
         self.counts: dict[str, int] = {}
+        """Number of findings by fingerprint."""
         self._aliases: dict[str, set[str]] = {}
-        """Keys by older recipes of what fell into a bucket: a recipe may join what was apart."""
+        """Fingerprints of older schemes by fingerprint, as a newer scheme may merge buckets."""
         self.shown_on: dict[str, set[tuple[str, ...]]] = {}
-        """Fingerprint → the targets of each finding in the bucket."""
+        """Targets of each finding in a bucket, by fingerprint."""
         self.cases: dict[str, list[Case]] = {}
-        """Fingerprint → the first cases that fell into the bucket."""
+        """First cases of each bucket, by fingerprint."""
 
     def take(self, executed: Executed, group: Group) -> Iterator[Event]:
-        """Judge a batch."""
+        """Judge a batch, and propose its findings."""
         subject = group.subject(executed.api)
         names = list(executed.outcomes)
         columns = zip(*executed.outcomes.values(), strict=True)
         for case, row in zip(executed.cases, columns, strict=True):
-            if case.api != subject.api:  # programs of a batch are each about an API of their own
+            if case.api != subject.api:  # each program of a batch is about another API
                 subject = group.subject(case.api)
             if (
                 len(row) == 1
                 and isinstance(row[0], (Passed, Rejected))
-                and not _says(case, subject)
+                and not _can_show_defect(case, subject)
             ):
                 continue
             for finding in judge(case, dict(zip(names, row, strict=True)), subject):
                 yield from self.propose(finding)
 
     def accept(self, finding: Finding) -> Iterator[Event]:
-        """Fold a finding that is confirmed already into its bucket."""
+        """Add a finding that is already confirmed to its bucket."""
         if self._policy.action(finding) is Action.OFF:
             return
         key = fingerprint(finding).key
@@ -101,7 +104,7 @@ class Intake:
             yield self._open(key, finding)
 
     def propose(self, finding: Finding) -> Iterator[Event]:
-        """Fold a finding into its bucket, or have it confirmed first."""
+        """Add a finding to its bucket, or propose it to the confirmer first."""
         if self._policy.action(finding) is Action.OFF:
             return
         name = fingerprint(finding)
@@ -118,18 +121,18 @@ class Intake:
         if not self._known.isdisjoint((key, *name.aliases)):
             yield self._open(key, finding)
             return
-        tries = self._tries[key] = self._tries.get(key, 0) + 1
-        if tries <= _MAX_TRIES:
+        candidates = self._candidates[key] = self._candidates.get(key, 0) + 1
+        if candidates <= _MAX_CANDIDATES:
             self._waiting.add(key)
             self._journal.candidate(key, finding)
             self._confirmer.propose(key, finding)
 
     def settle(self, settled: Iterable[Settled]) -> Iterator[Event]:
-        """Take what the confirmer found out."""
+        """Process the results of the confirmer."""
         for outcome in settled:
             self._waiting.discard(outcome.key)
             if self._policy.action(outcome.finding) is Action.OFF:
-                continue  # confirmed as something else than it was proposed as
+                continue  # the confirmed finding differs from the proposed one
             if outcome.confirmation is None:
                 self.counts.pop(outcome.key, None)
             elif outcome.confirmation is Confirmation.CONFIRMED:
@@ -143,8 +146,8 @@ class Intake:
         name = fingerprint(settled.finding)
         if name.key != settled.key:
             self._confirmed_as[settled.key] = name.key
-            moved = self.counts.pop(settled.key, 1)
-            self.counts[name.key] = self.counts.get(name.key, 0) + moved
+            count = self.counts.pop(settled.key, 1)
+            self.counts[name.key] = self.counts.get(name.key, 0) + count
             shown_on = self.shown_on.pop(settled.key, set())
             self.shown_on.setdefault(name.key, set()).update(shown_on)
             self.cases.setdefault(name.key, []).extend(self.cases.pop(settled.key, ()))
@@ -170,9 +173,9 @@ class Intake:
         return BucketOpened(bucket=bucket)
 
     def simplify(self, finding: Finding) -> None:
-        """Let a confirmed finding stand for its bucket if it is simpler than the one that does."""
+        """Make a confirmed finding represent its bucket if it is simpler than the present one."""
         name = fingerprint(finding)
-        whole = self.confirmed.merge(
+        merged = self.confirmed.merge(
             Bucket(
                 fingerprint=name.key,
                 grouping=name.grouping,
@@ -181,51 +184,51 @@ class Intake:
                 aliases=name.aliases,
             )
         )
-        self._journal.bucket(name.key, whole)
+        self._journal.bucket(name.key, merged)
 
-    def explain(self, bucket: Bucket, native_stack: tuple[Frame, ...]) -> None:
-        """Note where in native code a confirmed bucket's crash happened."""
+    def set_native_stack(self, bucket: Bucket, native_stack: tuple[Frame, ...]) -> None:
+        """Record the native stack of a confirmed bucket's crash."""
         explained = replace(bucket, native_stack=native_stack)
         self.confirmed.replace(explained)
         self._journal.bucket(explained.fingerprint, explained)
 
-    def date(self, bucket: Bucket, onset: Onset) -> None:
-        """Note since which release a confirmed bucket shows."""
+    def set_onset(self, bucket: Bucket, onset: Onset) -> None:
+        """Record the first release that shows a confirmed bucket."""
         dated = replace(bucket, onset=onset)
         self.confirmed.replace(dated)
         self._journal.bucket(dated.fingerprint, dated)
 
-    def attribute(self, attributed: Attributed) -> Iterator[Event]:
-        """Note on which sides of a change a confirmed bucket shows."""
+    def set_attribution(self, attributed: Attributed) -> Iterator[Event]:
+        """Record on which sides of a change a confirmed bucket shows."""
         bucket = self.confirmed.get(attributed.key)
         if bucket is None:
             return
-        counted = attributed.attribution
-        bucket = replace(bucket, attribution=counted)
+        attribution = attributed.attribution
+        bucket = replace(bucket, attribution=attribution)
         shown_on = self.shown_on.setdefault(bucket.fingerprint, set())
         shown_on.update((name,) for name in attributed.shown_on)
-        if counted.is_flaky:
+        if attribution.is_flaky:
             bucket = replace(bucket, confirmation=Confirmation.FLAKY)
             yield BucketFlaky(bucket=bucket)
         self.confirmed.replace(bucket)
         self._journal.bucket(bucket.fingerprint, bucket)
 
-    def doubt(self, key: str) -> None:
-        """Let a confirmed bucket wait for its attribution: it is no finding of this run."""
+    def mark_pending(self, key: str) -> None:
+        """Mark a confirmed bucket as pending, as its attribution is unknown in this run."""
         bucket = self.confirmed.get(key)
-        if bucket is not None:  # not in the journal: a resumed run tries it again
+        if bucket is not None:  # not written to the journal: a resumed run attributes it again
             self.confirmed.replace(replace(bucket, confirmation=Confirmation.PENDING))
 
     def _settle_flaky(self, settled: Settled) -> Iterator[Event]:
-        self._groups[settled.finding.library].note(settled.finding)
-        met = self.flaky.get(settled.key)
-        before = met or self._keep(settled.key, settled.finding, Confirmation.FLAKY)
+        self._groups[settled.finding.library].note_flaky(settled.finding)
+        known = self.flaky.get(settled.key)
+        previous = known or self._keep(settled.key, settled.finding, Confirmation.FLAKY)
         bucket = replace(
-            before, shown=before.shown + settled.shown, tried=before.tried + settled.tried
+            previous, shown=previous.shown + settled.shown, tried=previous.tried + settled.tried
         )
         self.flaky[settled.key] = bucket
         self._journal.bucket(settled.key, bucket)
-        if met is None:
+        if known is None:
             yield BucketFlaky(bucket=bucket)
 
     def _keep(self, key: str, finding: Finding, confirmation: Confirmation) -> Bucket:
@@ -236,8 +239,8 @@ class Intake:
         self.flaky[key] = bucket
         return bucket
 
-    def recall(self, key: str, bucket: Bucket) -> None:
-        """Take over a bucket of an earlier part of the same campaign."""
+    def restore(self, key: str, bucket: Bucket) -> None:
+        """Restore a bucket of the interrupted run."""
         self.shown_on.setdefault(bucket.fingerprint, set()).add(bucket.finding.targets)
         if bucket.confirmation is Confirmation.CONFIRMED:
             self.flaky.pop(key, None)
@@ -245,33 +248,34 @@ class Intake:
             self._confirmed_as[key] = bucket.fingerprint
         else:
             self.flaky[key] = bucket
-            self._tries[key] = _MAX_TRIES
+            self._candidates[key] = _MAX_CANDIDATES
 
-    def recall_counts(self, counts: Mapping[str, int]) -> None:
-        """Take over the counts of an earlier part, as of the batches that are not run again."""
+    def restore_counts(self, counts: Mapping[str, int]) -> None:
+        """Restore the counts of the interrupted run, without batches that run again."""
         self.counts.clear()
         for key, count in counts.items():
             name = self._confirmed_as.get(key, key)
             self.counts[name] = self.counts.get(name, 0) + count
 
-    def worst_first(self) -> tuple[Bucket, ...]:
-        """Return the confirmed buckets, the gravest first."""
+    def by_severity(self) -> tuple[Bucket, ...]:
+        """Return the confirmed buckets, by decreasing severity."""
         return self.confirmed.sorted()
 
     def buckets(self) -> list[Bucket]:
         """Return every bucket, confirmed or not, with its count."""
-        every = [*self.confirmed.sorted(), *self.flaky.values()]
         return [
             replace(
-                b,
-                count=max(1, self.counts.get(b.fingerprint, 1)),
-                aliases=tuple(sorted({*b.aliases, *self._aliases.get(b.fingerprint, ())})),
+                bucket,
+                count=max(1, self.counts.get(bucket.fingerprint, 1)),
+                aliases=tuple(
+                    sorted({*bucket.aliases, *self._aliases.get(bucket.fingerprint, ())})
+                ),
             )
-            for b in every
+            for bucket in (*self.confirmed.sorted(), *self.flaky.values())
         ]
 
 
-def _says(case: Case, subject: Subject) -> bool:
-    """Return whether an orderly end on one target says anything; of a program it does."""
+def _can_show_defect(case: Case, subject: Subject) -> bool:
+    """Return whether a passed or rejected case can show a defect on a single target."""
     is_judged_alone = case.has_verdict_alone or not case.is_api_use
     return is_judged_alone or bool(case.relation) or case.focus in subject.laws

@@ -1,4 +1,4 @@
-"""A station: one target with its server, its lanes, and the jobs that wait for them."""
+"""The workers of one target: its fork server, its lanes, and its queues of jobs."""
 
 from __future__ import annotations
 
@@ -15,26 +15,33 @@ if TYPE_CHECKING:
 _READ_AND_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
 
 
-class Station:
-    """One target: its server, its lanes, and the jobs that wait for them.
+class WorkerPool:
+    """Fork server, lanes and job queues of one target.
 
-    Urgent jobs have a lane of their own: they need fresh workers, and the others keep their warm
-    ones and go on while an urgent job hangs.
+    Urgent jobs have a lane of their own, as they need fresh workers. The other lanes keep their
+    warm workers, and continue while an urgent job hangs.
     """
 
     def __init__(self, server: ServerProcess, selector: selectors.BaseSelector) -> None:
         self.server = server
+        """Fork server of the target."""
         self._selector = selector
         self.lanes: list[Lane] = []
+        """Lanes for jobs that are not urgent."""
         self.urgent_lane = self._new_lane()
+        """Lane for urgent jobs."""
         self.queue: deque[Job] = deque()
+        """Waiting jobs that are not urgent."""
         self.urgent: deque[Job] = deque()
+        """Waiting urgent jobs."""
         self.failed = ""
+        """Reason why the target's workers cannot run any more; empty while they can."""
         self.requested = 0
+        """Number of cases that were ever submitted."""
 
     @property
-    def every_lane(self) -> list[Lane]:
-        """All lanes, that of urgent jobs included."""
+    def all_lanes(self) -> list[Lane]:
+        """All lanes, including that of urgent jobs."""
         return [*self.lanes, self.urgent_lane]
 
     def add_lane(self) -> None:
@@ -55,24 +62,24 @@ class Station:
         return lane
 
     def next_assignment(self) -> tuple[Lane, Job] | None:
-        """Return a free lane and the job for it."""
+        """Return a free lane and the next job for it; None if there is none."""
         if self.urgent and self.urgent_lane.is_free:
             return self.urgent_lane, self.urgent.popleft()
         free = [lane for lane in self.lanes if lane.is_free] if self.queue else []
         return (free[0], self.queue.popleft()) if free else None
 
     def check(self, now: float) -> list[JobResult]:
-        """See to it that the server and the workers do what they were asked.
+        """Check the server and the workers, and end those that exceed their limits.
 
         Returns:
-            The jobs that ended by that.
+            Results of the jobs that ended by this.
         """
         self.server.check(now)
-        results = [lane.check(now) for lane in self.every_lane]
+        results = [lane.check(now) for lane in self.all_lanes]
         return [result for result in results if result is not None]
 
     @property
     def waiting(self) -> int:
-        """How many jobs are queued or running."""
-        busy = sum(not lane.is_free for lane in self.every_lane)
+        """Number of jobs that are queued or running."""
+        busy = sum(not lane.is_free for lane in self.all_lanes)
         return len(self.queue) + len(self.urgent) + busy

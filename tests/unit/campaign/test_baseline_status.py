@@ -8,9 +8,9 @@ from baseline_examples import record
 
 from ciguard.baseline import Sighting
 from ciguard.baseline.store import FolderStore
-from ciguard.campaign.conclude import Memory
+from ciguard.campaign.baseline_status import baseline_status
+from ciguard.campaign.conclude import BaselineSnapshot
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.standing import standing_of
 from ciguard.domain.findings import TargetSummary
 from ciguard.domain.standing import BaselineStanding, BaselineState
 from ciguard.errors import BaselineError
@@ -27,12 +27,12 @@ TORCH = "torch==2.13.0"
 
 def memory(
     folder: Path, *runs: Sighting, records: Records | None = None, is_first: bool = False
-) -> Memory:
+) -> BaselineSnapshot:
     frontier = Frontier(folder)
     for run in runs:
         frontier.note(run)
     frontier.save()
-    return Memory(
+    return BaselineSnapshot(
         store=FolderStore(folder),
         records=records or {},
         is_first=is_first,
@@ -59,22 +59,26 @@ def target(name: str, version: str, *, not_run: str = "") -> TargetSummary:
 
 
 def standing(
-    held: Memory, versions: Mapping[str, str], *, base: tuple[str, ...] = (), now: datetime = NOW
+    snapshot: BaselineSnapshot,
+    versions: Mapping[str, str],
+    *,
+    base: tuple[str, ...] = (),
+    now: datetime = NOW,
 ) -> BaselineStanding:
     targets = [target(name, version) for name, version in versions.items()]
-    return standing_of(held, targets, base=base, now=now)
+    return baseline_status(snapshot, targets, base=base, now=now)
 
 
 def test_a_baseline_that_does_not_exist_is_missing(tmp_path: Path) -> None:
-    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"), is_first=True)
+    snapshot = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"), is_first=True)
 
-    assert standing(held, {"torch": "2.13.0"}) == BaselineStanding(state=BaselineState.MISSING)
+    assert standing(snapshot, {"torch": "2.13.0"}) == BaselineStanding(state=BaselineState.MISSING)
 
 
-def test_one_of_the_last_two_weeks_with_the_same_versions_is_fresh(tmp_path: Path) -> None:
-    held = memory(tmp_path, ran("2026-01-18T00:00:00Z", torch="2.13.0", jax="0.10.2"))
+def test_a_baseline_of_the_last_two_weeks_with_the_same_versions_is_fresh(tmp_path: Path) -> None:
+    snapshot = memory(tmp_path, ran("2026-01-18T00:00:00Z", torch="2.13.0", jax="0.10.2"))
 
-    assert standing(held, {"torch": "2.13.0"}) == BaselineStanding(
+    assert standing(snapshot, {"torch": "2.13.0"}) == BaselineStanding(
         state=BaselineState.FRESH, updated_at="2026-01-18T00:00:00Z"
     )
 
@@ -90,22 +94,22 @@ def test_one_of_the_last_two_weeks_with_the_same_versions_is_fresh(tmp_path: Pat
         ),
     ],
 )
-def test_an_older_one_or_one_of_another_version_is_stale(
+def test_a_baseline_that_is_older_or_of_another_version_is_stale(
     time: str, version: str, reason: str, tmp_path: Path
 ) -> None:
-    held = memory(tmp_path, ran(time, current=version))
+    snapshot = memory(tmp_path, ran(time, current=version))
 
-    found = standing(held, {"current": "2.13.0"})
+    status = standing(snapshot, {"current": "2.13.0"})
 
-    assert (found.state, found.reasons) == (BaselineState.STALE, (reason,))
+    assert (status.state, status.reasons) == (BaselineState.STALE, (reason,))
 
 
-def test_a_target_that_never_ran_makes_it_stale(tmp_path: Path) -> None:
-    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"))
+def test_a_target_that_never_ran_makes_the_baseline_stale(tmp_path: Path) -> None:
+    snapshot = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"))
 
-    found = standing(held, {"torch": "2.13.0", "jax": "0.10.2"})
+    status = standing(snapshot, {"torch": "2.13.0", "jax": "0.10.2"})
 
-    assert (found.state, found.reasons) == (BaselineState.STALE, ("it was never run on jax",))
+    assert (status.state, status.reasons) == (BaselineState.STALE, ("it was never run on jax",))
 
 
 def test_the_latest_of_several_runs_counts(tmp_path: Path) -> None:
@@ -114,46 +118,46 @@ def test_the_latest_of_several_runs_counts(tmp_path: Path) -> None:
     assert standing(memory(tmp_path, late, early), {"t": "2"}).state is BaselineState.FRESH
 
 
-def test_what_an_older_ciguard_has_written_is_told_from_its_records(tmp_path: Path) -> None:
+def test_a_baseline_of_an_older_ciguard_is_dated_by_its_records(tmp_path: Path) -> None:
     one = record("v1:0123456789abcdef")
     seen = one.last_seen
 
-    found = standing(
+    status = standing(
         memory(tmp_path, records={one.fingerprint: one}),
         {TORCH: "2.13.0"},
         now=datetime(2026, 1, 10, tzinfo=UTC),
     )
 
-    assert found == BaselineStanding(state=BaselineState.FRESH, updated_at=seen.time)
+    assert status == BaselineStanding(state=BaselineState.FRESH, updated_at=seen.time)
 
 
-def test_only_the_base_must_be_what_the_baseline_knows(tmp_path: Path) -> None:
-    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", old="2.12.0"))
+def test_only_versions_of_the_base_must_match_the_baseline(tmp_path: Path) -> None:
+    snapshot = memory(tmp_path, ran("2026-01-31T00:00:00Z", old="2.12.0"))
     versions = {"old": "2.12.0", "head": "2.13.0"}
 
-    assert standing(held, versions, base=("old",)).state is BaselineState.FRESH
-    assert standing(held, versions).state is BaselineState.STALE
+    assert standing(snapshot, versions, base=("old",)).state is BaselineState.FRESH
+    assert standing(snapshot, versions).state is BaselineState.STALE
 
 
-def test_a_target_that_could_not_run_says_nothing_of_the_baseline(tmp_path: Path) -> None:
-    held = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"))
+def test_a_target_that_did_not_run_does_not_affect_the_status(tmp_path: Path) -> None:
+    snapshot = memory(tmp_path, ran("2026-01-31T00:00:00Z", torch="2.13.0"))
     lost = target("torch@cuda", "", not_run="no such device")
 
-    found = standing_of(held, [target("torch", "2.13.0"), lost], base=(), now=NOW)
+    status = baseline_status(snapshot, [target("torch", "2.13.0"), lost], base=(), now=NOW)
 
-    assert found.state is BaselineState.FRESH
-
-
-def test_an_empty_baseline_that_says_nothing_of_its_runs_is_stale(tmp_path: Path) -> None:
-    found = standing(memory(tmp_path), {TORCH: "2.13.0"})
-
-    assert (found.state, found.updated_at) == (BaselineState.STALE, "")
+    assert status.state is BaselineState.FRESH
 
 
-def test_a_time_that_no_ciguard_wrote_is_refused(tmp_path: Path) -> None:
+def test_an_empty_baseline_without_runs_is_stale(tmp_path: Path) -> None:
+    status = standing(memory(tmp_path), {TORCH: "2.13.0"})
+
+    assert (status.state, status.updated_at) == (BaselineState.STALE, "")
+
+
+def test_a_malformed_time_is_refused(tmp_path: Path) -> None:
     (tmp_path / "frontier.json").write_text(
         '{"schema": 1, "explored": {}, "ran": {"t": ["yesterday", "1"]}}', "utf-8"
     )
 
-    with pytest.raises(BaselineError, match="not readable"):
+    with pytest.raises(BaselineError, match="cannot be read"):
         Frontier(tmp_path)

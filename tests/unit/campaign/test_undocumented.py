@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ciguard.campaign.undescribed import odd_arguments, with_plain_values
+from ciguard.campaign.undocumented import undocumented_odd_arguments, with_plain_values
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.records import ApiRecord, ParameterKind, ParameterRecord
 from ciguard.domain.values import ListValue, LiteralValue
@@ -20,10 +20,10 @@ def record(*parameters: ParameterRecord, inputs: tuple[ParameterRecord, ...] = (
     return ApiRecord(api="lib.f", kind=CallKind.FUNCTION, parameters=parameters, inputs=inputs)
 
 
-def test_a_bare_name_describes_nothing() -> None:
-    assert odd_arguments(CALL, [record(BARE)]) == ["a"]
-    assert odd_arguments(replace(CALL, arguments=(PLAIN,)), [record(BARE)]) == []
-    assert odd_arguments(CALL, []) == []
+def test_an_argument_with_only_a_name_is_undocumented() -> None:
+    assert undocumented_odd_arguments(CALL, [record(BARE)]) == ["a"]
+    assert undocumented_odd_arguments(replace(CALL, arguments=(PLAIN,)), [record(BARE)]) == []
+    assert undocumented_odd_arguments(CALL, []) == []
 
 
 @pytest.mark.parametrize(
@@ -41,42 +41,44 @@ def test_a_bare_name_describes_nothing() -> None:
         ParameterRecord(name="a", length=2),
     ],
 )
-def test_anything_else_describes_it_on_whichever_target(parameter: ParameterRecord) -> None:
-    assert odd_arguments(CALL, [record(parameter)]) == []
-    assert odd_arguments(CALL, [record(BARE), record(parameter)]) == []
+def test_any_fact_on_any_target_documents_an_argument(parameter: ParameterRecord) -> None:
+    assert undocumented_odd_arguments(CALL, [record(parameter)]) == []
+    assert undocumented_odd_arguments(CALL, [record(BARE), record(parameter)]) == []
 
 
-def test_what_the_docstring_alone_names_is_described() -> None:
+def test_an_argument_named_in_the_docstring_is_documented() -> None:
     call = replace(CALL, arguments=(), keywords=(("b", ODD),))
     bare = record(BARE)
 
-    assert odd_arguments(call, [bare]) == ["b"]
-    assert odd_arguments(call, [replace(bare, strangers=("b",))]) == []
-    assert odd_arguments(CALL, [replace(bare, unread=("a a value",))]) == []
-    assert odd_arguments(CALL, [replace(bare, unread=("axis a value",))]) == ["a"]
+    assert undocumented_odd_arguments(call, [bare]) == ["b"]
+    assert undocumented_odd_arguments(call, [replace(bare, strangers=("b",))]) == []
+    assert undocumented_odd_arguments(CALL, [replace(bare, unread=("a a value",))]) == []
+    assert undocumented_odd_arguments(CALL, [replace(bare, unread=("axis a value",))]) == ["a"]
 
 
-def test_keywords_that_no_parameter_takes_are_described_by_that_which_takes_them_all() -> None:
+def test_extra_keywords_are_documented_by_the_variadic_parameter() -> None:
     call = replace(CALL, arguments=(), keywords=(("b", ODD),))
     rest = ParameterRecord(name="kwargs", kind=ParameterKind.VAR_KEYWORD)
 
-    assert odd_arguments(call, [record(rest)]) == ["b"]
-    assert odd_arguments(call, [record(replace(rest, doc="Of the base class."))]) == []
+    assert undocumented_odd_arguments(call, [record(rest)]) == ["b"]
+    assert undocumented_odd_arguments(call, [record(replace(rest, doc="Of the base class."))]) == []
 
 
-def test_arguments_in_excess_belong_to_the_one_with_a_star() -> None:
+def test_extra_positional_arguments_belong_to_the_variadic_parameter() -> None:
     call = replace(CALL, arguments=(PLAIN, PLAIN, ODD))
     rest = ParameterRecord(name="more", kind=ParameterKind.VAR_POSITIONAL)
     named = ParameterRecord(name="b", kind=ParameterKind.KEYWORD_ONLY)
 
-    assert odd_arguments(call, [record(BARE, rest, named)]) == ["more"]
-    assert odd_arguments(call, [record(BARE, replace(rest, doc="Tensors."), named)]) == []
+    assert undocumented_odd_arguments(call, [record(BARE, rest, named)]) == ["more"]
+    assert (
+        undocumented_odd_arguments(call, [record(BARE, replace(rest, doc="Tensors."), named)]) == []
+    )
 
 
-def test_inputs_of_layers_are_arguments_too() -> None:
+def test_inputs_of_layers_are_arguments() -> None:
     call = replace(CALL, kind=CallKind.LAYER, arguments=(), inputs=(ODD,))
 
-    assert odd_arguments(call, [record(inputs=(BARE,))]) == ["a"]
+    assert undocumented_odd_arguments(call, [record(inputs=(BARE,))]) == ["a"]
 
 
 def test_lists_of_plain_values_are_plain() -> None:
@@ -87,10 +89,10 @@ def test_lists_of_plain_values_are_plain() -> None:
     ]
 
     for value, odd in lists:
-        assert odd_arguments(replace(CALL, arguments=(value,)), [record(BARE)]) == odd
+        assert undocumented_odd_arguments(replace(CALL, arguments=(value,)), [record(BARE)]) == odd
 
 
-def test_plain_values_take_the_place_of_odd_ones_only() -> None:
+def test_plain_values_replace_only_unusual_ones() -> None:
     call = replace(CALL, arguments=(ODD, ODD), keywords=(("c", ODD),))
     described = ParameterRecord(name="b", doc="A text.")
 

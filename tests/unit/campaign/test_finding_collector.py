@@ -7,7 +7,7 @@ import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, group, member
 from program_examples import positive
 
-from ciguard.campaign.intake import Intake
+from ciguard.campaign.finding_collector import FindingCollector
 from ciguard.campaign.journal import Journal, read_journal
 from ciguard.campaign.stream import Executed
 from ciguard.domain.api_calls import ApiCall, CallKind
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Proposals:
-    """Stands where the confirmer does: keeps what it is asked to repeat."""
+    """A confirmer that stores proposed findings."""
 
     proposed: list[tuple[str, Finding]] = field(default_factory=list)
 
@@ -40,21 +40,21 @@ class Proposals:
 
 @dataclass
 class Bench:
-    """An intake and what it talks to."""
+    """An collector and what it talks to."""
 
-    intake: Intake
+    collector: FindingCollector
     proposals: Proposals
     group: Group
     folder: Path
 
     def meet(self, *findings: Finding) -> list[Event]:
-        return [event for finding in findings for event in self.intake.propose(finding)]
+        return [event for finding in findings for event in self.collector.propose(finding)]
 
     def settle(
         self, finding: Finding, confirmation: Confirmation | None, *, of: Finding | None = None
     ) -> list[Event]:
         settled = Settled(key_of(of or finding), finding, confirmation)
-        return list(self.intake.settle([settled]))
+        return list(self.collector.settle([settled]))
 
 
 def key_of(finding: Finding) -> str:
@@ -76,14 +76,14 @@ def bench(tmp_path: Path, known: list[str], policy: Policy) -> Iterator[Bench]:
     proposals, tested = Proposals(), group(member(ONE), member(TWO))
     with Journal(tmp_path) as journal:
         journal.start({"seed": 1})
-        intake = Intake(
+        collector = FindingCollector(
             confirmer=cast("Confirmer", proposals),
             journal=journal,
             groups={"planted": tested},
             known=known,
             policy=policy,
         )
-        yield Bench(intake, proposals, tested, tmp_path)
+        yield Bench(collector, proposals, tested, tmp_path)
 
 
 def test_findings_of_one_cause_are_proposed_once(bench: Bench) -> None:
@@ -96,7 +96,7 @@ def test_findings_of_one_cause_are_proposed_once(bench: Bench) -> None:
     ]
 
 
-def test_a_finding_is_in_the_journal_before_it_is_repeated(bench: Bench) -> None:
+def test_a_finding_is_recorded_before_it_is_confirmed(bench: Bench) -> None:
     bench.meet(crash())
 
     assert read_journal(bench.folder).candidates == {key_of(crash()): crash()}
@@ -113,18 +113,18 @@ def test_a_confirmed_finding_opens_its_bucket_once(bench: Bench) -> None:
     assert opened.bucket.fingerprint == key_of(crash())
     assert again == []
     assert len(bench.proposals.proposed) == 1
-    assert [b.count for b in bench.intake.buckets()] == [2]
+    assert [b.count for b in bench.collector.buckets()] == [2]
     assert read_journal(bench.folder).candidates == {}
 
 
-def test_what_rounding_explains_is_forgotten_and_another_like_it_may_be_none(bench: Bench) -> None:
+def test_a_finding_explained_by_rounding_is_dropped_but_a_later_one_is_not(bench: Bench) -> None:
     bench.meet(crash())
 
     events = bench.settle(crash(), None)
     bench.meet(crash(argument=-2))
 
     assert events == []
-    assert bench.intake.buckets() == []
+    assert bench.collector.buckets() == []
     assert not bench.group.unstable
     assert len(bench.proposals.proposed) == 2
 
@@ -137,20 +137,20 @@ def test_a_confirmation_may_give_another_fingerprint(bench: Bench) -> None:
     events = bench.meet(crash(argument=-3))
 
     assert events == []
-    (only,) = bench.intake.buckets()
+    (only,) = bench.collector.buckets()
     assert (only.fingerprint, only.count) == (key_of(confirmed), 3)
 
 
-def test_what_is_confirmed_as_an_open_bucket_opens_no_second(bench: Bench) -> None:
+def test_a_finding_confirmed_as_an_open_bucket_opens_no_second(bench: Bench) -> None:
     met, confirmed = crash("fragile"), crash("checked")
     bench.meet(met, confirmed)
     bench.settle(confirmed, Confirmation.CONFIRMED)
 
     assert bench.settle(confirmed, Confirmation.CONFIRMED, of=met) == []
-    assert [b.fingerprint for b in bench.intake.buckets()] == [key_of(confirmed)]
+    assert [b.fingerprint for b in bench.collector.buckets()] == [key_of(confirmed)]
 
 
-def test_a_flaky_finding_gets_two_more_tries(bench: Bench) -> None:
+def test_a_flaky_finding_gets_two_more_candidates(bench: Bench) -> None:
     events: list[Event] = []
     for _ in range(5):
         events += bench.meet(crash())
@@ -158,20 +158,22 @@ def test_a_flaky_finding_gets_two_more_tries(bench: Bench) -> None:
 
     assert [type(event) for event in events] == [BucketFlaky]
     assert len(bench.proposals.proposed) == 3
-    assert [b.confirmation for b in bench.intake.buckets()] == [Confirmation.FLAKY]
+    assert [b.confirmation for b in bench.collector.buckets()] == [Confirmation.FLAKY]
 
 
-def test_a_finding_that_was_flaky_first_and_then_confirmed_is_confirmed(bench: Bench) -> None:
+def test_a_flaky_finding_that_is_confirmed_later_is_confirmed(bench: Bench) -> None:
     bench.meet(crash())
     bench.settle(crash(), Confirmation.FLAKY)
     bench.meet(crash())
 
     bench.settle(crash(), Confirmation.CONFIRMED)
 
-    assert [b.confirmation for b in bench.intake.buckets()] == [Confirmation.CONFIRMED]
+    assert [b.confirmation for b in bench.collector.buckets()] == [Confirmation.CONFIRMED]
 
 
-def test_flaky_first_and_then_confirmed_under_another_name_leaves_one_bucket(bench: Bench) -> None:
+def test_a_flaky_finding_confirmed_under_another_fingerprint_leaves_one_bucket(
+    bench: Bench,
+) -> None:
     met, confirmed = crash("fragile"), crash("checked")
     bench.meet(met)
     bench.settle(met, Confirmation.FLAKY)
@@ -181,10 +183,10 @@ def test_flaky_first_and_then_confirmed_under_another_name_leaves_one_bucket(ben
 
     bench.settle(confirmed, Confirmation.CONFIRMED, of=met)
 
-    assert [b.fingerprint for b in bench.intake.buckets()] == [key_of(confirmed)]
+    assert [b.fingerprint for b in bench.collector.buckets()] == [key_of(confirmed)]
 
 
-def test_an_api_whose_difference_is_flaky_is_unstable_from_then_on(bench: Bench) -> None:
+def test_a_flaky_difference_makes_its_api_unstable(bench: Bench) -> None:
     bench.meet(difference("noise"))
 
     bench.settle(difference("noise"), Confirmation.FLAKY)
@@ -201,7 +203,7 @@ def test_a_flaky_crash_makes_no_api_unstable(bench: Bench) -> None:
     assert bench.group.unstable == set()
 
 
-def test_what_the_budget_left_is_pending_and_stays_a_candidate_for_a_resumed_run(
+def test_an_unconfirmed_finding_is_pending_and_a_candidate_for_a_resumed_run(
     bench: Bench,
 ) -> None:
     bench.meet(crash())
@@ -209,7 +211,7 @@ def test_what_the_budget_left_is_pending_and_stays_a_candidate_for_a_resumed_run
     events = bench.settle(crash(), Confirmation.PENDING)
 
     assert events == []
-    assert [b.confirmation for b in bench.intake.buckets()] == [Confirmation.PENDING]
+    assert [b.confirmation for b in bench.collector.buckets()] == [Confirmation.PENDING]
     assert list(read_journal(bench.folder).candidates) == [key_of(crash())]
 
 
@@ -222,10 +224,10 @@ def test_a_known_bucket_needs_no_confirmation(bench: Bench) -> None:
     assert bench.proposals.proposed == []
 
 
-def test_an_earlier_part_of_the_campaign_is_recalled(bench: Bench) -> None:
+def test_buckets_of_the_interrupted_run_are_restored(bench: Bench) -> None:
     confirmed = bucket(crash("checked"))
-    bench.intake.recall(key_of(crash("fragile")), confirmed)
-    bench.intake.recall(
+    bench.collector.restore(key_of(crash("fragile")), confirmed)
+    bench.collector.restore(
         key_of(crash("divide")), bucket(crash("divide"), confirmation=Confirmation.FLAKY)
     )
 
@@ -233,7 +235,7 @@ def test_an_earlier_part_of_the_campaign_is_recalled(bench: Bench) -> None:
 
     assert events == []
     assert bench.proposals.proposed == []
-    assert {b.fingerprint for b in bench.intake.buckets()} == {
+    assert {b.fingerprint for b in bench.collector.buckets()} == {
         confirmed.fingerprint,
         key_of(crash("divide")),
     }
@@ -248,7 +250,7 @@ def test_a_batch_is_judged_case_by_case_over_all_targets(bench: Bench) -> None:
         {ONE: (fine, dead, fine), TWO: (fine, dead, Rejected("ValueError", "no"))},
     )
 
-    list(bench.intake.take(executed, bench.group))
+    list(bench.collector.take(executed, bench.group))
 
     met = {(f.oracle, f.kind): f for _, f in bench.proposals.proposed}
     assert set(met) == {("crash", "signal"), ("differential", "refused")}
@@ -262,24 +264,24 @@ def test_a_program_that_fails_on_the_only_target_is_judged(bench: Bench) -> None
     refused = Rejected("RuntimeError", "line 8: the workspace was freed already")
     executed = Executed(case.api, (case,), {ONE: (refused,)})
 
-    list(bench.intake.take(executed, group(member(ONE))))
+    list(bench.collector.take(executed, group(member(ONE))))
 
     proposed = [finding for _, finding in bench.proposals.proposed]
     assert [(f.oracle, f.kind) for f in proposed] == [("derivation", "positive-failed")]
 
 
-def test_counts_of_an_earlier_part_follow_the_bucket_that_was_confirmed(bench: Bench) -> None:
+def test_restored_counts_belong_to_the_confirmed_bucket(bench: Bench) -> None:
     confirmed = bucket(crash("checked"))
     provisional = key_of(crash("fragile"))
-    bench.intake.recall(provisional, confirmed)
+    bench.collector.restore(provisional, confirmed)
     bench.meet(crash("divide"))
 
-    bench.intake.recall_counts({provisional: 3, confirmed.fingerprint: 4})
+    bench.collector.restore_counts({provisional: 3, confirmed.fingerprint: 4})
 
-    assert bench.intake.counts == {confirmed.fingerprint: 7}
+    assert bench.collector.counts == {confirmed.fingerprint: 7}
 
 
-def test_a_passed_call_is_judged_by_what_the_documentation_forbids_its_focus(
+def test_a_passed_call_is_judged_by_the_constraint_that_it_violates(
     bench: Bench,
 ) -> None:
     how = ParameterRecord(name="n", annotation="Literal['sum', 'mean']")
@@ -300,16 +302,16 @@ def test_a_passed_call_is_judged_by_what_the_documentation_forbids_its_focus(
         {ONE: (Passed(b'["i","1"]', 0.1),) * 2},
     )
 
-    list(bench.intake.take(executed, tested))
+    list(bench.collector.take(executed, tested))
 
     proposed = [finding for _, finding in bench.proposals.proposed]
     assert [(f.oracle, f.detail) for f in proposed] == [("boundary", "n: member")]
 
 
 @pytest.mark.parametrize("policy", [Policy(rules=(PolicyRule("crash/*", Action.OFF),))])
-def test_what_the_policy_switches_off_is_neither_confirmed_nor_kept(bench: Bench) -> None:
+def test_a_finding_that_the_policy_ignores_is_neither_confirmed_nor_kept(bench: Bench) -> None:
     bench.meet(crash(), difference())
     events = bench.settle(crash(), Confirmation.CONFIRMED)
 
     assert [finding.oracle for _, finding in bench.proposals.proposed] == ["differential"]
-    assert (events, bench.intake.buckets()) == ([], [])
+    assert (events, bench.collector.buckets()) == ([], [])
