@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ciguard.levels.code.binding import Bound
     from ciguard.levels.code.blocks import Block
     from ciguard.levels.code.knowledge import Apis
-    from ciguard.oracles.laws import Demand, Law
+    from ciguard.oracles.laws import Law, Requirement
 
 STEP = 0.0001
 """How far beyond the end of its range a real number goes (MoCo)."""
@@ -99,7 +99,7 @@ class Boundary:
         ]
 
 
-def beyond(parameter: Parameter, demand: Demand, now: str | None) -> list[Value]:
+def beyond(parameter: Parameter, demand: Requirement, now: str | None) -> list[Value]:
     """Return the literals just outside of what a law demands of a parameter.
 
     Args:

@@ -84,7 +84,7 @@ def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> s
     if shows_block_alone(finding, case):
         if finding.kind != ACCEPTED:
             return _closed(case.block)
-        says = f"ACCEPTED: against what is documented of {finding.detail}"
+        says = f"ACCEPTED: the documentation forbids it ({finding.detail})"
         return f"{_closed(case.block)}\nraise SystemExit({scalar(says)})\n"
     if finding.pair is not PairKind.NONE:
         return f"{_closed(case.source)}{_compared(finding, writer)}"

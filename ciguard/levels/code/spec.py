@@ -48,7 +48,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
     """Model programs cut into blocks, and put together anew (MoCo)."""
 
     name: ClassVar[str] = "code"
-    returns_law: ClassVar[str] = (
+    termination_invariant: ClassVar[str] = (
         "A program that trains a small model on a few samples comes to its end"
     )
 

@@ -52,7 +52,7 @@ def test_what_lacks_its_other_half_is_found(text: str, what: str) -> None:
     (found,) = described(text)
 
     assert found.check is DocumentationCheck.FORMATTING
-    assert found.message == f"'x': {what} lacks its other half"
+    assert found.message == f"'x': {what} has no counterpart"
     assert found.evidence in text
 
 

@@ -20,15 +20,15 @@ from ciguard.domain.values import (
 )
 from ciguard.knowledge import ClueSource
 from ciguard.oracles.laws import (
-    Demand,
+    Requirement,
     aspect_of,
     breach,
     choice,
-    demand_in_words,
-    demands_in,
     interval,
     laws_of,
     ranks,
+    requirement_in_words,
+    requirements_in,
     sentences,
 )
 from ciguard.values import Dtype, conforms, in_range
@@ -43,7 +43,7 @@ def record(*parameters: ParameterRecord, source: str = "signature") -> ApiRecord
     )
 
 
-def demands(parameter: ParameterRecord) -> list[Demand]:
+def demands(parameter: ParameterRecord) -> list[Requirement]:
     laws = laws_of(record(parameter)).get(parameter.name, ())
     return [law.demand for law in laws]
 
@@ -74,8 +74,8 @@ def demands(parameter: ParameterRecord) -> list[Demand]:
         ("Must be one of the following types: half, int32", Dtype(("float16", "int32"))),
     ],
 )
-def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Demand) -> None:
-    assert demand in demands_in(sentence, "width")
+def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Requirement) -> None:
+    assert demand in requirements_in(sentence, "width")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Demand) ->
     ],
 )
 def test_a_sentence_that_leaves_another_reading_demands_nothing(sentence: str) -> None:
-    assert demands_in(sentence, "width") == []
+    assert requirements_in(sentence, "width") == []
 
 
 def test_a_description_is_cut_into_sentences_without_markup() -> None:
@@ -113,7 +113,7 @@ def test_any_description_can_be_read(text: str) -> None:
     cut = sentences(text)
 
     assert all(sentence.strip() for sentence in cut)
-    assert {aspect_of(one) for s in cut for one in demands_in(s, "x")} <= ASPECTS
+    assert {aspect_of(one) for s in cut for one in requirements_in(s, "x")} <= ASPECTS
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_any_description_can_be_read(text: str) -> None:
 )
 def test_a_long_description_is_read_to_its_end(piece: str) -> None:
     # A pattern that tries every way to cut it would not come back from here.
-    found = [one for s in sentences(piece * 20_000) for one in demands_in(s, "x")]
+    found = [one for s in sentences(piece * 20_000) for one in requirements_in(s, "x")]
 
     assert {aspect_of(one) for one in found} <= ASPECTS
 
@@ -201,7 +201,7 @@ def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)
         (DtypeValue("bool"), Dtype(("int64",)), "the type bool"),
     ],
 )
-def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: str) -> None:
+def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Requirement, said: str) -> None:
     assert breach(value, demand) == said
 
 
@@ -227,7 +227,9 @@ def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: s
         (tensor(1, shape=(1, 1)), ranks(1)),
     ],
 )
-def test_conversions_and_what_cannot_be_known_break_nothing(value: Value, demand: Demand) -> None:
+def test_conversions_and_what_cannot_be_known_break_nothing(
+    value: Value, demand: Requirement
+) -> None:
     assert breach(value, demand) == ""
 
 
@@ -241,7 +243,7 @@ TENSORS = st.builds(
 
 ENDS = st.sampled_from([-math.inf, -1.0, 0.0, 2.5, math.inf])
 INTERVALS = st.builds(interval, ENDS, ENDS, excludes_low=st.booleans(), excludes_high=st.booleans())
-OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Demand]] = st.one_of(
+OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Requirement]] = st.one_of(
     st.tuples((ENDS | st.floats(allow_nan=False)).map(LiteralValue), INTERVALS),
     st.tuples(st.sampled_from("abc").map(LiteralValue), st.just(choice("ab"))),
     st.tuples(TENSORS, st.sampled_from([ranks(2, 3), ranks(1), ranks(0, 0)])),
@@ -251,7 +253,7 @@ OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Demand]] = st.one_of(
 
 @given(OF_THE_SAME_KIND)
 def test_a_value_of_the_kind_of_a_demand_breaks_it_where_it_does_not_conform(
-    pair: tuple[Value, Demand],
+    pair: tuple[Value, Requirement],
 ) -> None:
     value, demand = pair
 
@@ -262,8 +264,8 @@ def test_an_open_end_does_not_belong_to_an_interval() -> None:
     half = interval(low=0.0, high=1.0, excludes_low=True)
 
     assert (in_range(0.0, half), in_range(1.0, half)) == (False, True)
-    assert demand_in_words(half) == "in (0, 1]"
-    assert demand_in_words(interval(high=3.0)) == "at most 3"
+    assert requirement_in_words(half) == "in (0, 1]"
+    assert requirement_in_words(interval(high=3.0)) == "at most 3"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.boundary import STEP, Boundary, beyond
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.literals import text_of, value_of
-from ciguard.oracles.laws import Demand, Law, breach, choice, interval, laws_of, ranks
+from ciguard.oracles.laws import Law, Requirement, breach, choice, interval, laws_of, ranks
 from ciguard.values import Dtype, Float
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def parameter(annotation: str, default: str = "1") -> Parameter:
     return known.parameters[0]
 
 
-def texts(annotation: str, demand: Demand, now: str | None = "1") -> list[str]:
+def texts(annotation: str, demand: Requirement, now: str | None = "1") -> list[str]:
     values = beyond(parameter(annotation), demand, now)
     return [text_of(value) for value in values]
 
@@ -93,7 +93,7 @@ def test_a_choice_is_met_with_an_unknown_text() -> None:
     ],
 )
 def test_a_law_that_does_not_suit_the_parameter_makes_nothing(
-    annotation: str, demand: Demand
+    annotation: str, demand: Requirement
 ) -> None:
     assert texts(annotation, demand) == []
 

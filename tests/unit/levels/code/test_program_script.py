@@ -86,7 +86,7 @@ def test_a_forbidden_argument_is_shown_by_the_block_alone() -> None:
 
     assert FAILING not in text
     assert "# The program below is the block alone." in text
-    assert run(text) == "exit ACCEPTED: against what is documented of stride"
+    assert run(text) == "exit ACCEPTED: the documentation forbids it (stride)"
 
 
 def test_an_error_of_the_block_is_shown_by_the_block_alone() -> None:
