@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from code_records import CONV2D, DENSE, NORM, apis
 
-from ciguard.levels.code.knowledge import INPUT_SIZES, data_of, rank_after, spaces
+from ciguard.levels.code.knowledge import INPUT_SIZES, data_parameters, rank_after, spaces
 from ciguard.values import OneOf
 
 
@@ -78,8 +78,8 @@ def test_the_data_of_a_function_are_its_required_tensors() -> None:
 
     assert linear is not None
     assert relu is not None
-    assert data_of(linear) == ("input", "weight")
-    assert data_of(relu) == ("input",)
+    assert data_parameters(linear) == ("input", "weight")
+    assert data_parameters(relu) == ("input",)
 
 
 def test_sizes_of_the_input_are_those_that_the_way_of_the_data_decides() -> None:

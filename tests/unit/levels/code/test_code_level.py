@@ -17,11 +17,11 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Hung, Passed, Rejected
 from ciguard.domain.programs import Operator, ProgramCase
 from ciguard.levels import GuidedLevel, IndexedLevel
-from ciguard.levels.code.bare import Bare
-from ciguard.levels.code.lessons import Ran, lesson_from_json
+from ciguard.levels.code.feedback import ProgramsRan, feedback_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import Operators
 from ciguard.levels.code.replacement import ReplacementHistory
+from ciguard.levels.code.standalone import StandaloneProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ OPERATORS = Operators(
     replacement=Changing(Operator.REPLACEMENT),
     generation=Changing(Operator.GENERATION),
     boundary=Forbidding(),
-    promises=(),
+    standalone_checks=(),
 )
 
 LAG = 6
@@ -228,8 +228,8 @@ def test_what_a_hang_left_out_is_run_many_times_later() -> None:
 
 
 def _names_in(lesson: Json) -> tuple[str, ...]:
-    found = lesson_from_json(lesson)
-    return found.repeated if isinstance(found, Ran) else ()
+    found = feedback_from_json(lesson)
+    return found.repeated if isinstance(found, ProgramsRan) else ()
 
 
 @pytest.mark.parametrize("seeds", [1, 3, 9, 20])
@@ -291,13 +291,13 @@ def test_what_one_target_refuses_has_no_children() -> None:
 
 
 def test_what_is_promised_of_a_layer_alone_is_tried_once() -> None:
-    def promise(candidate: CandidateBlock, source: str) -> Iterator[Bare]:
+    def promise(candidate: CandidateBlock, source: str) -> Iterator[StandaloneProgram]:
         assert source == "seed"
         if candidate.step.api:
             step = replace(candidate.step, operator=Operator.UNBATCHED, line=2)
-            yield Bare("one sample", "a batch", step, f"UB {step.api}")
+            yield StandaloneProgram("one sample", "a batch", step, f"UB {step.api}")
 
-    operators = replace(OPERATORS, promises=(promise,))
+    operators = replace(OPERATORS, standalone_checks=(promise,))
     made = CodeLevel("lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3))
 
     tried = [case for batch in run(made, 300) for case in programs_in(batch) if case.block]
@@ -330,5 +330,5 @@ def test_apis_whose_programs_die_are_left_out() -> None:
     [None, [], ["observed"], ["alone", 0, "x", [], []], ["ran", 0, 0, ["x"], [], []], {"a": 1}],
 )
 def test_what_is_no_lesson_is_refused(text: object) -> None:
-    with pytest.raises(ValueError, match="not an encoded lesson"):
-        lesson_from_json(text)
+    with pytest.raises(ValueError, match="not encoded feedback"):
+        feedback_from_json(text)

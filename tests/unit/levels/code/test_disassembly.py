@@ -96,15 +96,15 @@ def test_the_output_layer_stays_in_the_template() -> None:
 @pytest.mark.parametrize(
     ("library", "model", "why"),
     [
-        ("torch", "model = images.mean", "no model of torch was found"),
-        ("torch", "model = nn.Linear(3, 4)", "no model of torch was found"),
+        ("torch", "model = images.mean", "found no model of torch"),
+        ("torch", "model = nn.Linear(3, 4)", "found no model of torch"),
         (
             *("torch", "model = nn.Sequential(nn.Flatten(), nn.Linear(9, 4))\nmodel[0] = model[1]"),
-            "line 10: layers of 'model' are taken by index",
+            "line 10: layers of 'model' are read by index",
         ),
         (
             *("torch", "def run(m):\n    return m\nmodel = run(run(1))"),
-            "no model of torch was found",
+            "found no model of torch",
         ),
         (
             "torch",
@@ -117,12 +117,12 @@ def test_the_output_layer_stays_in_the_template() -> None:
                 "        return self.fc(x)\n"
                 "model = Net()"
             ),
-            "no hidden layer can be told from the output layer",
+            "no hidden layer can be separated from the output layer",
         ),
         (
             "torch",
             "class Net(nn.Module):\n    def forward(self, x):\n        print(x)\nmodel = Net()",
-            "line 10: Net.forward takes no data, or returns nothing",
+            "line 10: Net.forward takes no data or returns nothing",
         ),
         (
             "torch",
@@ -131,7 +131,7 @@ def test_the_output_layer_stays_in_the_template() -> None:
                 "    return model\n"
                 "train(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Linear(9, 4)))"
             ),
-            "the model is given to no variable",
+            "the model is not assigned to a variable",
         ),
         ("torch", "model = = 1", "line 9: invalid syntax"),
     ],

@@ -78,7 +78,7 @@ def test_embeddings_are_scaled_to_length_one() -> None:
 
 @pytest.mark.usefixtures("_transformers")
 def test_a_model_that_cannot_be_loaded_is_named() -> None:
-    with pytest.raises(EncoderError, match="'absent' cannot be loaded"):
+    with pytest.raises(EncoderError, match="cannot load the model 'absent'"):
         SentenceEmbeddings("absent")
 
 

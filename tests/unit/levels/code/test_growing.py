@@ -12,7 +12,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.lineage import NodeOutcome, lineage, root_of
 from ciguard.domain.outcomes import Crashed, Errored, Hung, Rejected
 from ciguard.domain.programs import Ancestry, ProgramCase
-from ciguard.levels.code.growing import ended_as, programs_of
+from ciguard.levels.code.growing import node_outcome, programs_of
 
 if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
@@ -46,7 +46,7 @@ def executed(*cases: ProgramCase, **outcomes: tuple[Outcome, ...]) -> Executed:
 def test_a_program_ends_as_it_does_on_all_targets(
     case: ProgramCase, row: list[Outcome], ended: NodeOutcome
 ) -> None:
-    assert ended_as(case, row) is ended
+    assert node_outcome(case, row) is ended
 
 
 def test_a_node_is_told_with_its_parent_and_its_last_step() -> None:

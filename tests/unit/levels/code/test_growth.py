@@ -40,11 +40,11 @@ def test_memory_that_grows_with_every_cycle_is_found() -> None:
     assert finding.severity is Severity.MEDIUM
     assert finding.targets == (NEW,)
     assert finding.message == (
-        "A program derived from lenet leaves 3 MiB behind with every run when it is built and "
-        "trained over and over in one process"
+        "A program derived from lenet leaks 3 MiB with every run when it is built and "
+        "trained repeatedly in one process"
     )
     assert finding.evidence.observed == (
-        "518 MiB in the first third of 10 cycles behind the warm-up, 539 MiB in the last"
+        "518 MiB in the first third of 10 cycles after warm-up, 539 MiB in the last"
     )
 
 

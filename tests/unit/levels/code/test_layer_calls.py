@@ -21,7 +21,7 @@ from code_records import (
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import understand
 from ciguard.levels.code.blocks import BlockInput
-from ciguard.levels.code.calling import made_with, rank_of, use_of, used
+from ciguard.levels.code.calling import rank_of, required_settings, usage_of, used
 from ciguard.levels.code.encoders import TfIdf
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.mutation import BlockSlot, candidates
@@ -76,11 +76,11 @@ LOSS = takes("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
     ],
 )
 def test_layers_are_called_as_they_document_it(api: str, inputs: list[str], use: str) -> None:
-    assert use_of(known(api, *inputs)) == use
+    assert usage_of(known(api, *inputs)) == use
 
 
 def test_functions_have_no_use() -> None:
-    assert use_of(understand(function("torch.relu", DOC, required("input", "Tensor")))) == ""
+    assert usage_of(understand(function("torch.relu", DOC, required("input", "Tensor")))) == ""
 
 
 def test_a_program_that_gives_the_data_alone_can_be_changed() -> None:
@@ -113,18 +113,21 @@ def test_a_program_that_takes_the_first_part_itself_goes_on_doing_so() -> None:
 def test_a_loss_gives_as_many_numbers_as_it_takes() -> None:
     mean = optional("reduction", "str", "'mean'")
 
-    assert made_with(understand(LOSS)) == {"reduction": "'none'"}
-    assert made_with(RELU_API) == {}
+    assert required_settings(understand(LOSS)) == {"reduction": "'none'"}
+    assert required_settings(RELU_API) == {}
     unlisted = {"torch.nn.KLDivLoss": {"reduction": "'none'"}, "jittor.nn.MSELoss": {}}
     for name, given in unlisted.items():
-        assert made_with(understand(takes(name, "input", "target", parameters=[mean]))) == given
+        assert (
+            required_settings(understand(takes(name, "input", "target", parameters=[mean])))
+            == given
+        )
 
 
 def test_a_cell_has_as_many_units_as_the_state_it_is_given() -> None:
     units = takes("keras.layers.GRUCell", "inputs", "states", parameters=[required("units", "int")])
 
-    assert made_with(understand(units)) == {"units": "8"}
-    assert made_with(known("keras.layers.GRUCell", "inputs", "states")) == {}
+    assert required_settings(understand(units)) == {"units": "8"}
+    assert required_settings(known("keras.layers.GRUCell", "inputs", "states")) == {}
 
 
 def test_some_layers_take_data_of_one_rank_whatever_they_are_called() -> None:
@@ -181,7 +184,7 @@ def test_a_factor_that_alone_says_the_size_is_given() -> None:
 
 def test_the_slot_is_asked_for_the_rank_that_the_new_layer_takes() -> None:
     margin = takes("torch.nn.MultiMarginLoss", "input", "target", parameters=[REDUCTION])
-    operators = operators_of((RELU, margin), TfIdf(), laws=lambda _: {})
+    operators = operators_of((RELU, margin), TfIdf(), specifications=lambda _: {})
     asked = []
 
     def fit(block: Block, rank: int | None) -> Block:

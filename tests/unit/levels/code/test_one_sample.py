@@ -16,7 +16,7 @@ from ciguard.levels.code.nodes import CandidateBlock
 from ciguard.levels.code.samples import Samples
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.bare import Bare
+    from ciguard.levels.code.standalone import StandaloneProgram
 
 CONV = ApiRecord(
     api="torch.nn.Conv1d",
@@ -38,7 +38,7 @@ def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> 
     return Block(name="conv", calls=(call,), adapter=adapter, follows=(INPUT,))
 
 
-def tried(changed: Block, takes: BlockInput = BATCH, place: int = 0) -> list[Bare]:
+def tried(changed: Block, takes: BlockInput = BATCH, place: int = 0) -> list[StandaloneProgram]:
     step = Derivation(block="conv", line=0, api=changed.calls[place].api)
     candidate = CandidateBlock(block=changed, steps=(step,), place=place, takes=takes)
     return list(SAMPLES(candidate, SEED))

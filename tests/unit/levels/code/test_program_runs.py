@@ -55,7 +55,7 @@ def test_forms_are_shown_side_by_side() -> None:
     assert finding.evidence.expected == f"{OLD}: x is [4]"
     assert finding.evidence.observed == f"{NEW}: x is [5]"
     assert finding.evidence.law == (
-        "The same program ends alike everywhere, and computes the same shapes and types"
+        "A program has the same outcome, shapes and types on all targets"
     )
 
 

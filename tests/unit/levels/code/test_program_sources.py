@@ -116,8 +116,8 @@ def test_an_unknown_name_is_answered_with_the_known(text: str, library: str, why
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("gone.py", "there is no file {}/gone.py. {} holds: binary.py, broken.py, "),
-        ("no/folder/gone.py", "no/folder holds: no .py file"),
+        ("gone.py", "there is no file {}/gone.py. {} contains: binary.py, broken.py, "),
+        ("no/folder/gone.py", "no/folder contains: no .py file"),
         ("tower.py/gone.py", "tower.py/gone.py cannot be read: Not a directory"),
         ("folder.py", "{}/folder.py cannot be read: "),
         ("pipe.py", "{}/pipe.py is no Python: not a regular file"),

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from ciguard.domain.programs import Operator
 from ciguard.domain.values import LiteralValue, TupleValue
 from ciguard.levels.code.binding import bind
-from ciguard.levels.code.coherence import is_coherent
-from ciguard.levels.code.generation import Generation, drawable
+from ciguard.levels.code.generation import Generation, drawable_values
 from ciguard.levels.code.knowledge import INPUT_SIZES, Apis
 from ciguard.levels.code.legal import LARGEST, admits, draw, literal_part
 from ciguard.levels.code.literals import is_same, text_of, value_of
+from ciguard.levels.code.parameter_relations import is_coherent
 from ciguard.values import (
     AnyOf,
     Bool,
@@ -121,7 +121,7 @@ def test_one_parameter_gets_another_legal_value(call: LibraryCall, seed: int) ->
 
 def _assert_legal(known: Api, parameter: str, text: str) -> None:
     one = next(p for p in known.parameters if p.name == parameter)
-    part = drawable(one, known.record)
+    part = drawable_values(one, known.record)
     value = value_of(text)
     assert part is not None
     assert value is not None
@@ -241,8 +241,8 @@ def test_a_number_of_no_known_range_is_drawn_only_where_it_is_needed() -> None:
         name="power", constraint=Float(), evidence=known.parameters[0].evidence[:1]
     )
 
-    assert drawable(bare, MAX_POOL) is None
-    needed = drawable(bare, MAX_POOL, is_needed=True)
+    assert drawable_values(bare, MAX_POOL) is None
+    needed = drawable_values(bare, MAX_POOL, is_needed=True)
     assert isinstance(needed, Float)
     assert needed.min > 0
 
@@ -263,8 +263,8 @@ def test_what_is_needed_and_unsaid_is_drawn_by_its_name(name: str, drawn: type |
     assert known is not None
     unsaid = replace(known.parameters[0], name=name, evidence=())
 
-    assert drawable(unsaid, MAX_POOL) is None
-    assert isinstance(drawable(unsaid, MAX_POOL, is_needed=True), drawn or type(None))
+    assert drawable_values(unsaid, MAX_POOL) is None
+    assert isinstance(drawable_values(unsaid, MAX_POOL, is_needed=True), drawn or type(None))
 
 
 @pytest.mark.parametrize(
