@@ -15,9 +15,9 @@ from ciguard.domain.outcomes import Hung, Passed, Rejected
 from ciguard.domain.records import ApiRecord
 from ciguard.domain.values import Explicit, Json
 from ciguard.levels import Batch, IndexedLevel
+from ciguard.levels.model.feedback import ModelFeedback
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import elements
-from ciguard.levels.model.lessons import ModelLesson
 from ciguard.levels.model.level import INPUTS, PER_BATCH, ModelLevel
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def run(made: ModelLevel, count: int, *, lag: int = 3, through_json: bool = Fals
     waiting: list[Json] = []
     batches = []
     for index in range(count):
-        while waiting and ModelLesson.from_json(waiting[0]).index <= index - lag:
+        while waiting and ModelFeedback.from_json(waiting[0]).index <= index - lag:
             lesson = waiting.pop(0)
             if through_json:
                 lesson = json.loads(json.dumps(lesson))
@@ -131,7 +131,7 @@ def test_what_does_not_run_on_two_targets_teaches_no_inconsistency() -> None:
 
     lesson = made.taught(2, batch, {**outcomes_of(batch), "two": refused})
 
-    mutants = ModelLesson.from_json(lesson).mutants
+    mutants = ModelFeedback.from_json(lesson).mutants
     assert {mutant.acc for mutant in mutants} == {None}
     assert {mutant.graph for mutant in mutants} == {None}
 
@@ -195,5 +195,5 @@ def test_it_is_a_level() -> None:
 
 @pytest.mark.parametrize("text", [[], [1], ["x", []], [1, [{}]], {"a": 1}])
 def test_what_is_no_lesson_is_refused(text: object) -> None:
-    with pytest.raises(ValueError, match="not an encoded lesson"):
-        ModelLesson.from_json(text)
+    with pytest.raises(ValueError, match="not encoded feedback"):
+        ModelFeedback.from_json(text)

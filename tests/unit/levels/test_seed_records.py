@@ -159,10 +159,10 @@ def test_an_unknown_name_is_answered_with_the_known(tmp_path: Path, text: str, w
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("gone.keras", "there is no file {}/gone.keras. {} holds: tower.h5, tower.py"),
+        ("gone.keras", "there is no file {}/gone.keras. {} contains: tower.h5, tower.py"),
         ("gone.py:build", "there is no file {}/gone.py"),
-        ("no/folder/gone.h5", "no/folder holds: no model"),
-        ("tower.py:tall-one", "'tall-one' is no name of a function"),
+        ("no/folder/gone.h5", "no/folder contains: no model"),
+        ("tower.py:tall-one", "'tall-one' is no function name"),
         ("tower.py:", "Write path/to/model.py:function"),
         ("folder.keras", "there is no file {}/folder.keras"),
         ("pretrained:", "write pretrained:NAME with a model of keras.applications"),

@@ -17,8 +17,8 @@ from ciguard.domain.models import ModelCase
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected, Stage
 from ciguard.domain.values import Explicit, Uniform
 from ciguard.execution import JobResult
-from ciguard.levels.model.isolating import Isolator
-from ciguard.levels.model.wide import WIDTH
+from ciguard.levels.model.isolation import Isolator
+from ciguard.levels.model.wide_range import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

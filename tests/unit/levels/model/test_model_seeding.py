@@ -80,7 +80,7 @@ def test_what_cannot_run_is_refused_at_once(config: Config, why: str) -> None:
 
 def test_what_the_present_environment_holds_is_seen_later() -> None:
     check_levels(Config(levels=("model",), targets=("current",)))
-    with pytest.raises(CiguardError, match="there are only torch"):
+    with pytest.raises(CiguardError, match="the only targets are of torch"):
         refuse_without_keras(["torch"])
 
 

@@ -5,7 +5,7 @@ from finding_examples import call
 from layer_findings import layer_case, whole_case
 
 from ciguard.domain.models import Check, GraphOrigin
-from ciguard.levels.model.words import suspect
+from ciguard.levels.model.origin import suspect
 from ciguard.triage import origin_rows, rate_text
 
 
