@@ -211,9 +211,9 @@ def _converted(result: TensorOutput, dtype: str) -> TensorOutput | None:
     if result.dtype == dtype:
         return result
     if dtype in dtypes.INTEGERS:
-        least, greatest = dtypes.integer_range(dtype)
+        lowest, highest = dtypes.integer_range(dtype)
         if result.elements.size and not (
-            least <= int(result.elements.min()) and int(result.elements.max()) <= greatest
+            lowest <= int(result.elements.min()) and int(result.elements.max()) <= highest
         ):
             return None
     stored = "float32" if dtype == "bfloat16" else dtype
@@ -229,8 +229,8 @@ def _is_overflow(mine: TensorOutput, theirs: TensorOutput) -> bool:
     sides = [np.abs(result.elements.astype(np.float64)) for result in (mine, theirs)]
     unequal = np.isfinite(sides[0]) != np.isfinite(sides[1])
     unequal |= np.isnan(sides[0]) != np.isnan(sides[1])
-    least = np.minimum(*sides)[unequal]
-    return bool((least > _NEARLY_INFINITE * largest).all())
+    smaller_side = np.minimum(*sides)[unequal]
+    return bool((smaller_side > _NEARLY_INFINITE * largest).all())
 
 
 def _finding(

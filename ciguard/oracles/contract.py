@@ -55,7 +55,7 @@ class Subject:
     targets: Mapping[str, Identity]
     """Every target of the library in the given order; the first is the reference."""
     laws: Mapping[str, Sequence[Law]] = field(default_factory=dict)
-    """What the API's own documentation forbids, by parameter."""
+    """Specifications of the API's documentation, by parameter."""
 
     @property
     def spans_libraries(self) -> bool:
@@ -92,8 +92,8 @@ class Traits:
     is_judged_alone: bool = False
     """True if the outcome on one target decides."""
     claim: str = ""
-    """What a finding shows, as a sentence that may contain `{kind}` and `{detail}`; empty where the
-    outcomes show it."""
+    """Sentence about a finding, which may contain `{kind}` and `{detail}`; empty where the outcomes
+    show the defect."""
     claims: Mapping[str, str] = field(default_factory=dict)
     """The same by kind, for kinds that have a sentence of their own."""
     fails_on_one: bool = False

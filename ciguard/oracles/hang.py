@@ -42,7 +42,7 @@ class HangOracle:
             return []
         limit_s = max(outcome.limit_s for outcome in hung.values())
         passes = _passes_in_words(outcomes, besides=hung)
-        where = f" on {', '.join(hung)}, and {passes}" if passes else ""
+        location = f" on {', '.join(hung)}, and {passes}" if passes else ""
         return [
             Finding(
                 oracle=HANG,
@@ -53,7 +53,7 @@ class HangOracle:
                 case=case,
                 outcomes=outcomes,
                 targets=tuple(hung),
-                message=f"{subject.api} does not return within {limit_s:g} s{where}",
+                message=f"{subject.api} does not return within {limit_s:g} s{location}",
                 evidence=Evidence(
                     expected=passes or "a result or an exception",
                     observed=f"no return within {limit_s:g} s",

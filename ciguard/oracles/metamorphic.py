@@ -52,7 +52,7 @@ class MetamorphicOracle:
             return []
         first, observed = next(iter(broken.values()))
         targets = tuple(n for n, (difference, _) in broken.items() if difference.kind == first.kind)
-        expected, seen = _expected_and_observed(relation, observed, first)
+        expected, observed_text = _expected_and_observed(relation, observed, first)
         return [
             Finding(
                 oracle="metamorphic",
@@ -66,7 +66,10 @@ class MetamorphicOracle:
                 detail=first.kind,
                 message=f"{subject.api} breaks “{relation.name}”: {first.kind}: {first.text}",
                 evidence=Evidence(
-                    expected=expected, observed=seen, law=relation.law, source=relation.source
+                    expected=expected,
+                    observed=observed_text,
+                    law=relation.law,
+                    source=relation.source,
                 ),
             )
         ]
@@ -79,13 +82,13 @@ def _expected_and_observed(
     if observed.twin is None:
         return "no exception", f"twin: {observed.raised}: {difference.text}"
     if relation.compares is Compares.EMPTY_SHAPES:
-        seen = f"twin: {shown(observed.twin)}"
-        return f"call: {shown(observed.first)}, and the twin the same without items", seen
+        observed_text = f"twin: {shown(observed.twin)}"
+        return f"call: {shown(observed.first)}, and the twin the same without items", observed_text
     twin = observed.twin
     if relation.part is not None and isinstance(twin, Container):
         twin = twin.items[relation.part]
-    seen, expected = side_by_side(observed.first, twin)
-    return f"twin: {expected}", f"call: {seen}"
+    observed_text, expected = side_by_side(observed.first, twin)
+    return f"twin: {expected}", f"call: {observed_text}"
 
 
 ORACLE = MetamorphicOracle()

@@ -257,16 +257,16 @@ def _claim(reference: Measured, other: Measured) -> str:
         if not leaks_more(reference, other):
             return ""
         return f"leaks {growth(other).per_call / 1024:.1f} KiB with every call"
-    more = excess(reference, other)
-    if more is None:
+    gain = excess(reference, other)
+    if gain is None:
         return ""
     verb = "takes" if other.quantity is Quantity.TIME else "needs"
     amounts = f"{amount(other)} instead of {amount(reference)}"
-    proof = f"{more.rounds} paired rounds, signed-rank test: p = {more.p:.0e}"
-    if not more.reference:
+    proof = f"{gain.rounds} paired rounds, signed-rank test: p = {gain.p:.0e}"
+    if not gain.reference:
         return f"{verb} {amounts} ({proof})"
     comparison = "as long" if other.quantity is Quantity.TIME else "as much memory"
-    return f"{verb} {more.ratio:.1f} times {comparison}: {amounts} ({proof})"
+    return f"{verb} {gain.ratio:.1f} times {comparison}: {amounts} ({proof})"
 
 
 def _evidence(measured: Mapping[str, Measured], reference: str, other: str) -> Evidence:

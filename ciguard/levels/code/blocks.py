@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ciguard.domain.programs import Derivation
 
 INPUT = -1
-"""In `Block.follows`: the block's own input."""
+"""Value in `Block.follows` for the block's own input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

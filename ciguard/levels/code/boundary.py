@@ -138,11 +138,15 @@ def _ints(requirement: Float) -> list[float]:
     """Return the nearest integers below and above; also 0 and -1 if they are out of range."""
     values: list[float] = []
     if math.isfinite(requirement.min):
-        least = math.ceil(requirement.min)
-        values.append(least if requirement.exclude_min and least == requirement.min else least - 1)
+        smallest = math.ceil(requirement.min)
+        values.append(
+            smallest if requirement.exclude_min and smallest == requirement.min else smallest - 1
+        )
     if math.isfinite(requirement.max):
-        most = math.floor(requirement.max)
-        values.append(most if requirement.exclude_max and most == requirement.max else most + 1)
+        largest = math.floor(requirement.max)
+        values.append(
+            largest if requirement.exclude_max and largest == requirement.max else largest + 1
+        )
     return _with_common_values(requirement, values, (0, -1))
 
 

@@ -60,8 +60,8 @@ class TfIdf:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return vectors of length 1, or 0 for a text without words; shape (n, words).
 
-        A word's weight is its count times ln((1 + n) / (1 + df)) + 1, where df is the number of
-        texts that contain it.
+        A word's weight is its count times ln((1 + n) / (1 + df)) + 1. Here df is the number of
+        texts that contain the word.
 
         Source: G. Salton, C. Buckley, Term-weighting approaches in automatic text retrieval, 1988,
         with smoothing by one further text that contains every word.

@@ -91,8 +91,8 @@ def feedback_from_json(encoded: Json) -> CodeFeedback:
                 return BlocksRan(int(tree), int(serial), known, _costs(costs), pairs)
             case [str(kind), tree, serial, places, repeated, costs] if kind == _PROGRAMS_RAN:
                 names = tuple(map(str, repeated))
-                at = tuple(map(int, places))
-                return ProgramsRan(int(tree), int(serial), at, names, _costs(costs))
+                indices = tuple(map(int, places))
+                return ProgramsRan(int(tree), int(serial), indices, names, _costs(costs))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         msg = f"not encoded feedback: {error!r}"
         raise ValueError(msg) from error

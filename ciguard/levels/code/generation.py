@@ -169,10 +169,10 @@ def _positive(part: Constraint) -> Constraint:
             return AnyOf(tuple((weight, _positive(option)) for weight, option in options))
         case Tuple(items):
             return Tuple(tuple(map(_positive, items)))
-        case Int(min=least, max=most):
-            return Int(min=max(least, 1), max=max(most, 1))
-        case Float(max=most):
-            return Float(min=most / 2, max=most) if most > 0 else Float(min=1.0, max=1.0)
+        case Int(min=low, max=high):
+            return Int(min=max(low, 1), max=max(high, 1))
+        case Float(max=high):
+            return Float(min=high / 2, max=high) if high > 0 else Float(min=1.0, max=1.0)
         case _:
             return part
 
@@ -193,8 +193,8 @@ def _with_positive_size(name: str, part: Constraint) -> Constraint:
     if isinstance(part, Optional):
         return Optional(_with_positive_size(name, part.inner), part.none_share)
     if isinstance(part, Int) and _is_size(name):
-        least = max(part.min, 0 if name == "proj_size" else 1)
-        return Int(min=least, max=max(part.max, least))
+        low = max(part.min, 0 if name == "proj_size" else 1)
+        return Int(min=low, max=max(part.max, low))
     return part
 
 

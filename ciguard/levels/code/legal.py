@@ -74,9 +74,9 @@ def _literal_whole(
             ]
             literal = tuple((weight, part) for weight, part in parts if part is not None)
             return AnyOf(literal) if literal else None
-        case List(item=item, length=(least, most)):
+        case List(item=item, length=(min_length, max_length)):
             part = literal_part(item, spaces, is_ranged=is_ranged)
-            length = _length(least, most, spaces)
+            length = _length(min_length, max_length, spaces)
             if part is None or length is None:
                 return None
             # Programs write sizes as tuples, which some libraries distinguish from lists.
@@ -92,8 +92,8 @@ def _literal_whole(
 def _bounded(constraint: Int | Float) -> Int | Float | None:
     if isinstance(constraint, Float):
         return Float(min=constraint.min, max=constraint.max)
-    most = min(constraint.max, LARGEST)
-    return Int(min=constraint.min, max=most) if constraint.min <= most else None
+    limit = min(constraint.max, LARGEST)
+    return Int(min=constraint.min, max=limit) if constraint.min <= limit else None
 
 
 def _sized(constraint: Ints, spaces: frozenset[str]) -> Ints | None:
@@ -110,12 +110,16 @@ def _sized(constraint: Ints, spaces: frozenset[str]) -> Ints | None:
     )
 
 
-def _length(least: int, most: int, spaces: frozenset[str]) -> int | None:
+def _length(min_length: int, max_length: int, spaces: frozenset[str]) -> int | None:
     """Return the length of a list; None if it is unknown."""
-    if least == most:
-        return least
-    only = [int(digit) for digit in spaces]
-    return only[0] if len(only) == 1 and least <= only[0] <= most else None
+    if min_length == max_length:
+        return min_length
+    dimensions = [int(digit) for digit in spaces]
+    return (
+        dimensions[0]
+        if len(dimensions) == 1 and min_length <= dimensions[0] <= max_length
+        else None
+    )
 
 
 def is_literal(value: Value) -> bool:
@@ -146,8 +150,8 @@ def draw(part: Constraint, rng: random.Random) -> Value:
             return draw(rng.choices([option for _, option in options], weights)[0], rng)
         case Int() | Float():
             return _number(part, rng)
-        case Ints(min=least, max=most):
-            end = _draw_end(least, most, rng)
+        case Ints(min=low, max=high):
+            end = _draw_end(low, high, rng)
             return _sampled(part if end is None else replace(part, min=int(end), max=int(end)), rng)
         case Tuple(items):
             return TupleValue(tuple(draw(item, rng) for item in items))
@@ -166,9 +170,9 @@ def _number(part: Int | Float, rng: random.Random) -> Value:
     return drawn
 
 
-def _draw_end(least: float, most: float, rng: random.Random) -> float | None:
+def _draw_end(low: float, high: float, rng: random.Random) -> float | None:
     """Return one of the ends of a range, or None for a number within."""
-    choices = (None, least, most)
+    choices = (None, low, high)
     return rng.choices(choices, (_INNER_WEIGHT, _MINIMUM_WEIGHT, _MAXIMUM_WEIGHT))[0]
 
 
@@ -209,10 +213,14 @@ def _is_one_of(values: tuple[Value, ...], value: Value) -> bool:
 
 def _admits_items(constraint: Constraint, items: tuple[Value, ...]) -> bool:
     match constraint:
-        case Ints(length=(least, most)):
-            return least <= len(items) <= most and all(admits(Int(), item) for item in items)
-        case List(item=item, length=(least, most)):
-            return least <= len(items) <= most and all(admits(item, value) for value in items)
+        case Ints(length=(min_length, max_length)):
+            return min_length <= len(items) <= max_length and all(
+                admits(Int(), item) for item in items
+            )
+        case List(item=item, length=(min_length, max_length)):
+            return min_length <= len(items) <= max_length and all(
+                admits(item, value) for value in items
+            )
         case Tuple(parts):
             return len(parts) == len(items) and all(map(admits, parts, items))
         case _:

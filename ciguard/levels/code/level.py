@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ciguard.levels.code.operators import Operators
 
 _CYCLES = 12
-"""Number of times that a block with an API that is new to the campaign is built and trained in one
-process, so that leaks add up."""
+"""Number of runs of a block in one process, so that leaks add up. Blocks with an API that is new to
+the campaign are repeated."""
 _REPETITION_PERIOD = 3
 """Turns of a tree per repeated block; more often, repetition would take a third of a campaign's
 time."""
@@ -79,14 +79,14 @@ class _BatchPlan:
     tree: int
     serial: int
     tried: tuple[CandidateBlock, ...] | None = None
-    """Blocks that are run alone, one case each; None where whole programs are run."""
+    """Candidates that run alone, one case each; None if whole programs run."""
     unfit: tuple[tuple[str, str], ...] = ()
-    """APIs that were replaced and by which, in blocks that could not stand alone."""
+    """Pairs of a replaced API and its replacement whose blocks cannot run alone."""
     assembled: tuple[int, ...] = ()
-    """Places of the waiting candidates whose programs are run, one case each."""
+    """Indices of the waiting candidates whose programs run, one case each."""
     repeated: tuple[str, ...] = ()
-    """What is not tried again: APIs whose blocks are run many times, and what was tried
-    with layers alone, in the cases that follow."""
+    """Checks in the remaining cases, which are not repeated: APIs whose blocks run many times, and
+    standalone checks."""
 
 
 class CodeLevel:
@@ -134,7 +134,7 @@ class CodeLevel:
             Tree(
                 f"{seed} {number}",
                 depth=len(self._program_of(number).blocks),
-                most=self._effort.breadth,
+                breadth=self._effort.breadth,
             )
             for number in range(replicas * len(self._programs))
         ]
@@ -297,14 +297,14 @@ class CodeLevel:
     ) -> tuple[_BatchPlan, list[ProgramCase]]:
         """Return the waiting candidates as whole programs, and repetitions of new APIs."""
         program, parent = self._program_of(number), _Parent(number, tree.node)
-        met = self._fed[number % len(self._programs)][-1]
-        parent_source = self._parent(program, tree.node, met)
+        output_layer_input = self._fed[number % len(self._programs)][-1]
+        parent_source = self._parent(program, tree.node, output_layer_input)
         cases, indices = [], []
         for index, candidate in enumerate(tree.waiting):
             gives = candidate.gives or candidate.takes
             try:
                 program_with_block = program.program(
-                    (*tree.node.chain, candidate.block), gives, met
+                    (*tree.node.chain, candidate.block), gives, output_layer_input
                 )
                 alone = program.alone(candidate.block, candidate.takes)
             except DisassemblyError:
@@ -356,10 +356,10 @@ class CodeLevel:
                     yield program.name, replace(case, block=program.control)
 
     @staticmethod
-    def _parent(program: DisassembledSeed, node: Node, met: BlockInput) -> str:
+    def _parent(program: DisassembledSeed, node: Node, output_layer_input: BlockInput) -> str:
         """Return a node's program; empty if the template alone cannot be assembled."""
         try:
-            return program.program(node.chain, node.gives, met).source
+            return program.program(node.chain, node.gives, output_layer_input).source
         except DisassemblyError:
             return ""
 

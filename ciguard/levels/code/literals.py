@@ -15,14 +15,14 @@ def value_of(text: str) -> Value | None:
         return None
 
 
-def _value(thing: object) -> Value | None:
-    match thing:
+def _value(literal: object) -> Value | None:
+    match literal:
         case None | bool() | int() | float() | str():
-            return LiteralValue(thing)
+            return LiteralValue(literal)
         case tuple() | list():
-            items = tuple(item for item in map(_value, thing) if item is not None)
-            wrap = TupleValue if isinstance(thing, tuple) else ListValue
-            return wrap(items) if len(items) == len(thing) else None
+            items = tuple(item for item in map(_value, literal) if item is not None)
+            wrap = TupleValue if isinstance(literal, tuple) else ListValue
+            return wrap(items) if len(items) == len(literal) else None
         case _:
             return None
 

@@ -46,21 +46,21 @@ def candidates(
         rng: the source of randomness.
         times: the number of mutations by AR or RG (times_mt).
     """
-    seen = {block}
+    known = {block}
     step = Derivation(block=block.name, line=0, adapter=block.adapter)
     yield CandidateBlock(block=block, steps=(step,), takes=slot.takes)
     for _ in range(times if block.calls else 0):
         index = rng.randrange(len(block.calls))
         mutant = _positive(block, index, operators, rng)
         fit = slot.fit(mutant.block, _rank(mutant.step)) if mutant else None
-        if mutant is None or fit is None or fit in seen:
+        if mutant is None or fit is None or fit in known:
             continue
-        seen.add(fit)
+        known.add(fit)
         yield CandidateBlock(block=fit, steps=(mutant.step,), place=index, takes=slot.takes)
         illegal = operators.boundary.mutants(fit, index)
         for negative in rng.sample(illegal, min(_MAX_NEGATIVE, len(illegal))):
-            if negative.block not in seen:
-                seen.add(negative.block)
+            if negative.block not in known:
+                known.add(negative.block)
                 steps = (mutant.step, negative.step)
                 yield CandidateBlock(
                     block=negative.block, steps=steps, place=index, takes=slot.takes

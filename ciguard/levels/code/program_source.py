@@ -64,12 +64,12 @@ for cycle in range(1, {cycles} + 1):
 values = values[len(values) // 3 :]  # the first third warms up
 steps = [after - before for before, after in zip(values, values[1:])]
 half = len(steps) // 2
-if min(median(steps[:half]), median(steps[half:])) >= {least}:
+if min(median(steps[:half]), median(steps[half:])) >= {min_growth}:
     raise SystemExit("GROWS: {what} with every cycle, by %g" % median(steps))
 print("It does not grow.")
 """
-_MEMORY = {"value": "resident()", "least": MIN_BYTES, "what": "bytes in use"}
-_TIME = {"value": "spent", "least": MIN_SECONDS, "what": "seconds of a cycle"}
+_MEMORY = {"value": "resident()", "min_growth": MIN_BYTES, "what": "bytes in use"}
+_TIME = {"value": "spent", "min_growth": MIN_SECONDS, "what": "seconds of a cycle"}
 
 
 def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> str:

@@ -40,11 +40,11 @@ def _kind_of(text: str) -> str:
     return text if text in {"True", "False", "None"} or text[:1] in {"'", '"'} else "number"
 
 
-def pruned(nodes: Sequence[Node], rng: random.Random, *, most: int) -> list[Node]:
+def pruned(nodes: Sequence[Node], rng: random.Random, *, limit: int) -> list[Node]:
     """Return the nodes of a generation that have children.
 
-    Half of each class, rounded up; of these at most `most`, taken from the classes in turn, so that
-    few classes are lost to the limit.
+    Half of each class is kept, rounded up. Of these, at most `limit` are taken from the classes in
+    turn, so that few classes are lost.
     """
     classes: dict[EquivalenceClass, list[Node]] = {}
     for node in nodes:
@@ -56,4 +56,4 @@ def pruned(nodes: Sequence[Node], rng: random.Random, *, most: int) -> list[Node
     rng.shuffle(selected)
     rounds = max(map(len, selected), default=0)
     in_turn = [members[i] for i in range(rounds) for members in selected if i < len(members)]
-    return in_turn[:most]
+    return in_turn[:limit]

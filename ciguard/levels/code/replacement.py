@@ -197,11 +197,11 @@ def _accepts(parameter: Parameter, text: str) -> bool:
     return value is None or not parameter.evidence or admits(parameter.constraint, value)
 
 
-def needed(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str] | None:
+def needed(api: Api, arguments: dict[str, str], rng: random.Random) -> dict[str, str] | None:
     """Draw the missing required arguments of an API; None if one is no literal."""
     drawn = {}
     for parameter in api.parameters:
-        if parameter.name in given or parameter.kind in VARIADIC:
+        if parameter.name in arguments or parameter.kind in VARIADIC:
             continue
         if not parameter.required and not _should_be_given(parameter, api):
             continue
@@ -227,11 +227,11 @@ def _should_be_given(parameter: Parameter, api: Api) -> bool:
     return parameter.name in INPUT_SIZES and type(number) is int and number > 1
 
 
-def one_more(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str]:
+def one_more(api: Api, arguments: dict[str, str], rng: random.Random) -> dict[str, str]:
     """Draw one of the optional arguments that a call lacks; empty if it lacks none."""
-    missing = [p for p in api.parameters if p.name not in given and is_varied(p)]
+    missing = [p for p in api.parameters if p.name not in arguments and is_varied(p)]
     parameter = rng.choice(missing) if missing else None
-    text = parameter and another(parameter, api.record, given, rng)
+    text = parameter and another(parameter, api.record, arguments, rng)
     return {parameter.name: text} if parameter and text else {}
 
 

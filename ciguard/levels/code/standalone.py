@@ -43,8 +43,8 @@ def standalone_call(block: Block, place: int, source: str) -> LibraryCall | None
         source: the text of the seed program, whose constants the call may use.
 
     Returns:
-        None if the call makes no layer, or the layer is not called with exactly the block's
-        input, or an argument is neither a literal nor an expression of constants.
+        None if the call makes no layer or the layer is not called with exactly the block's
+        input. None, too, if an argument is neither a literal nor an expression of constants.
     """
     takes_block_input = place == 0 and block.follows[:1] == (INPUT,) and not block.adapter
     if not takes_block_input or not block.calls or not block.calls[place].makes_layer:

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 class Tree:
     """One tree at a time: when it is fully grown, the next one of the same seed starts."""
 
-    def __init__(self, name: str, *, depth: int, most: int) -> None:
+    def __init__(self, name: str, *, depth: int, breadth: int) -> None:
         """Create a tree.
 
         Args:
             name: the unique name, which seeds the randomness.
             depth: the number of blocks of the seed program.
-            most: the maximum number of nodes of a generation that have children.
+            breadth: the maximum number of nodes of a generation that have children.
         """
         self._name = name
         self._full_depth = depth
-        self._most = most
+        self._breadth = breadth
         self._root: Node | None = None
         self._frontier: deque[Node] = deque()
         """Nodes of this depth that are not expanded yet; the first is next."""
@@ -107,7 +107,7 @@ class Tree:
         candidates = [node for node in candidates if self._can_grow(node)]
         self._children = []
         rng = random.Random(f"{self._name} {self.round} {self.serial}")  # noqa: S311 - repeatable
-        self._frontier.extend(pruned(candidates, rng, most=self._most))
+        self._frontier.extend(pruned(candidates, rng, limit=self._breadth))
         if not self._frontier and self._root is not None:
             self.round += 1
             self._frontier.append(self._root)

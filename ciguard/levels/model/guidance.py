@@ -136,8 +136,8 @@ class RuleChoice(Protocol):
 class MetropolisHastings:
     """Ranks rules by success and draws the next one relative to the current one.
 
-    A rule b, proposed uniformly, is accepted with min(1, (1 - p)^(k_b - k_a)), where k are ranks
-    and p = 1 / number of rules (formula 8, and LEMON's released material for p).
+    A rule b, proposed uniformly, is accepted with probability min(1, (1 - p)^(k_b - k_a)). Here k
+    are ranks and p = 1 / number of rules (formula 8, and LEMON's released material for p).
     """
 
     def __init__(self, rules: Sequence[RuleName] = tuple(RuleName)) -> None:

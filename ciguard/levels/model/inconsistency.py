@@ -42,12 +42,12 @@ def deviations(outputs: Floats, truth: Floats) -> Floats:
     return np.asarray(distances.mean(axis=1), dtype=np.float64)
 
 
-def d_mad(truth: Floats, one: Floats, other: Floats) -> Floats:
+def d_mad(truth: Floats, outputs: Floats, other: Floats) -> Floats:
     """Return D_MAD of formula 2: |δ(O_j, G) - δ(O_k, G)| / (δ(O_j, G) + δ(O_k, G)).
 
     Args:
         truth: G, the expected outputs, shape (n, …).
-        one: outputs of a target, same shape.
+        outputs: outputs of a target, same shape.
         other: outputs of another target, same shape.
 
     Returns:
@@ -58,7 +58,7 @@ def d_mad(truth: Floats, one: Floats, other: Floats) -> Floats:
         ValueError: if the shapes differ.
     """
     with np.errstate(all="ignore"):
-        left, right = deviations(one, truth), deviations(other, truth)
+        left, right = deviations(outputs, truth), deviations(other, truth)
         total = left + right
         share = np.abs(left - right) / total
     return np.where(np.isfinite(share), share, 0.0)
@@ -73,21 +73,21 @@ def accumulated(truth: Floats, outputs: Sequence[Floats]) -> float:
     return float(sum(d_mad(truth, a, b).sum() for a, b in combinations(outputs, 2)))
 
 
-def layer_deviation(one: Floats, other: Floats) -> float:
+def layer_deviation(output: Floats, other: Floats) -> float:
     """Return Δ of a layer: mean |difference| of its outputs on two targets; may be `inf`.
 
     Raises:
         ValueError: if the shapes differ.
     """
-    if one.shape != other.shape:
-        msg = f"a layer's outputs have the shapes {one.shape} and {other.shape}"
+    if output.shape != other.shape:
+        msg = f"a layer's outputs have the shapes {output.shape} and {other.shape}"
         raise ValueError(msg)
-    if not one.size:
+    if not output.size:
         return 0.0
     with np.errstate(all="ignore"):
         # The same infinity, or NaN on both, is no difference.
-        same = (one == other) | (np.isnan(one) & np.isnan(other))
-        mean = float(np.where(same, 0.0, np.abs(one - other)).mean())
+        same = (output == other) | (np.isnan(output) & np.isnan(other))
+        mean = float(np.where(same, 0.0, np.abs(output - other)).mean())
     return mean if np.isfinite(mean) else float("inf")
 
 

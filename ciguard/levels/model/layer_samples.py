@@ -55,17 +55,17 @@ def layer_samples(output: Output) -> dict[str, LayerSample]:
     return samples
 
 
-def deviation(one: LayerSample, other: LayerSample) -> float:
+def deviation(sample: LayerSample, other: LayerSample) -> float:
     """Return Δ of a layer between two targets: the mean absolute difference (LEMON, formula 4).
 
     It is infinite if NaN or infinities are at different positions, or types or shapes differ, as
     later layers may hide that by rounding.
     """
-    if one.form != other.form:
+    if sample.form != other.form:
         return float("inf")
-    if one.elements.shape != other.elements.shape or one.special != other.special:
+    if sample.elements.shape != other.elements.shape or sample.special != other.special:
         return float("inf")
-    return layer_deviation(one.elements, other.elements)
+    return layer_deviation(sample.elements, other.elements)
 
 
 def part(output: Output, key: str) -> Output | None:

@@ -111,8 +111,8 @@ class LayerKind:
 
     def fits(self, shapes: Shapes) -> bool:
         """Return whether the layer accepts inputs of these shapes, by number, rank and channels."""
-        fewest, most = self.inputs
-        return fewest <= len(shapes) <= most and all(
+        min_inputs, max_inputs = self.inputs
+        return min_inputs <= len(shapes) <= max_inputs and all(
             len(shape) in self.ranks and (not self.channels or shape[-1] in self.channels)
             for shape in shapes
         )

@@ -269,11 +269,10 @@ def _model(case: ModelCase) -> str:
     for node in case.graph.nodes:
         if node.layer == INPUT:
             continue
-        given = ", ".join(names[source] for source in node.inputs)
+        joined = ", ".join(names[source] for source in node.inputs)
+        arguments = f"[{joined}]" if node.as_list else joined
         layer = f"layers[{node.shares or node.name!a}]"
-        lines.append(
-            f"    {names[node.name]} = call({layer}, {f'[{given}]' if node.as_list else given})"
-        )
+        lines.append(f"    {names[node.name]} = call({layer}, {arguments})")
     outputs = ", ".join(names[name] for name in case.graph.outputs)
     return "\n".join(["", *lines, f"    return [{outputs}]", "", ""])
 

@@ -77,8 +77,8 @@ def seed_sources(config: Config) -> tuple[SeedSource, ...]:
     width, keep = config[WIDTH] / 100, cache_folder() / "models"
     if any(name.startswith(_PRETRAINED_PREFIX) for name in names):
         keep.mkdir(parents=True, exist_ok=True)  # workers may write only to existing folders
-    here = Path.cwd()
-    return tuple(parse_source(name, width=width, base=here, keep=keep) for name in names)
+    working_folder = Path.cwd()
+    return tuple(parse_source(name, width=width, base=working_folder, keep=keep) for name in names)
 
 
 def _matches(text: str) -> list[str]:

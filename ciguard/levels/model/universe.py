@@ -45,9 +45,9 @@ class Size:
     weights: int = 0
     """Number of weights, approximately."""
 
-    def fits(self, most: Size) -> bool:
+    def fits(self, limit: Size) -> bool:
         """Return whether the size is within a limit."""
-        return self.activations <= most.activations and self.weights <= most.weights
+        return self.activations <= limit.activations and self.weights <= limit.weights
 
     def __add__(self, other: Size) -> Size:
         return Size(self.activations + other.activations, self.weights + other.weights)
@@ -102,9 +102,9 @@ class Universe:
         """Return the universe of the library with these records; without records, all layers."""
         return cls(LayerArguments(records))
 
-    def within(self, most: Size) -> Universe:
+    def within(self, limit: Size) -> Universe:
         """Return the same universe with a size limit."""
-        return replace(self, most=most)
+        return replace(self, most=limit)
 
     def without(self, layers: Iterable[str]) -> Universe:
         """Return the same universe without some layers, by their public names."""
@@ -190,8 +190,8 @@ class Universe:
             if kind is None:
                 continue
             shapes = tuple(nodes[name].shape for name in node.inputs)
-            fewest, most = kind.inputs
-            if not fewest <= len(shapes) <= most:
+            min_inputs, max_inputs = kind.inputs
+            if not min_inputs <= len(shapes) <= max_inputs:
                 return False
             if kind.shape(dict(node.config), shapes) != node.shape:
                 return False

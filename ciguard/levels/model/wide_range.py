@@ -1,7 +1,7 @@
 """Runs of a layer on numbers far from zero, which models with data in [0, 1] rarely produce.
 
-Only there does an exponential overflow that is not kept in range, or a square in half precision, or
-a maximum fail that starts at zero.
+Only there some defects show: an exponential that is not kept in range, a square in half precision,
+or a maximum that starts at zero.
 """
 
 from __future__ import annotations

@@ -154,8 +154,8 @@ def _compare_arrays(
 def _may_overflow(dtype: str, inputs: InputPrecision) -> bool:
     if dtype not in dtypes.INTEGERS:
         return False
-    least, greatest = dtypes.integer_range(dtype)
-    return not (least <= inputs.low and inputs.high <= greatest)
+    lowest, highest = dtypes.integer_range(dtype)
+    return not (lowest <= inputs.low and inputs.high <= highest)
 
 
 def _compare_digests(

@@ -1,7 +1,7 @@
 """Whether rounding alone explains a difference: measured on a call with perturbed inputs.
 
-A call that amplifies the rounding of its inputs, such as the inverse of a nearly singular matrix,
-differs between two targets that are both right. Its results for inputs that were changed by one
+A call may amplify the rounding of its inputs, such as the inverse of a nearly singular matrix.
+Then two targets differ that are both right. Its results for inputs that were changed by one
 rounding show how much it amplifies, whatever the call is.
 
 In the same way, a relation of smooth functions that fails at one point and holds beside it has met
@@ -78,8 +78,8 @@ def _needs_smoothness(case: Case) -> bool:
 def nudged(case: Case, seed: int) -> Case:
     """Return the call with every floating-point element perturbed slightly.
 
-    Each element moves by one rounding. Where a relation needs smooth functions, a tensor moves by a
-    hundredth of its range or more, each tensor by another fraction, so that equal elements become
+    Each element moves by one rounding. Where a relation needs smooth functions, a tensor moves by
+    at least a hundredth of its range, each one by another fraction. So equal elements become
     unequal. A call without tensors computes with its numbers, so they move; beside tensors, numbers
     are settings and stay.
     """
@@ -149,24 +149,24 @@ def moved_elements(value: ArrayValue | TensorValue, seed: int, *, of_zero: float
     return Explicit(tuple(np.where(np.isfinite(perturbed), perturbed, original).tolist()))
 
 
-def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool:
+def is_rounding(finding: Finding, reruns: Mapping[str, Sequence[Outcome]]) -> bool:
     """Return whether rounding, or a kink, explains a finding.
 
     Args:
         finding: a finding of a difference in values, with its outcomes.
-        seen: outcomes by target of calls with nearly the same results: repetitions, and calls
+        reruns: outcomes by target of calls with nearly the same results: repetitions, and calls
             with perturbed inputs.
     """
     inputs = inputs_in(finding.case)
     if _needs_smoothness(finding.case):
         return any(
-            not _breaks(outcome, finding, inputs) for n in finding.targets for outcome in seen[n]
+            not _breaks(outcome, finding, inputs) for n in finding.targets for outcome in reruns[n]
         )
     condition = max(
         (
             _condition(finding.outcomes[name], other, inputs)
             for name in judged(finding.case).witnesses(finding)
-            for other in seen.get(name, ())
+            for other in reruns.get(name, ())
         ),
         default=1.0,
     )

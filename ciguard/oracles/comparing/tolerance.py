@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MAX_ROUNDINGS = 64.0
-"""Allowed error of one element, in units of epsilon. It covers several elementary functions of a
-few units each in a row, and the factor that makes √n a bound for every element of thousands of
-calls."""
+"""Allowed error of one element, in units of epsilon. It covers a sequence of several elementary
+functions of a few units each. It also covers the factor that makes √n a bound for every element of
+thousands of calls."""
 _MAX_RTOL = 0.05
 """Largest relative tolerance, for types with few digits; a larger difference is wrong in any
 type."""

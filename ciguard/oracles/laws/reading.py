@@ -139,7 +139,7 @@ def _demands_of_documentation(
     """Yield the requirements of the documented type and of each sentence."""
     typed = _TENSOR_TYPE.fullmatch(parameter.doc_type)
     if typed and all(name in _EXACT_TYPES for name in typed.groups() if name):
-        names = [name for given in typed.groups() if given for name in _EXACT_TYPES[given]]
+        names = [dtype for name in typed.groups() if name for dtype in _EXACT_TYPES[name]]
         yield (
             ClueSource.DOC_TYPE,
             Dtype(tuple(names)),
@@ -171,9 +171,9 @@ def _is_contradicted(parameter: ParameterRecord, demand: Requirement, sentence: 
             is_text = isinstance(default, str) and default[:1] in {"'", '"'}
             has_other_default = is_text and bool(breach(LiteralValue(str(default)[1:-1]), demand))
             return bool(quoted) or has_other_default
-        case Tensor(ndim=(least, most)):
+        case Tensor(ndim=(min_rank, max_rank)):
             mentioned_ranks = map(int, _ANY_RANK.findall(parameter.doc))
-            return not all(least <= rank <= most for rank in mentioned_ranks)
+            return not all(min_rank <= rank <= max_rank for rank in mentioned_ranks)
         case _:
             return False
 

@@ -73,9 +73,9 @@ def _values_for(value: Value | None, requirement: Requirement) -> Iterator[Value
                 yield from _with_number(value, number)
         case OneOf(values), LiteralValue():
             yield from values
-        case Tensor(ndim=(least, most)), TensorValue() | ArrayValue():
-            last = least + 2 if most == UNLIMITED else most
-            for rank in range(least, last + 1):
+        case Tensor(ndim=(min_rank, max_rank)), TensorValue() | ArrayValue():
+            last_rank = min_rank + 2 if max_rank == UNLIMITED else max_rank
+            for rank in range(min_rank, last_rank + 1):
                 yield replace(value, shape=(2,) * rank, fill=Constant(1))
         case Dtype(names), TensorValue():
             yield from (replace(value, dtype=name, fill=Constant(1)) for name in names)

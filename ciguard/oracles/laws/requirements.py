@@ -57,9 +57,9 @@ def choice(texts: Iterable[str]) -> OneOf:
     return OneOf(tuple(map(LiteralValue, texts)))
 
 
-def ranks(least: int, most: int = UNLIMITED) -> Tensor:
+def ranks(min_rank: int, max_rank: int = UNLIMITED) -> Tensor:
     """Return the requirement that a tensor's rank is between two numbers."""
-    return Tensor(dtypes=dtypes.EVERY, ndim=(least, most))
+    return Tensor(dtypes=dtypes.EVERY, ndim=(min_rank, max_rank))
 
 
 def requirement_in_words(requirement: Requirement) -> str:
@@ -70,11 +70,13 @@ def requirement_in_words(requirement: Requirement) -> str:
         case OneOf(values):
             texts = (repr(value.value) for value in values if isinstance(value, LiteralValue))
             return f"one of {_listed(texts)}"
-        case Tensor(ndim=(least, most)):
-            if most == UNLIMITED:
-                return f"of {least} or more dimensions"
+        case Tensor(ndim=(min_rank, max_rank)):
+            if max_rank == UNLIMITED:
+                return f"of {min_rank} or more dimensions"
             return (
-                f"of {least} to {most} dimensions" if least < most else f"of {_dimensions(least)}"
+                f"of {min_rank} to {max_rank} dimensions"
+                if min_rank < max_rank
+                else f"of {_dimensions(min_rank)}"
             )
         case Dtype(names):
             return f"of type {_listed(names)}"
@@ -97,8 +99,8 @@ def _dimensions(rank: int) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     all_names = list(names)
-    more = f" and {len(all_names) - _MAX_LISTED} more" if len(all_names) > _MAX_LISTED else ""
-    return ", ".join(all_names[:_MAX_LISTED]) + more
+    suffix = f" and {len(all_names) - _MAX_LISTED} more" if len(all_names) > _MAX_LISTED else ""
+    return ", ".join(all_names[:_MAX_LISTED]) + suffix
 
 
 def aspect_of(requirement: Requirement) -> str:
@@ -123,9 +125,9 @@ def breach(value: Value, requirement: Requirement) -> str:
             return _out_of_range(value, requirement)
         case OneOf(values), LiteralValue(str() as text):
             return "" if value in values or not text else repr(text)
-        case Tensor(ndim=(least, most)), TensorValue(shape=shape) | ArrayValue(shape=shape):
+        case Tensor(ndim=(min_rank, max_rank)), TensorValue(shape=shape) | ArrayValue(shape=shape):
             rank = len(shape)
-            return "" if least <= rank <= most else f"a tensor of {_dimensions(rank)}"
+            return "" if min_rank <= rank <= max_rank else f"a tensor of {_dimensions(rank)}"
         case Dtype(names), TensorValue(dtype):
             return "" if dtype in names else f"a tensor of type {dtype}"
         case Dtype(names), DtypeValue(name):
@@ -193,6 +195,6 @@ def _stored(element: float, dtype: str) -> float | None:
         return element
     if dtype not in dtypes.INTEGERS or is_infinite:
         return None
-    least, greatest = dtypes.integer_range(dtype)
+    lowest, highest = dtypes.integer_range(dtype)
     whole = int(element)
-    return whole if least <= whole <= greatest else None
+    return whole if lowest <= whole <= highest else None

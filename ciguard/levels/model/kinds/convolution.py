@@ -80,7 +80,7 @@ def _draw_transposed(rng: random.Random, place: LayerPlace) -> Config:
     if not place.keeps:
         # A kernel narrower than its strides leaves gaps, which not every backend supports.
         config |= {"strides": rng.randint(1, 2), "padding": rng.choice(("same", "valid"))}
-        return config | {"kernel_size": draw_size(rng, axes, least=2)}
+        return config | {"kernel_size": draw_size(rng, axes, min_width=2)}
     return config | {"kernel_size": draw_size(rng, axes)}
 
 

@@ -66,11 +66,16 @@ def _draw_dot(rng: random.Random, place: LayerPlace) -> Config | None:
 
 def _shape_dot(config: Config, shapes: Shapes) -> Shape | None:
     axes = config["axes"]
-    one, other = (axes, axes) if isinstance(axes, int) else axes
+    first_axis, second_axis = (axes, axes) if isinstance(axes, int) else axes
     first, second = shapes
-    if min(one, other) < 1 or first[one - 1] != second[other - 1]:
+    if min(first_axis, second_axis) < 1 or first[first_axis - 1] != second[second_axis - 1]:
         return None
-    left = first[: one - 1] + first[one:] + second[: other - 1] + second[other:]
+    left = (
+        first[: first_axis - 1]
+        + first[first_axis:]
+        + second[: second_axis - 1]
+        + second[second_axis:]
+    )
     return left or (1,)
 
 

@@ -17,7 +17,7 @@ _MAX_WIDTH = 3
 
 def _draw(rng: random.Random, place: LayerPlace) -> Config:
     axes = len(place.shapes[0]) - 1
-    config: Config = {"pool_size": draw_size(rng, axes, most=_MAX_WIDTH)}
+    config: Config = {"pool_size": draw_size(rng, axes, max_width=_MAX_WIDTH)}
     if place.keeps:
         return config | {"strides": 1, "padding": "same"}
     if rng.random() < 0.5:  # noqa: PLR2004 - as likely as the default

@@ -141,7 +141,7 @@ def _draw_images(rng: random.Random, place: LayerPlace) -> Config:
     padding = "same" if place.keeps else rng.choice(("same", "valid"))
     return {
         "filters": filters,
-        "kernel_size": draw_size(rng, axes, most=3),
+        "kernel_size": draw_size(rng, axes, max_width=3),
         "padding": padding,
         **_draw_return_sequences(rng, place),
     }

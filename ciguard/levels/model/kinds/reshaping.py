@@ -99,8 +99,8 @@ def edges(argument: Json, axes: int) -> tuple[tuple[int, int], ...]:
     return tuple((n, n) if isinstance(n, int) else (int(n[0]), int(n[1])) for n in argument)
 
 
-def _draw_edges(rng: random.Random, most: Iterable[int]) -> Json:
-    pairs = [[rng.randint(0, limit), rng.randint(0, limit)] for limit in most]
+def _draw_edges(rng: random.Random, limits: Iterable[int]) -> Json:
+    pairs = [[rng.randint(0, limit), rng.randint(0, limit)] for limit in limits]
     return pairs[0] if len(pairs) == 1 else pairs
 
 

@@ -30,11 +30,13 @@ def per_axis(argument: Json, axes: int) -> tuple[int, ...]:
     return (int(argument),) * axes if isinstance(argument, int) else tuple(map(int, argument))
 
 
-def draw_size(rng: random.Random, axes: int, *, least: int = 1, most: int = MAX_KERNEL) -> Json:
+def draw_size(
+    rng: random.Random, axes: int, *, min_width: int = 1, max_width: int = MAX_KERNEL
+) -> Json:
     """Draw the size of a window as one number, or one per axis."""
     if rng.random() < 0.5:  # noqa: PLR2004 - even odds
-        return rng.randint(least, most)
-    return [rng.randint(least, most) for _ in range(axes)]
+        return rng.randint(min_width, max_width)
+    return [rng.randint(min_width, max_width) for _ in range(axes)]
 
 
 def window_positions(

@@ -161,11 +161,11 @@ def _further_inputs(
 ) -> tuple[str, ...]:
     """Draw the further inputs of a layer that takes several.
 
-    Candidates are the start of a branch around new layers, tensors from before the edge's target
-    that no protected layer computes, and the same tensor again.
+    Candidates are the start of a branch around new layers, and the same tensor again. Others are
+    tensors from before the edge's target that no protected layer computes.
     """
-    fewest, most = kind.inputs
-    count = _input_count(chain.rng, fewest, most) - 1
+    minimum, maximum = kind.inputs
+    count = _input_count(chain.rng, minimum, maximum) - 1
     if not count:
         return ()
     fork = chain.end
@@ -200,9 +200,9 @@ def _similar_tensors(chain: Chain, graph: LayerGraph, edge: Edge) -> list[str]:
     ]
 
 
-def _input_count(rng: random.Random, fewest: int, most: int) -> int:
+def _input_count(rng: random.Random, minimum: int, maximum: int) -> int:
     """Draw the number of inputs of a layer: the minimum or one more."""
-    return rng.randint(fewest, min(most, fewest + 1))
+    return rng.randint(minimum, min(maximum, minimum + 1))
 
 
 def _extend_by_layer(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:

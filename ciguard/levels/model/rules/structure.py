@@ -44,8 +44,8 @@ def remove(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMu
     return None
 
 
-def _has_same_form(one: LayerNode, other: LayerNode) -> bool:
-    return (one.shape, one.dtype) == (other.shape, other.dtype)
+def _has_same_form(node: LayerNode, other: LayerNode) -> bool:
+    return (node.shape, node.dtype) == (other.shape, other.dtype)
 
 
 def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
@@ -61,12 +61,12 @@ def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMu
     groups = [group for group in places.values() if len(group) > 1]
     pairs = [len(group) * (len(group) - 1) for group in groups]
     for _ in range(_MAX_ATTEMPTS if groups else 0):
-        one, other = rng.sample(rng.choices(groups, pairs)[0], 2)
+        first, second = rng.sample(rng.choices(groups, pairs)[0], 2)
         mutant = None
-        if _behaviour(one) != _behaviour(other):
-            mutant = ordered(_switched(graph, one, other), graph)
+        if _behaviour(first) != _behaviour(second):
+            mutant = ordered(_switched(graph, first, second), graph)
         if mutant is not None:
-            return ModelMutation(mutant, f"{one.name}, {other.name}")
+            return ModelMutation(mutant, f"{first.name}, {second.name}")
     return None
 
 
@@ -79,9 +79,9 @@ def _behaviour(node: LayerNode) -> tuple[object, ...]:
     return (node.layer, dict(node.config), node.shares or node.name, node.weights)
 
 
-def _switched(graph: LayerGraph, one: LayerNode, other: LayerNode) -> list[LayerNode]:
-    inputs = {one.name: other.inputs, other.name: one.inputs}
-    renamed = {one.name: other.name, other.name: one.name}
+def _switched(graph: LayerGraph, first: LayerNode, second: LayerNode) -> list[LayerNode]:
+    inputs = {first.name: second.inputs, second.name: first.inputs}
+    renamed = {first.name: second.name, second.name: first.name}
     return [
         replace(
             node,
