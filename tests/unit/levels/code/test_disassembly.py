@@ -41,7 +41,7 @@ def apis(block: Block) -> list[str]:
 
 
 @pytest.mark.parametrize("key", PROGRAMS)
-def test_programs_of_every_style_are_cut_into_blocks(key: tuple[str, str]) -> None:
+def test_programs_of_every_style_are_split_into_blocks(key: tuple[str, str]) -> None:
     library, _ = key
 
     blocks = disassemble(PROGRAMS[key], library).blocks
@@ -65,7 +65,7 @@ def test_a_statement_is_one_block_with_all_its_calls() -> None:
     assert [call.makes_layer for call in first.calls] == [True, True, False]
 
 
-def test_branches_that_are_joined_are_one_block() -> None:
+def test_merged_branches_are_one_block() -> None:
     _, residual, activation, joined, *_ = disassemble(PROGRAMS["torch", "branches"], "torch").blocks
 
     assert apis(residual) == ["Conv2d", "BatchNorm2d", "Conv2d", "BatchNorm2d"]
@@ -75,7 +75,7 @@ def test_branches_that_are_joined_are_one_block() -> None:
     assert joined.follows == (-1, -1, 1, None)
 
 
-def test_a_class_of_the_program_shows_what_it_is_made_of() -> None:
+def test_a_class_of_the_program_contributes_its_library_calls() -> None:
     _, block, *_ = disassemble(PROGRAMS["torch", "own classes"], "torch").blocks
 
     assert apis(block) == ["Conv2d", "BatchNorm2d", "ReLU"]
@@ -136,7 +136,9 @@ def test_the_output_layer_stays_in_the_template() -> None:
         ("torch", "model = = 1", "line 9: invalid syntax"),
     ],
 )
-def test_what_cannot_be_taken_apart_is_refused(library: str, model: str, why: str) -> None:
+def test_a_program_that_cannot_be_disassembled_is_an_error(
+    library: str, model: str, why: str
+) -> None:
     with pytest.raises(DisassemblyError) as caught:
         disassemble(program(library, model), library, name="mine.py")
 
@@ -144,7 +146,7 @@ def test_what_cannot_be_taken_apart_is_refused(library: str, model: str, why: st
     assert why in str(caught.value)
 
 
-def test_what_may_leave_early_stays_in_the_template() -> None:
+def test_statements_with_an_early_return_stay_in_the_template() -> None:
     model = """
 class Net(nn.Module):
     def __init__(self):

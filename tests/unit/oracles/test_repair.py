@@ -33,7 +33,7 @@ def call(*arguments: Value, **keywords: Value) -> ApiCall:
     )
 
 
-def test_a_tensor_that_has_to_be_positive_is_read_as_that() -> None:
+def test_a_positive_tensor_is_a_range_requirement() -> None:
     negative = TensorValue("float32", (), Constant(-1.0))
 
     ((law, value),) = broken_laws(call(negative), laws(clip_norm=NORM))
@@ -55,20 +55,20 @@ def test_a_tensor_that_has_to_be_positive_is_read_as_that() -> None:
         ("Must be float32 or float64.", DtypeValue("int8")),
     ],
 )
-def test_an_argument_is_replaced_by_one_that_is_allowed(doc: str, value: Value) -> None:
+def test_a_violating_argument_is_replaced_by_a_conforming_one(doc: str, value: Value) -> None:
     written = laws(x=doc)
     assert broken_laws(call(value), written)
 
     for broken in (call(value), call(x=value)):
-        found = mended(broken, written)
+        repaired = mended(broken, written)
 
-        assert found
-        assert not any(broken_laws(other, written) for other in found)
-        assert all(len(other.values) == 1 for other in found)
+        assert repaired
+        assert not any(broken_laws(other, written) for other in repaired)
+        assert all(len(other.values) == 1 for other in repaired)
 
 
 @given(st.integers(), st.integers(), st.booleans())
-def test_what_breaks_nothing_stays_and_several_breaches_go_at_once(
+def test_conforming_arguments_stay_and_all_violations_are_repaired_together(
     low: int,
     high: int,
     by_name: bool,  # noqa: FBT001 - drawn
@@ -77,10 +77,10 @@ def test_what_breaks_nothing_stays_and_several_breaches_go_at_once(
     values = {"low": LiteralValue(low), "high": LiteralValue(high)}
     case = call(**values) if by_name else call(*values.values())
 
-    found = mended(case, written)
+    repaired = mended(case, written)
 
     is_broken = low < 0 or high > 10
-    assert bool(found) is is_broken
-    assert not any(broken_laws(other, written) for other in found)
+    assert bool(repaired) is is_broken
+    assert not any(broken_laws(other, written) for other in repaired)
     if low >= 0:
-        assert all(LiteralValue(low) in other.values for other in found)
+        assert all(LiteralValue(low) in other.values for other in repaired)

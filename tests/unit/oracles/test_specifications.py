@@ -74,7 +74,7 @@ def demands(parameter: ParameterRecord) -> list[Requirement]:
         ("Must be one of the following types: half, int32", Dtype(("float16", "int32"))),
     ],
 )
-def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Requirement) -> None:
+def test_a_plain_sentence_states_a_requirement(sentence: str, demand: Requirement) -> None:
     assert demand in requirements_in(sentence, "width")
 
 
@@ -98,11 +98,11 @@ def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Requiremen
         "Values between 0 and 1 result in interpolation",
     ],
 )
-def test_a_sentence_that_leaves_another_reading_demands_nothing(sentence: str) -> None:
+def test_an_ambiguous_sentence_states_no_requirement(sentence: str) -> None:
     assert requirements_in(sentence, "width") == []
 
 
-def test_a_description_is_cut_into_sentences_without_markup() -> None:
+def test_a_description_is_split_into_sentences_without_markup() -> None:
     text = "Size of :attr:`x`, e.g. 2. Must be\n``>= 0``; see below.\n\nDefault: 1.5."
 
     assert sentences(text) == ["Size of x, e.g. 2", "Must be >= 0", "see below", "Default: 1.5"]
@@ -119,11 +119,11 @@ def test_any_description_can_be_read(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["int32, ", "'a' | ", "a ", "1-D, ", "must be ", "(", "positive ", "float ", "[0, "]
 )
-def test_a_long_description_is_read_to_its_end(piece: str) -> None:
+def test_a_long_description_is_read_up_to_the_limit(piece: str) -> None:
     # A pattern that tries every way to cut it would not come back from here.
-    found = [one for s in sentences(piece * 20_000) for one in requirements_in(s, "x")]
+    requirements = [one for s in sentences(piece * 20_000) for one in requirements_in(s, "x")]
 
-    assert {aspect_of(one) for one in found} <= ASPECTS
+    assert {aspect_of(one) for one in requirements} <= ASPECTS
 
 
 def test_the_operator_definition_comes_before_the_documentation() -> None:
@@ -139,7 +139,7 @@ def test_the_operator_definition_comes_before_the_documentation() -> None:
     ]
 
 
-def test_the_enumeration_of_a_type_hint_is_a_law_unless_any_string_goes() -> None:
+def test_the_enumeration_of_a_type_hint_is_a_specification_unless_any_string_is_allowed() -> None:
     strict = ParameterRecord(name="how", annotation="Literal['sum', 'mean'] | None")
     loose = ParameterRecord(name="how", annotation="str | Literal['sum', 'mean']")
 
@@ -147,7 +147,7 @@ def test_the_enumeration_of_a_type_hint_is_a_law_unless_any_string_goes() -> Non
     assert demands(loose) == []
 
 
-def test_a_law_quotes_its_sentence_and_knows_the_place_of_the_parameter() -> None:
+def test_a_specification_has_its_sentence_and_the_position_of_the_parameter() -> None:
     first = ParameterRecord(name="x")
     second = ParameterRecord(name="p", doc="The share. Float in `[0, 1]`. Default: 0.5.")
     third = ParameterRecord(name="q", kind=ParameterKind.KEYWORD_ONLY, doc="Must be >= 1.")
@@ -172,11 +172,11 @@ def test_a_law_quotes_its_sentence_and_knows_the_place_of_the_parameter() -> Non
         ParameterRecord(name="n", doc_type="FloatTensor", doc="the input."),
     ],
 )
-def test_what_the_rest_of_a_description_contradicts_is_no_law(parameter: ParameterRecord) -> None:
+def test_a_contradicted_requirement_is_no_specification(parameter: ParameterRecord) -> None:
     assert demands(parameter) == []
 
 
-def test_a_default_within_the_law_leaves_it_standing() -> None:
+def test_a_conforming_default_does_not_contradict_a_specification() -> None:
     assert demands(ParameterRecord(name="n", default="3", doc="Must be >= 0.")) == [
         interval(low=0.0)
     ]
@@ -201,8 +201,10 @@ def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)
         (DtypeValue("bool"), Dtype(("int64",)), "the type bool"),
     ],
 )
-def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Requirement, said: str) -> None:
-    assert breach(value, demand) == said
+def test_a_non_conforming_value_violates_a_requirement(
+    value: Value, demand: Requirement, violation: str
+) -> None:
+    assert breach(value, demand) == violation
 
 
 @pytest.mark.parametrize(
@@ -252,7 +254,7 @@ OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Requirement]] = st.one_of(
 
 
 @given(OF_THE_SAME_KIND)
-def test_a_value_of_the_kind_of_a_demand_breaks_it_where_it_does_not_conform(
+def test_a_value_of_a_requirements_kind_violates_it_unless_it_conforms(
     pair: tuple[Value, Requirement],
 ) -> None:
     value, demand = pair
@@ -260,7 +262,7 @@ def test_a_value_of_the_kind_of_a_demand_breaks_it_where_it_does_not_conform(
     assert bool(breach(value, demand)) is not conforms(value, demand)
 
 
-def test_an_open_end_does_not_belong_to_an_interval() -> None:
+def test_an_excluded_end_violates_an_interval() -> None:
     half = interval(low=0.0, high=1.0, excludes_low=True)
 
     assert (in_range(0.0, half), in_range(1.0, half)) == (False, True)
@@ -279,7 +281,7 @@ def test_an_open_end_does_not_belong_to_an_interval() -> None:
         "2-D Tensor, or higher rank with batch",
     ],
 )
-def test_a_sentence_that_lets_in_more_than_its_rule_makes_no_law(words: str) -> None:
+def test_a_sentence_with_an_exception_is_no_specification(words: str) -> None:
     parameters = (ParameterRecord(name="x", doc=words),)
     described = ApiRecord(api="torch.fold", kind=CallKind.FUNCTION, parameters=parameters)
 
