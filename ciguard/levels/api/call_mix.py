@@ -22,18 +22,20 @@ class CallMix:
     """Shares of the kinds of calls; the remaining calls conform."""
 
     violating: float
+    """Share of calls with one argument that violates its constraint."""
     boundary: float
+    """Share of calls with one boundary value."""
     two_boundaries: float
     """Share of calls with two boundary values: many crashes need an unusual pair and a valid
     rest."""
     many_boundaries: float
-    """Share of calls where each argument is a boundary value with probability `bent`: unguided, but
-    well typed."""
+    """Share of calls where each argument is a boundary value with `mutation_probability`. Such
+    calls are unguided, but well typed."""
     special: float = 0.0
     """Share of calls with NaN or an infinity in one tensor, whose results are compared."""
     optional: float = 0.2
     """Probability that an optional parameter is given. DocTer's `optional_ratio`."""
-    bent: float = 0.4
+    mutation_probability: float = 0.4
     """Probability that an argument is mutated. DocTer's `mutation_p`."""
 
     def choose_mutation(self, pick: float) -> CallMutation:

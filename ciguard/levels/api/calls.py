@@ -105,7 +105,9 @@ class CallGenerator:
             return tuple(dict.fromkeys((first, _draw(rng, slots))))
         if mutation is CallMutation.MANY:
             others = [
-                s for s in slots if not s.share and s is not first and rng.random() < mix.bent
+                s
+                for s in slots
+                if not s.share and s is not first and rng.random() < mix.mutation_probability
             ]
             return (first, *others)
         return (first,)

@@ -97,7 +97,7 @@ class Boundary:
             for specification in specifications.get(parameter.name, ())
             for value in beyond(
                 parameter,
-                specification.demand,
+                specification.requirement,
                 bound.named.get(parameter.name, defaults[parameter.name]),
             )
         ]

@@ -53,7 +53,7 @@ class Law:
     parameter: str
     position: int | None
     """Index among the positional arguments; None if the parameter is keyword-only."""
-    demand: Requirement
+    requirement: Requirement
     source: ClueSource
     sentence: str
     """Sentence of the documentation, or line of the operator definition, that states it."""
@@ -61,12 +61,12 @@ class Law:
     @property
     def aspect(self) -> str:
         """The restricted property of the argument."""
-        return aspect_of(self.demand)
+        return aspect_of(self.requirement)
 
     @property
     def words(self) -> str:
         """The requirement, in words that follow `is`."""
-        return requirement_in_words(self.demand)
+        return requirement_in_words(self.requirement)
 
 
 def laws_of(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
@@ -79,11 +79,11 @@ def laws_of(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
     for index, parameter in enumerate(record.parameters):
         position = index if parameter.kind in _POSITIONAL_KINDS else None
         specifications: dict[str, Law] = {}
-        for source, demand, sentence in _stated_demands(record, parameter):
+        for source, requirement, sentence in _stated_requirements(record, parameter):
             specification = Law(
                 parameter=parameter.name,
                 position=position,
-                demand=demand,
+                requirement=requirement,
                 source=source,
                 sentence=sentence[:_MAX_QUOTE_LENGTH],
             )
@@ -93,21 +93,21 @@ def laws_of(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
     return specifications_by_parameter
 
 
-def _stated_demands(
+def _stated_requirements(
     record: ApiRecord, parameter: ParameterRecord
 ) -> Iterator[tuple[ClueSource, Requirement, str]]:
     """Yield the requirements of a parameter with their sources and sentences."""
     if record.source == "opdef":
-        yield from _demands_of_definition(parameter)
-    for source, demand, sentence in (
-        *_demands_of_annotation(parameter),
-        *_demands_of_documentation(parameter),
+        yield from _requirements_of_definition(parameter)
+    for source, requirement, sentence in (
+        *_requirements_of_annotation(parameter),
+        *_requirements_of_documentation(parameter),
     ):
-        if not _is_contradicted(parameter, demand, sentence):
-            yield source, demand, sentence
+        if not _is_contradicted(parameter, requirement, sentence):
+            yield source, requirement, sentence
 
 
-def _demands_of_definition(
+def _requirements_of_definition(
     parameter: ParameterRecord,
 ) -> Iterator[tuple[ClueSource, Requirement, str]]:
     """Yield the requirements of the operator definition."""
@@ -123,7 +123,7 @@ def _demands_of_definition(
         yield ClueSource.OPDEF, Dtype(parameter.dtypes), text
 
 
-def _demands_of_annotation(
+def _requirements_of_annotation(
     parameter: ParameterRecord,
 ) -> Iterator[tuple[ClueSource, Requirement, str]]:
     """Yield the enumeration of the signature, such as `Literal['mean', 'sum']`."""
@@ -133,7 +133,7 @@ def _demands_of_annotation(
         yield ClueSource.ANNOTATION, choice(strings), f"{parameter.name}: {parameter.annotation}"
 
 
-def _demands_of_documentation(
+def _requirements_of_documentation(
     parameter: ParameterRecord,
 ) -> Iterator[tuple[ClueSource, Requirement, str]]:
     """Yield the requirements of the documented type and of each sentence."""
@@ -146,15 +146,15 @@ def _demands_of_documentation(
             f"{parameter.name} ({parameter.doc_type})",
         )
     for sentence in sentences(parameter.doc):
-        for demand in requirements_in(sentence, parameter.name):
-            yield ClueSource.DOC_PHRASE, demand, sentence
+        for requirement in requirements_in(sentence, parameter.name):
+            yield ClueSource.DOC_PHRASE, requirement, sentence
 
 
-def _is_contradicted(parameter: ParameterRecord, demand: Requirement, sentence: str) -> bool:
+def _is_contradicted(parameter: ParameterRecord, requirement: Requirement, sentence: str) -> bool:
     """Return whether other statements about the parameter allow what the requirement forbids."""
-    if _WITHOUT_EFFECT.search(parameter.doc) or _has_exception(demand, sentence):
+    if _WITHOUT_EFFECT.search(parameter.doc) or _has_exception(requirement, sentence):
         return True
-    match demand:
+    match requirement:
         case Float():
             default = _number(parameter.default)
             rest = " ".join(other for other in sentences(parameter.doc) if other != sentence)
@@ -163,13 +163,15 @@ def _is_contradicted(parameter: ParameterRecord, demand: Requirement, sentence: 
                 mentioned.append(0.0)
             if default is not None:
                 mentioned.append(default)
-            return not all(in_range(number, demand) for number in mentioned)
+            return not all(in_range(number, requirement) for number in mentioned)
         case OneOf(values):
             texts = re.findall(r"['\"]([\w\-+ ]+)['\"]", parameter.doc)
             quoted = set(map(LiteralValue, texts)) - set(values)
             default = parameter.default
             is_text = isinstance(default, str) and default[:1] in {"'", '"'}
-            has_other_default = is_text and bool(breach(LiteralValue(str(default)[1:-1]), demand))
+            has_other_default = is_text and bool(
+                breach(LiteralValue(str(default)[1:-1]), requirement)
+            )
             return bool(quoted) or has_other_default
         case Tensor(ndim=(min_rank, max_rank)):
             mentioned_ranks = map(int, _ANY_RANK.findall(parameter.doc))
@@ -188,13 +190,13 @@ _EXCEPTION = re.compile(
 _ZERO = re.compile(r"\bzero\b (?:disables|means|is|turns|will)", re.IGNORECASE)
 
 
-def _has_exception(demand: Requirement, sentence: str) -> bool:
+def _has_exception(requirement: Requirement, sentence: str) -> bool:
     """Return whether the sentence itself allows more than the requirement read from it.
 
     Examples: `non-negative integer or -1`, `positive, or zero to disable it`, `2-D, or higher
     rank`.
     """
-    if not isinstance(demand, Float | Tensor):
+    if not isinstance(requirement, Float | Tensor):
         return False
     return bool(_EXCEPTION.search(_OR_EQUAL_PHRASE.sub("at least", sentence)))
 

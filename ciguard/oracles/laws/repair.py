@@ -60,8 +60,8 @@ def _replacements(case: ApiCall, parameter: str, specifications: Sequence[Law]) 
     ]
     original = argument_of(case, own_specifications[0])
     for specification in own_specifications if original is not None else ():
-        for value in _values_for(original, specification.demand):
-            if not any(breach(value, other.demand) for other in own_specifications):
+        for value in _values_for(original, specification.requirement):
+            if not any(breach(value, other.requirement) for other in own_specifications):
                 yield value
 
 

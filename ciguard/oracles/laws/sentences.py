@@ -89,7 +89,7 @@ def sentences(text: str) -> list[str]:
 def requirements_in(sentence: str, parameter: str) -> list[Requirement]:
     """Return the requirements that a sentence states of the parameter."""
     statement = _NEUTRAL_PHRASE.sub("", sentence)
-    return [demand for read in _READERS for demand in read(statement, parameter)]
+    return [requirement for read in _READERS for requirement in read(statement, parameter)]
 
 
 def is_hedged(sentence: str) -> bool:

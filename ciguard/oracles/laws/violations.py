@@ -36,7 +36,7 @@ def broken_laws(case: Case, specifications: Sequence[Law]) -> list[tuple[Law, st
 def _offending_value(specification: Law, case: Case) -> str:
     """Return the offending value in words; empty if the call keeps the specification."""
     value = argument_of(case, specification)
-    return "" if value is None else breach(value, specification.demand)
+    return "" if value is None else breach(value, specification.requirement)
 
 
 def argument_of(case: Case, specification: Law) -> Value | None:

@@ -1,3 +1,5 @@
+"""Batches and calls of level `api`."""
+
 from __future__ import annotations
 
 import math

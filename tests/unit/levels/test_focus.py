@@ -1,3 +1,5 @@
+"""Focus: the shares of batches of APIs in focus and of the others."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -121,10 +123,10 @@ def test_feedback_of_an_api_reaches_the_level_that_calls_it() -> None:
 
     batches = [level.cases(index) for index in range(20)]
     for batch in batches:
-        lesson = level.lesson(batch, [Passed(b"", 0.0) for _ in batch.cases])
-        assert lesson is not None
-        level.relearn(batch.api, lesson)
-        level.learn(batch.api, lesson)
+        feedback = level.lesson(batch, [Passed(b"", 0.0) for _ in batch.cases])
+        assert feedback is not None
+        level.relearn(batch.api, feedback)
+        level.learn(batch.api, feedback)
     learned = level.learned()
     again, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00?",))
     assert isinstance(again, LearningLevel)

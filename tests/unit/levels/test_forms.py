@@ -1,4 +1,4 @@
-"""Forms: the same tensor, kept another way."""
+"""Storage forms of tensors."""
 
 from __future__ import annotations
 

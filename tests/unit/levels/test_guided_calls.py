@@ -1,4 +1,4 @@
-"""Learning from outcomes, with a library in one function: it passes, refuses or dies."""
+"""Guided calls, with a stub library that passes, rejects or crashes."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def outcomes(
         batch = level.cases(index)
         calls = [*map(as_call, batch.cases)]
         results = [library(call) for call in calls]
-        lesson = level.lesson(batch, results)
-        if lesson is not None:
-            level.learn(batch.api, lesson)
+        feedback = level.lesson(batch, results)
+        if feedback is not None:
+            level.learn(batch.api, feedback)
         observed += list(zip(calls, results, strict=True))
     return observed
 
@@ -127,9 +127,9 @@ def test_experience_of_earlier_campaigns_is_used_from_the_first_call() -> None:
     first = ApiLevel([PICKY], 0)
     for index in range(30):
         batch = first.cases(index)
-        lesson = first.lesson(batch, [picky(as_call(case)) for case in batch.cases])
-        assert lesson is not None
-        first.learn(batch.api, lesson)
+        feedback = first.lesson(batch, [picky(as_call(case)) for case in batch.cases])
+        assert feedback is not None
+        first.learn(batch.api, feedback)
 
     second = ApiLevel([PICKY, SUM], 1)
     second.recall(first.learned())
@@ -143,9 +143,9 @@ def test_feedback_ends_after_the_maximum_number_of_calls() -> None:
     level = ApiLevel([PICKY], 0)
     batches = [level.cases(index) for index in range(31)]
 
-    lessons = [level.lesson(batch, [PASSED] * 16) for batch in batches]
+    pending = [level.lesson(batch, [PASSED] * 16) for batch in batches]
 
-    assert [lesson is not None for lesson in lessons] == [True] * 30 + [False]
+    assert [feedback is not None for feedback in pending] == [True] * 30 + [False]
 
 
 @settings(deadline=None)  # the first call of each API compiles it

@@ -1,4 +1,4 @@
-"""Which layers mutants are made of."""
+"""Selection of the layers that mutants may use."""
 
 from __future__ import annotations
 

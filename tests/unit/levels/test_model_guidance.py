@@ -1,4 +1,4 @@
-"""Roulette, Metropolis-Hastings and the formulas of LEMON, against the formulas."""
+"""Roulette, Metropolis-Hastings and inconsistency, compared with LEMON's formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches of mutants follow from seed, index and what was learned; lessons survive JSON."""
+"""Batches of mutants: they depend on seed, index and feedback, which survives JSON."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def run(
     batches = []
     for index in range(count):
         while waiting and ModelFeedback.from_json(waiting[0]).index <= index - lag:
-            lesson = waiting.pop(0)
+            feedback = waiting.pop(0)
             if through_json:
-                lesson = json.loads(json.dumps(lesson))
-            model_level.guide(lesson)
+                feedback = json.loads(json.dumps(feedback))
+            model_level.guide(feedback)
         batches.append(model_level.cases(index))
-        lesson_ = model_level.taught(index, batches[-1], outcomes_of(batches[-1]))
-        assert lesson_ is not None
-        waiting.append(lesson_)
+        feedback_ = model_level.taught(index, batches[-1], outcomes_of(batches[-1]))
+        assert feedback_ is not None
+        waiting.append(feedback_)
     return batches
 
 
@@ -131,9 +131,9 @@ def test_a_run_on_fewer_than_two_targets_gives_no_inconsistency() -> None:
     batch = model_level.cases(2)
     refused: list[Outcome] = [Rejected("ValueError", "no") for _ in batch.cases]
 
-    lesson = model_level.taught(2, batch, {**outcomes_of(batch), "two": refused})
+    feedback = model_level.taught(2, batch, {**outcomes_of(batch), "two": refused})
 
-    mutants = ModelFeedback.from_json(lesson).mutants
+    mutants = ModelFeedback.from_json(feedback).mutants
     assert {mutant.acc for mutant in mutants} == {None}
     assert {mutant.graph for mutant in mutants} == {None}
 
@@ -142,21 +142,21 @@ def test_a_run_on_fewer_than_two_targets_gives_no_inconsistency() -> None:
 def test_hanging_layers_are_excluded() -> None:
     model_level, lag = level(), 6
     seeds = {node.layer for model in MODELS for node in model.graph.nodes}
-    deadly = {kind.public for kind in KINDS[::4]} - seeds
+    crashing = {kind.public for kind in KINDS[::4]} - seeds
     met: Counter[str] = Counter()
-    lessons: dict[int, Json] = {}
+    pending: dict[int, Json] = {}
     for index in range(500):
-        if index - lag in lessons:
-            model_level.guide(lessons.pop(index - lag))
+        if index - lag in pending:
+            model_level.guide(pending.pop(index - lag))
         batch = model_level.cases(index)
-        found = [{n.layer for n in case.graph.nodes} & deadly for case in models_in(batch)]
+        found = [{n.layer for n in case.graph.nodes} & crashing for case in models_in(batch)]
         # What follows a hang in its batch is not run.
         count = next((index + 1 for index, hangs in enumerate(found) if hangs), len(found))
         met.update(layer for hangs in found[:count] for layer in hangs)
         outcomes: list[Outcome] = [Hung(60.0) if hangs else PASSED for hangs in found[:count]]
-        lesson = model_level.taught(index, batch, {"one": outcomes, "two": [PASSED] * count})
-        if lesson is not None:
-            lessons[index] = lesson
+        feedback = model_level.taught(index, batch, {"one": outcomes, "two": [PASSED] * count})
+        if feedback is not None:
+            pending[index] = feedback
 
     assert len(met) > 10
     assert max(met.values()) <= 2 + lag
@@ -170,9 +170,9 @@ def test_a_hanging_seed_model_is_no_longer_mutated() -> None:
         outcomes = outcomes_of(batch)
         if index == 0:
             outcomes = {"one": [Hung(60.0)], "two": [PASSED]}
-        lesson = model_level.taught(index, batch, outcomes)
-        assert lesson is not None
-        model_level.guide(lesson)
+        feedback = model_level.taught(index, batch, outcomes)
+        assert feedback is not None
+        model_level.guide(feedback)
 
     seeds = {case.origin.model for i in range(2, 40) for case in models_in(model_level.cases(i))}
     assert seeds == {model.name for model in MODELS[1:]}

@@ -1,4 +1,4 @@
-"""Every rule, on every graph, again and again: what comes out is a valid graph of the same kind."""
+"""Mutation rules, applied repeatedly to every graph: the results are valid graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains that were inserted before are inserted elsewhere, renamed and with fresh weights."""
+"""Repertoire: inserted chains are inserted elsewhere with new names and weights."""
 
 from __future__ import annotations
 

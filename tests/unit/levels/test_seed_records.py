@@ -1,4 +1,4 @@
-"""Seed models: how they are named, and how carefully a target's records are read."""
+"""Seed models: their specification, and the parsing of a target's records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equivalent calls of several libraries: what may differ, and who is blamed."""
+"""Differences between equivalent calls of several libraries."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def tensor(array: np.ndarray) -> Passed:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (passed(1.0, dtype="float32"), passed(1.00001, dtype="float64")),
         (passed(3, dtype="int64"), passed(3, dtype="int32")),
@@ -238,7 +238,7 @@ def test_different_exception_classes_of_backends_are_no_finding() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (passed(1.0), Rejected("ValueError", "no")),
         (passed(1, dtype="int64"), passed(1, dtype="int32")),

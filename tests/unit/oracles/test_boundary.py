@@ -1,3 +1,5 @@
+"""Boundary oracle: accepted arguments that the documentation forbids."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -24,7 +26,7 @@ X = TensorValue("float32", (2,), Constant(1))
 P = Law(
     parameter="p",
     position=1,
-    demand=interval(low=0.0, high=1.0),
+    requirement=interval(low=0.0, high=1.0),
     source=ClueSource.DOC_PHRASE,
     sentence="Float between 0 and 1",
 )
@@ -37,9 +39,9 @@ def bent(value: Value, *, focus: str = "p") -> ApiCall:
 
 
 def findings_of(
-    api_call: ApiCall, *laws: Law, outcomes: Mapping[str, Outcome] | None = None
+    api_call: ApiCall, *specifications: Law, outcomes: Mapping[str, Outcome] | None = None
 ) -> list[Finding]:
-    tested = replace(subject(names=(OLD, NEW)), laws={"p": laws or (P,)})
+    tested = replace(subject(names=(OLD, NEW)), laws={"p": specifications or (P,)})
     return [f for f in judge(api_call, outcomes or BOTH, tested) if f.oracle == "boundary"]
 
 
@@ -62,7 +64,7 @@ def test_a_keyword_argument_takes_precedence_over_the_position() -> None:
 
 
 @pytest.mark.parametrize(
-    "met",
+    "api_call",
     [
         bent(LiteralValue(0.5)),
         bent(LiteralValue(2.0), focus="x"),
@@ -88,7 +90,7 @@ def test_a_rejection_on_one_target_is_left_to_another_oracle(other: Outcome) -> 
 
 
 @pytest.mark.parametrize(
-    ("encoded", "says"),
+    ("encoded", "text"),
     [
         (passed().encoded, "returns an empty result"),
         (passed(1.0, float("nan")).encoded, "returns NaN or infinity"),
@@ -117,10 +119,12 @@ def test_nan_from_the_arguments_is_no_consequence() -> None:
 
 
 def test_a_superseded_argument_is_not_judged() -> None:
-    law = replace(P, parameter="reduction", position=None, demand=choice(("mean", "sum")))
+    specification = replace(
+        P, parameter="reduction", position=None, requirement=choice(("mean", "sum"))
+    )
     keywords = (("reduction", LiteralValue("median")), ("size_average", LiteralValue(value=True)))
     api_call = replace(case(X, intent=Intent.VIOLATING), keywords=keywords, focus="reduction")
-    tested = replace(subject(names=(OLD,)), laws={"reduction": (law,)})
+    tested = replace(subject(names=(OLD,)), laws={"reduction": (specification,)})
 
     judged = judge(api_call, {OLD: ORDINARY}, tested)
     without = judge(replace(api_call, keywords=keywords[:1]), {OLD: ORDINARY}, tested)

@@ -1,3 +1,5 @@
+"""Comparison of outputs."""
+
 from __future__ import annotations
 
 import math

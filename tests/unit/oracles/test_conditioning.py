@@ -1,4 +1,4 @@
-"""A call with inputs moved by one rounding tells what is rounding and what is a defect."""
+"""Perturbed inputs: they distinguish rounding from defects."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Documentation oracle."""
+
 from __future__ import annotations
 
 import pytest
@@ -39,7 +41,7 @@ def described(text: str, **changes: object) -> list[DocumentationFinding]:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "symbol"),
     [
         ("Same shape as `tags. Values for the summary.", "a backquote"),
         ("mapped to `[0, 1] in coordinates. The `y` too", "a backquote"),

@@ -1,4 +1,4 @@
-"""Equivalent calls: the shipped rows, and how a call of one library becomes that of another."""
+"""Equivalent calls: the shipped rows, and translation between libraries."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_an_api_in_no_row_has_no_equivalent_calls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "says"),
+    ("row", "text"),
     [
         ('torch = "torch.abs(x)"', "two libraries"),
         ('torch = "torch.abs(x)"\njax = "jax.numpy.abs"', "expected calls"),

@@ -1,4 +1,4 @@
-"""What findings hold against each other: expected, observed, the law, and where it stands."""
+"""Evidence of findings: expected, observed, invariant and source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFUSED = Rejected("ValueError", "p must be in [0, 1]")
 P = Law(
     parameter="p",
     position=1,
-    demand=interval(low=0.0, high=1.0),
+    requirement=interval(low=0.0, high=1.0),
     source=ClueSource.DOC_PHRASE,
     sentence="Float between 0 and 1",
 )
@@ -91,7 +91,7 @@ def test_the_message_of_a_hang_names_the_targets_that_return() -> None:
 
 
 @pytest.mark.parametrize(
-    "met",
+    "outcomes",
     [
         {OLD: passed(1.0), NEW: Hung(50.0)},
         {OLD: passed(1.0), NEW: Passed(b"null", 4.9)},

@@ -1,4 +1,4 @@
-"""What oracles ask of levels, and the oracles that levels bring."""
+"""The protocol of judged levels, and the oracles that levels register."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Metamorphic relations and their oracle."""
+
 from __future__ import annotations
 
 import base64

@@ -1,3 +1,5 @@
+"""The contract of oracles, and the oracles of single calls."""
+
 from __future__ import annotations
 
 import binascii
@@ -106,7 +108,7 @@ def test_the_same_input_gives_the_same_findings(
 
 @given(outcomes=any_outcomes)
 @pytest.mark.lengthy
-def test_a_finding_has_the_targets_that_ran_the_special_casewith_their_outcomes(
+def test_a_finding_has_the_targets_that_ran_the_case_with_their_outcomes(
     oracle: Oracle, outcomes: dict[str, Outcome]
 ) -> None:
     for finding in oracle.judge(case(), outcomes, subject()):
@@ -169,10 +171,12 @@ def test_an_internal_error_is_named_by_its_class_and_first_line() -> None:
 
 
 def test_an_out_of_memory_exception_is_no_finding_but_an_abort_is() -> None:
-    clean, dead = Exhausted(Resource.MEMORY), Exhausted(Resource.MEMORY, died=True)
+    clean, aborted = Exhausted(Resource.MEMORY), Exhausted(Resource.MEMORY, died=True)
 
     assert summaries({OLD: clean, NEW: clean}) == []
-    assert summaries({OLD: clean, NEW: dead}) == [("exhaustion", "memory", Severity.MEDIUM, (NEW,))]
+    assert summaries({OLD: clean, NEW: aborted}) == [
+        ("exhaustion", "memory", Severity.MEDIUM, (NEW,))
+    ]
 
 
 def test_exhaustion_by_a_large_request_has_low_severity() -> None:
@@ -558,7 +562,7 @@ def test_a_mode_is_compared_in_results_not_in_exceptions(
 
 
 @pytest.mark.parametrize(
-    ("said", "severity"),
+    ("message", "severity"),
     [
         ("Shape must be rank 1 for '{{node Reverse}} = Reverse[T=DT_INT8](x0, x1)'", Severity.LOW),
         ("no kernel for int8", Severity.MEDIUM),

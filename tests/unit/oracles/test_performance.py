@@ -1,3 +1,5 @@
+"""Performance oracle."""
+
 from __future__ import annotations
 
 import itertools

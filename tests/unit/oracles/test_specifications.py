@@ -1,3 +1,5 @@
+"""Specifications read from documentation, and their violations."""
+
 from __future__ import annotations
 
 import math
@@ -43,13 +45,13 @@ def record(*parameters: ParameterRecord, source: str = "signature") -> ApiRecord
     )
 
 
-def demands(parameter: ParameterRecord) -> list[Requirement]:
-    laws = laws_of(record(parameter)).get(parameter.name, ())
-    return [law.demand for law in laws]
+def requirements(parameter: ParameterRecord) -> list[Requirement]:
+    specifications = laws_of(record(parameter)).get(parameter.name, ())
+    return [specification.requirement for specification in specifications]
 
 
 @pytest.mark.parametrize(
-    ("sentence", "demand"),
+    ("sentence", "requirement"),
     [
         ("Must be non-negative", interval(low=0.0)),
         ("The value must be positive", interval(low=0.0, excludes_low=True)),
@@ -74,8 +76,8 @@ def demands(parameter: ParameterRecord) -> list[Requirement]:
         ("Must be one of the following types: half, int32", Dtype(("float16", "int32"))),
     ],
 )
-def test_a_plain_sentence_states_a_requirement(sentence: str, demand: Requirement) -> None:
-    assert demand in requirements_in(sentence, "width")
+def test_a_plain_sentence_states_a_requirement(sentence: str, requirement: Requirement) -> None:
+    assert requirement in requirements_in(sentence, "width")
 
 
 @pytest.mark.parametrize(
@@ -131,9 +133,11 @@ def test_the_operator_definition_comes_before_the_documentation() -> None:
         name="n", schema_type="int", minimum=2, allowed=("A", "B"), doc="Must be >= 5."
     )
 
-    laws = laws_of(record(parameter, source="opdef"))["n"]
+    specifications = laws_of(record(parameter, source="opdef"))["n"]
 
-    assert [(law.source, law.demand) for law in laws] == [
+    assert [
+        (specification.source, specification.requirement) for specification in specifications
+    ] == [
         (ClueSource.OPDEF, interval(low=2)),
         (ClueSource.OPDEF, choice(("A", "B"))),
     ]
@@ -143,8 +147,8 @@ def test_the_enumeration_of_a_type_hint_is_a_specification_unless_any_string_is_
     strict = ParameterRecord(name="how", annotation="Literal['sum', 'mean'] | None")
     loose = ParameterRecord(name="how", annotation="str | Literal['sum', 'mean']")
 
-    assert demands(strict) == [choice(("sum", "mean"))]
-    assert demands(loose) == []
+    assert requirements(strict) == [choice(("sum", "mean"))]
+    assert requirements(loose) == []
 
 
 def test_a_specification_has_its_sentence_and_the_position_of_the_parameter() -> None:
@@ -152,11 +156,14 @@ def test_a_specification_has_its_sentence_and_the_position_of_the_parameter() ->
     second = ParameterRecord(name="p", doc="The share. Float in `[0, 1]`. Default: 0.5.")
     third = ParameterRecord(name="q", kind=ParameterKind.KEYWORD_ONLY, doc="Must be >= 1.")
 
-    laws = laws_of(record(first, second, third))
+    specifications = laws_of(record(first, second, third))
 
-    assert (laws["p"][0].sentence, laws["p"][0].position) == ("Float in [0, 1]", 1)
-    assert laws["q"][0].position is None
-    assert "x" not in laws
+    assert (specifications["p"][0].sentence, specifications["p"][0].position) == (
+        "Float in [0, 1]",
+        1,
+    )
+    assert specifications["q"][0].position is None
+    assert "x" not in specifications
 
 
 @pytest.mark.parametrize(
@@ -173,11 +180,11 @@ def test_a_specification_has_its_sentence_and_the_position_of_the_parameter() ->
     ],
 )
 def test_a_contradicted_requirement_is_no_specification(parameter: ParameterRecord) -> None:
-    assert demands(parameter) == []
+    assert requirements(parameter) == []
 
 
 def test_a_conforming_default_does_not_contradict_a_specification() -> None:
-    assert demands(ParameterRecord(name="n", default="3", doc="Must be >= 0.")) == [
+    assert requirements(ParameterRecord(name="n", default="3", doc="Must be >= 0.")) == [
         interval(low=0.0)
     ]
 
@@ -187,7 +194,7 @@ def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)
 
 
 @pytest.mark.parametrize(
-    ("value", "demand", "said"),
+    ("value", "requirement", "violation"),
     [
         (LiteralValue(2), UNIT, "2"),
         (LiteralValue(math.inf), UNIT, "inf"),
@@ -202,13 +209,13 @@ def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)
     ],
 )
 def test_a_non_conforming_value_violates_a_requirement(
-    value: Value, demand: Requirement, violation: str
+    value: Value, requirement: Requirement, violation: str
 ) -> None:
-    assert breach(value, demand) == violation
+    assert breach(value, requirement) == violation
 
 
 @pytest.mark.parametrize(
-    ("value", "demand"),
+    ("value", "requirement"),
     [
         (LiteralValue(1), UNIT),
         (LiteralValue(True), interval(low=5.0)),  # noqa: FBT003 - a value, not a switch
@@ -230,9 +237,9 @@ def test_a_non_conforming_value_violates_a_requirement(
     ],
 )
 def test_conversions_and_what_cannot_be_known_break_nothing(
-    value: Value, demand: Requirement
+    value: Value, requirement: Requirement
 ) -> None:
-    assert breach(value, demand) == ""
+    assert breach(value, requirement) == ""
 
 
 TENSORS = st.builds(
@@ -257,9 +264,9 @@ OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Requirement]] = st.one_of(
 def test_a_value_of_a_requirements_kind_violates_it_unless_it_conforms(
     pair: tuple[Value, Requirement],
 ) -> None:
-    value, demand = pair
+    value, requirement = pair
 
-    assert bool(breach(value, demand)) is not conforms(value, demand)
+    assert bool(breach(value, requirement)) is not conforms(value, requirement)
 
 
 def test_an_excluded_end_violates_an_interval() -> None:

@@ -1,4 +1,4 @@
-"""The tolerance grows with whatever makes results inexact, and with nothing else."""
+"""Tolerances of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vote among targets."""
+"""Majority vote among targets."""
 
 from __future__ import annotations
 

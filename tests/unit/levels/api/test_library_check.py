@@ -1,4 +1,4 @@
-"""Scripts of differences between libraries: one is needed, the other's numbers are written."""
+"""Scripts of differences between libraries: they need one library and have the other's numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts of metamorphic findings: they are Python, import what they use, and state the law."""
+"""Scripts of metamorphic findings: valid Python with all imports and the relation's statement."""
 
 from __future__ import annotations
 

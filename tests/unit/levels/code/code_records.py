@@ -1,4 +1,4 @@
-"""Records of a small library, as the worker brings them back, and calls of it."""
+"""Records of a small library, as a worker returns them, and calls of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator AR."""
+"""Operator AR (API replacement)."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_the_roulette_draws_in_proportion_to_similarity() -> None:
 
 
 @pytest.mark.parametrize(
-    ("experience", "least", "most"),
+    ("experience", "minimum", "maximum"),
     [
         # 256 by its use, a third by its likeness
         (ReplacementHistory(tried=Counter({("old", "often"): 1})), 40, 180),

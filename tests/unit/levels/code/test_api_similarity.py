@@ -1,4 +1,4 @@
-"""How well one API can stand in for another."""
+"""Similarity of APIs, of which one replaces another."""
 
 from __future__ import annotations
 

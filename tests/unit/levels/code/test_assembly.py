@@ -1,3 +1,5 @@
+"""Assembly of blocks into programs."""
+
 from __future__ import annotations
 
 import ast

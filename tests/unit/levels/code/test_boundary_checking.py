@@ -1,4 +1,4 @@
-"""The operator BC."""
+"""Operator BC (boundary checking)."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def parameter(annotation: str, default: str = "1") -> Parameter:
     return known.parameters[0]
 
 
-def texts(annotation: str, demand: Requirement, now: str | None = "1") -> list[str]:
-    values = beyond(parameter(annotation), demand, now)
+def texts(annotation: str, requirement: Requirement, now: str | None = "1") -> list[str]:
+    values = beyond(parameter(annotation), requirement, now)
     return [text_of(value) for value in values]
 
 
 @pytest.mark.parametrize(
-    ("demand", "expected"),
+    ("requirement", "expected"),
     [
         (interval(low=0), ["-1"]),
         (interval(low=0, excludes_low=True), ["0", "-1"]),
@@ -52,12 +52,12 @@ def texts(annotation: str, demand: Requirement, now: str | None = "1") -> list[s
         (interval(), []),
     ],
 )
-def test_integers_go_one_beyond_the_ends(demand: Float, expected: list[str]) -> None:
-    assert texts("int", demand) == expected
+def test_integers_go_one_beyond_the_ends(requirement: Float, expected: list[str]) -> None:
+    assert texts("int", requirement) == expected
 
 
 @pytest.mark.parametrize(
-    ("demand", "expected"),
+    ("requirement", "expected"),
     [
         (interval(low=0), ["-0.0001", "-1.0"]),
         (interval(low=0, excludes_low=True), ["0.0", "-0.0001", "-1.0"]),
@@ -65,8 +65,8 @@ def test_integers_go_one_beyond_the_ends(demand: Float, expected: list[str]) -> 
         (interval(low=1), ["0.9999", "0.0", "-1.0"]),
     ],
 )
-def test_reals_go_a_small_step_beyond_the_ends(demand: Float, expected: list[str]) -> None:
-    assert texts("float", demand, "0.5") == expected
+def test_reals_go_a_small_step_beyond_the_ends(requirement: Float, expected: list[str]) -> None:
+    assert texts("float", requirement, "0.5") == expected
 
 
 def test_one_item_of_a_list_is_mutated() -> None:
@@ -80,7 +80,7 @@ def test_a_choice_gets_an_unknown_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("annotation", "demand"),
+    ("annotation", "requirement"),
     [
         ("bool", interval(low=0)),
         ("bool", choice(("bilinear", "bicubic"))),
@@ -93,9 +93,9 @@ def test_a_choice_gets_an_unknown_text() -> None:
     ],
 )
 def test_a_specification_of_another_kind_has_no_mutant(
-    annotation: str, demand: Requirement
+    annotation: str, requirement: Requirement
 ) -> None:
-    assert texts(annotation, demand) == []
+    assert texts(annotation, requirement) == []
 
 
 INTERVALS = st.builds(
@@ -115,12 +115,12 @@ INTERVALS = st.builds(
     st.sampled_from(["1", "(1, 1)", None, "SIZE"]),
 )
 def test_every_value_beyond_a_requirement_violates_it(
-    demand: Float, kind: str, now: str | None
+    requirement: Float, kind: str, now: str | None
 ) -> None:
-    values = beyond(parameter(kind), demand, now)
+    values = beyond(parameter(kind), requirement, now)
 
     assert values
-    assert all(breach(value, demand) for value in values)
+    assert all(breach(value, requirement) for value in values)
 
 
 @given(st.sampled_from(CALLS), st.integers(0, 2**32))
@@ -133,8 +133,11 @@ def test_every_mutant_quotes_the_violated_sentence(call: LibraryCall, seed: int)
         value = value_of(step.after)
         assert known is not None
         assert value is not None
-        laws = laws_of(known.record)[step.parameter]
-        assert any(breach(value, law.demand) and law.sentence == step.sentence for law in laws)
+        specifications = laws_of(known.record)[step.parameter]
+        assert any(
+            breach(value, specification.requirement) and specification.sentence == step.sentence
+            for specification in specifications
+        )
         assert step.operator is Operator.BOUNDARY
 
 

@@ -1,4 +1,4 @@
-"""Arguments of calls by parameter, and calls with other arguments."""
+"""Binding of arguments to parameters, and changes of arguments."""
 
 from __future__ import annotations
 

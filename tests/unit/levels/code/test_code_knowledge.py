@@ -1,4 +1,4 @@
-"""APIs by every name that programs call them by, and what stands in their place."""
+"""Look-up of APIs by every name, and of APIs that may replace them."""
 
 from __future__ import annotations
 

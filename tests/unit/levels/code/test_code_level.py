@@ -1,4 +1,4 @@
-"""Batches of programs follow from seed, index and what ran; trees grow generation by generation."""
+"""Batches of level `code`: they depend on seed, index and feedback; trees grow by generation."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def run(
             code_level.guide(waiting.pop(0)[1])
         batch = code_level.cases(index)
         outcomes = [ends(case) for case in programs_in(batch)]
-        lesson = code_level.taught(index, batch, {"one": outcomes, "two": outcomes})
-        if lesson is not None:
-            waiting.append((index, json.loads(json.dumps(lesson))))
+        feedback = code_level.taught(index, batch, {"one": outcomes, "two": outcomes})
+        if feedback is not None:
+            waiting.append((index, json.loads(json.dumps(feedback))))
         batches.append(batch)
     return batches
 
@@ -220,17 +220,17 @@ def test_a_block_that_a_hang_skipped_is_repeated_later() -> None:
         hangs = index % 3 == 0 and cases[0].source.startswith('["whole"')
         rows: list[Outcome] = [Hung(20.0)] if hangs else [ran(case) for case in cases]
         repeated.update(case.api for case, _ in zip(cases, rows, strict=False) if case.cycles > 1)
-        lesson = code_level.taught(index, batch, {"one": rows})
-        if lesson is not None:
+        feedback = code_level.taught(index, batch, {"one": rows})
+        if feedback is not None:
             cut = cases[len(rows) :]
-            assert not {case.api for case in cut if case.cycles > 1} & set(_names_in(lesson))
-            code_level.guide(lesson)
+            assert not {case.api for case in cut if case.cycles > 1} & set(_names_in(feedback))
+            code_level.guide(feedback)
 
     assert {"lib.Other0", "lib.Other1", "lib.Other2"} <= set(repeated)
 
 
-def _names_in(lesson: Json) -> tuple[str, ...]:
-    results = feedback_from_json(lesson)
+def _names_in(feedback: Json) -> tuple[str, ...]:
+    results = feedback_from_json(feedback)
     return results.repeated if isinstance(results, ProgramsRan) else ()
 
 
@@ -320,10 +320,10 @@ def test_a_standalone_check_runs_once() -> None:
 
 
 def test_apis_whose_programs_crash_are_excluded() -> None:
-    def dies(case: ProgramCase) -> Outcome:
+    def crashes(case: ProgramCase) -> Outcome:
         return Hung(20.0) if case.api == "lib.Other1" else ran(case)
 
-    batches = run(level(), 400, ends=dies)
+    batches = run(level(), 400, ends=crashes)
     met = [
         index
         for index, batch in enumerate(batches)

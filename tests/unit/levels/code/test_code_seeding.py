@@ -1,4 +1,4 @@
-"""How level `code` is set up in a campaign."""
+"""Set-up of level `code` in a campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A block that is legal runs in a program; one that is not is refused."""
+"""Derivation oracle: a legal block must run in a program, a forbidden one must be rejected."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Dialects of the libraries: adapters, sizes and statements."""
+
 from __future__ import annotations
 
 import ast

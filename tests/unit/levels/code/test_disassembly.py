@@ -1,3 +1,5 @@
+"""Disassembly of programs into templates and blocks."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

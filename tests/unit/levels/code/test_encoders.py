@@ -1,4 +1,4 @@
-"""Encoders: what texts have in common."""
+"""Encoders: similarity of texts."""
 
 from __future__ import annotations
 

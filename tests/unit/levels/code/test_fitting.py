@@ -1,3 +1,5 @@
+"""Fitting of blocks to their input."""
+
 from __future__ import annotations
 
 from dataclasses import replace

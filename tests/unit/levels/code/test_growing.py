@@ -1,3 +1,5 @@
+"""Events for nodes of derivation trees."""
+
 from __future__ import annotations
 
 from dataclasses import replace

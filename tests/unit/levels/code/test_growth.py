@@ -1,4 +1,4 @@
-"""A program that is run over and over takes the same memory and time in the end."""
+"""Growth oracle: memory and time of a program that runs repeatedly."""
 
 from __future__ import annotations
 

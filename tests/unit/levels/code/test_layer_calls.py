@@ -1,4 +1,4 @@
-"""How layers are called where one tensor is at hand."""
+"""Usages of layers where one tensor is available."""
 
 from __future__ import annotations
 

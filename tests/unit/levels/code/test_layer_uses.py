@@ -1,4 +1,4 @@
-"""How a program calls its layers, read and written otherwise."""
+"""Calls of layers in a program: found and rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers run without arguments whose default is None by the signature."""
+"""Standalone checks that omit arguments whose default is None."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers run on one sample where their documentation lists that form of input beside a batch's."""
+"""Standalone checks with one sample instead of a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs are compared by how they end and by the forms of what they compute."""
+"""Comparison of programs by outcome and by the forms of their variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program's finding is told by the program itself."""
+"""Scripts of findings about programs."""
 
 from __future__ import annotations
 

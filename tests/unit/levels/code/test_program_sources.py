@@ -1,4 +1,4 @@
-"""Seed programs: how they are named, and what is said of what cannot be read."""
+"""Sources of seed programs: their names, and errors of unreadable ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator RG, and what of a constraint a program can write."""
+"""Operator RG (random generation), and the constraints that a program can write."""
 
 from __future__ import annotations
 

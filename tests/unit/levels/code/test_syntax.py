@@ -1,3 +1,5 @@
+"""Spelling, binding and liveness of names in programs."""
+
 from __future__ import annotations
 
 import ast

@@ -1,4 +1,4 @@
-"""Double precision as a witness: what it explains, and what it does not."""
+"""Double precision as a reference for rounding in single precision."""
 
 from __future__ import annotations
 

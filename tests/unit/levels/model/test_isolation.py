@@ -1,4 +1,4 @@
-"""From models on which targets disagree to findings about one layer; the workers are played."""
+"""Isolation of the layer that causes a disagreement; stubs replace the workers."""
 
 from __future__ import annotations
 

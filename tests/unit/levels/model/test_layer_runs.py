@@ -1,4 +1,4 @@
-"""Runs of a layer on several backends: who is blamed, for what, and what is left alone."""
+"""Oracle of layer runs on several backends: which target is blamed, and for what."""
 
 from __future__ import annotations
 

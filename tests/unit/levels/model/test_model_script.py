@@ -1,4 +1,4 @@
-"""Runs of layer graphs as scripts: they need Keras and numpy alone, and make the same numbers."""
+"""Scripts of layer graphs: they need only Keras and numpy, and compute the same numbers."""
 
 from __future__ import annotations
 

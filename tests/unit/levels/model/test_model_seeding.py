@@ -1,4 +1,4 @@
-"""Which seed models a run begins with, and what is refused before anything is built."""
+"""Seed models of a run, and errors before anything is built."""
 
 from __future__ import annotations
 

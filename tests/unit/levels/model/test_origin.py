@@ -1,3 +1,5 @@
+"""Texts about the origin of a layer's or model's run."""
+
 from __future__ import annotations
 
 import pytest

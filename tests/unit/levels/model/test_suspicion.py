@@ -1,4 +1,4 @@
-"""From a model on which targets disagree to the layers that are worth a look."""
+"""Suspects: the layers to run alone when targets disagree on a model."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ THIRD = LayerNode(name="third", layer="keras.layers.ReLU", inputs=("second",), s
 LONGER = replace(MODEL, graph=LayerGraph(nodes=(*MODEL.graph.nodes, THIRD), outputs=(THIRD.name,)))
 
 
-def told(output: Any, **form: Any) -> Outcome:
+def sampled(output: Any, **form: Any) -> Outcome:
     """Return a prediction whose first layer is told to be of another type or shape."""
     described = layers(first=output, second=output)
     described["first"] |= form
@@ -214,7 +214,7 @@ def told(output: Any, **form: Any) -> Outcome:
 def test_another_type_or_shape_is_a_deviation_though_the_next_layer_rounds_it_away(
     form: dict[str, Any],
 ) -> None:
-    doubt = suspicion(MODEL, on(told(A), told(A, **form), told(A)))
+    doubt = suspicion(MODEL, on(sampled(A), sampled(A, **form), sampled(A)))
 
     assert doubt is not None
     assert doubt.suspects == ("first",)
