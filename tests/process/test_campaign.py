@@ -447,7 +447,7 @@ def test_a_documented_choice_that_nothing_checks_is_reported_and_fails_nothing(
     assert bucket.reproduced
     assert end(events).exit_code == 0
     script = (tmp_path / "second" / bucket.reproducer).read_text("utf-8")
-    assert "ACCEPTED: against what is documented of how: member" in script
+    assert "ACCEPTED: the documentation forbids it (how: member)" in script
 
 
 def test_a_call_that_lets_all_later_ones_pass_hides_no_defect(campaign: Campaign) -> None:

@@ -45,7 +45,7 @@ NAMED = {
     "levels/code/syntax.py": KERAS_TWICE,
     "levels/model/arguments.py": KERAS_GRAPHS,
     "levels/model/edits.py": KERAS_GRAPHS,
-    "levels/model/isolating.py": KERAS_GRAPHS,
+    "levels/model/isolation.py": KERAS_GRAPHS,
     "levels/model/layers.py": KERAS_GRAPHS,
     "levels/model/level.py": KERAS_GRAPHS,
     "levels/model/seed_sources.py": KERAS_GRAPHS,

@@ -144,9 +144,9 @@ def changed(number: int, **changes: object) -> list[str]:
         (changed(0, apis="many"), "f.jsonl:1: the key 'apis' is missing or not an integer"),
         (lines()[:-2], "f.jsonl:1: apis = 6, but the file has 5"),
         ([*lines()[:2], *lines()[1:]], "f.jsonl:3: 'tensorflow.io.gfile.rmtree' appears twice"),
-        (changed(2, kind="wizard"), "f.jsonl:3: not an API record"),
-        (changed(2, parameters=None), "f.jsonl:3: not an API record"),
-        (changed(2, parameters=[5]), "f.jsonl:3: not an API record"),
+        (changed(2, kind="wizard"), "f.jsonl:3: malformed API record"),
+        (changed(2, parameters=None), "f.jsonl:3: malformed API record"),
+        (changed(2, parameters=[5]), "f.jsonl:3: malformed API record"),
         ([*lines()[:1], '{"api": "\x1b[31m\n'], "f.jsonl:2: not JSON"),
     ],
 )  # fmt: skip

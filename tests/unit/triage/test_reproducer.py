@@ -388,12 +388,12 @@ def _effects_of(kind: str, function: Any, effects: bytes) -> str:
     ("kind", "function", "effects", "says"),
     [
         ("mutation", lambda x: x.sum(), b"", "no difference"),
-        ("mutation", lambda x: x.fill(3), b"", "DIFFERENT: torch==2.12.0 says []"),
+        ("mutation", lambda x: x.fill(3), b"", "DIFFERENT: torch==2.12.0: []"),
         ("mutation", lambda x: x.fill(3), b"[0],[]", "no difference"),
-        ("mutation", lambda x: x.sum(), b"[0],[]", "DIFFERENT: torch==2.12.0 says [0]"),
+        ("mutation", lambda x: x.sum(), b"[0],[]", "DIFFERENT: torch==2.12.0: [0]"),
         ("aliasing", lambda x: x, b"[],[0]", "no difference"),
-        ("aliasing", lambda x: [x.copy()], b"[],[0]", "DIFFERENT: torch==2.12.0 says [0]"),
-        ("aliasing", lambda x: (1, x), b"", "DIFFERENT: torch==2.12.0 says []"),
+        ("aliasing", lambda x: [x.copy()], b"[],[0]", "DIFFERENT: torch==2.12.0: [0]"),
+        ("aliasing", lambda x: (1, x), b"", "DIFFERENT: torch==2.12.0: []"),
     ],
 )
 def test_script_shows_changes_of_arguments(

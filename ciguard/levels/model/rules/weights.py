@@ -1,4 +1,4 @@
-"""GF, WS, NAI, NEB, NS: the weights of some of a layer's neurons are changed."""
+"""Rules GF, WS, NAI, NEB and NS: changes to the weights of some neurons."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ _SEED_BITS = 31
 def edit_weights(
     graph: LayerGraph, rng: random.Random, universe: Universe, *, rule: WeightRule
 ) -> ModelMutation | None:
-    """Append an edit to the weights of a layer that has some, wherever it is called."""
-    kept = protected(graph)
-    untouched = kept | {node.shares for node in graph.nodes if node.name in kept}
+    """Append an edit to the weights of a layer, which applies to all its calls."""
+    protected_names = protected(graph)
+    excluded = protected_names | {
+        node.shares for node in graph.nodes if node.name in protected_names
+    }
     shapes = {node.name: node.shape for node in graph.nodes}
     choices = [
         node
         for node in graph.nodes
         if not node.shares
-        and node.name not in untouched
+        and node.name not in excluded
         and universe.weights(node, tuple(shapes[name] for name in node.inputs))
     ]
     if not choices:
@@ -44,6 +46,6 @@ def edit_weights(
     return ModelMutation(mutant, f"{node.name}: {short(node.layer)}")
 
 
-def inner(rule: WeightRule) -> MutationRule:
+def weight_rule(rule: WeightRule) -> MutationRule:
     """Return the rule that appends such an edit."""
     return partial(edit_weights, rule=rule)

@@ -1,3 +1,5 @@
+"""Specifications read from documentation, and their violations."""
+
 from __future__ import annotations
 
 import math
@@ -20,15 +22,15 @@ from ciguard.domain.values import (
 )
 from ciguard.knowledge import ClueSource
 from ciguard.oracles.laws import (
-    Demand,
+    Requirement,
     aspect_of,
     breach,
     choice,
-    demand_in_words,
-    demands_in,
     interval,
     laws_of,
     ranks,
+    requirement_in_words,
+    requirements_in,
     sentences,
 )
 from ciguard.values import Dtype, conforms, in_range
@@ -43,13 +45,13 @@ def record(*parameters: ParameterRecord, source: str = "signature") -> ApiRecord
     )
 
 
-def demands(parameter: ParameterRecord) -> list[Demand]:
-    laws = laws_of(record(parameter)).get(parameter.name, ())
-    return [law.demand for law in laws]
+def requirements(parameter: ParameterRecord) -> list[Requirement]:
+    specifications = laws_of(record(parameter)).get(parameter.name, ())
+    return [specification.requirement for specification in specifications]
 
 
 @pytest.mark.parametrize(
-    ("sentence", "demand"),
+    ("sentence", "requirement"),
     [
         ("Must be non-negative", interval(low=0.0)),
         ("The value must be positive", interval(low=0.0, excludes_low=True)),
@@ -74,8 +76,8 @@ def demands(parameter: ParameterRecord) -> list[Demand]:
         ("Must be one of the following types: half, int32", Dtype(("float16", "int32"))),
     ],
 )
-def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Demand) -> None:
-    assert demand in demands_in(sentence, "width")
+def test_a_plain_sentence_states_a_requirement(sentence: str, requirement: Requirement) -> None:
+    assert requirement in requirements_in(sentence, "width")
 
 
 @pytest.mark.parametrize(
@@ -98,11 +100,11 @@ def test_a_plain_sentence_demands_what_it_says(sentence: str, demand: Demand) ->
         "Values between 0 and 1 result in interpolation",
     ],
 )
-def test_a_sentence_that_leaves_another_reading_demands_nothing(sentence: str) -> None:
-    assert demands_in(sentence, "width") == []
+def test_an_ambiguous_sentence_states_no_requirement(sentence: str) -> None:
+    assert requirements_in(sentence, "width") == []
 
 
-def test_a_description_is_cut_into_sentences_without_markup() -> None:
+def test_a_description_is_split_into_sentences_without_markup() -> None:
     text = "Size of :attr:`x`, e.g. 2. Must be\n``>= 0``; see below.\n\nDefault: 1.5."
 
     assert sentences(text) == ["Size of x, e.g. 2", "Must be >= 0", "see below", "Default: 1.5"]
@@ -113,17 +115,17 @@ def test_any_description_can_be_read(text: str) -> None:
     cut = sentences(text)
 
     assert all(sentence.strip() for sentence in cut)
-    assert {aspect_of(one) for s in cut for one in demands_in(s, "x")} <= ASPECTS
+    assert {aspect_of(one) for s in cut for one in requirements_in(s, "x")} <= ASPECTS
 
 
 @pytest.mark.parametrize(
     "piece", ["int32, ", "'a' | ", "a ", "1-D, ", "must be ", "(", "positive ", "float ", "[0, "]
 )
-def test_a_long_description_is_read_to_its_end(piece: str) -> None:
+def test_a_long_description_is_read_up_to_the_limit(piece: str) -> None:
     # A pattern that tries every way to cut it would not come back from here.
-    found = [one for s in sentences(piece * 20_000) for one in demands_in(s, "x")]
+    requirements = [one for s in sentences(piece * 20_000) for one in requirements_in(s, "x")]
 
-    assert {aspect_of(one) for one in found} <= ASPECTS
+    assert {aspect_of(one) for one in requirements} <= ASPECTS
 
 
 def test_the_operator_definition_comes_before_the_documentation() -> None:
@@ -131,32 +133,37 @@ def test_the_operator_definition_comes_before_the_documentation() -> None:
         name="n", schema_type="int", minimum=2, allowed=("A", "B"), doc="Must be >= 5."
     )
 
-    laws = laws_of(record(parameter, source="opdef"))["n"]
+    specifications = laws_of(record(parameter, source="opdef"))["n"]
 
-    assert [(law.source, law.demand) for law in laws] == [
+    assert [
+        (specification.source, specification.requirement) for specification in specifications
+    ] == [
         (ClueSource.OPDEF, interval(low=2)),
         (ClueSource.OPDEF, choice(("A", "B"))),
     ]
 
 
-def test_the_enumeration_of_a_type_hint_is_a_law_unless_any_string_goes() -> None:
+def test_the_enumeration_of_a_type_hint_is_a_specification_unless_any_string_is_allowed() -> None:
     strict = ParameterRecord(name="how", annotation="Literal['sum', 'mean'] | None")
     loose = ParameterRecord(name="how", annotation="str | Literal['sum', 'mean']")
 
-    assert demands(strict) == [choice(("sum", "mean"))]
-    assert demands(loose) == []
+    assert requirements(strict) == [choice(("sum", "mean"))]
+    assert requirements(loose) == []
 
 
-def test_a_law_quotes_its_sentence_and_knows_the_place_of_the_parameter() -> None:
+def test_a_specification_has_its_sentence_and_the_position_of_the_parameter() -> None:
     first = ParameterRecord(name="x")
     second = ParameterRecord(name="p", doc="The share. Float in `[0, 1]`. Default: 0.5.")
     third = ParameterRecord(name="q", kind=ParameterKind.KEYWORD_ONLY, doc="Must be >= 1.")
 
-    laws = laws_of(record(first, second, third))
+    specifications = laws_of(record(first, second, third))
 
-    assert (laws["p"][0].sentence, laws["p"][0].position) == ("Float in [0, 1]", 1)
-    assert laws["q"][0].position is None
-    assert "x" not in laws
+    assert (specifications["p"][0].sentence, specifications["p"][0].position) == (
+        "Float in [0, 1]",
+        1,
+    )
+    assert specifications["q"][0].position is None
+    assert "x" not in specifications
 
 
 @pytest.mark.parametrize(
@@ -172,12 +179,12 @@ def test_a_law_quotes_its_sentence_and_knows_the_place_of_the_parameter() -> Non
         ParameterRecord(name="n", doc_type="FloatTensor", doc="the input."),
     ],
 )
-def test_what_the_rest_of_a_description_contradicts_is_no_law(parameter: ParameterRecord) -> None:
-    assert demands(parameter) == []
+def test_a_contradicted_requirement_is_no_specification(parameter: ParameterRecord) -> None:
+    assert requirements(parameter) == []
 
 
-def test_a_default_within_the_law_leaves_it_standing() -> None:
-    assert demands(ParameterRecord(name="n", default="3", doc="Must be >= 0.")) == [
+def test_a_conforming_default_does_not_contradict_a_specification() -> None:
+    assert requirements(ParameterRecord(name="n", default="3", doc="Must be >= 0.")) == [
         interval(low=0.0)
     ]
 
@@ -187,7 +194,7 @@ def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)
 
 
 @pytest.mark.parametrize(
-    ("value", "demand", "said"),
+    ("value", "requirement", "violation"),
     [
         (LiteralValue(2), UNIT, "2"),
         (LiteralValue(math.inf), UNIT, "inf"),
@@ -201,12 +208,14 @@ def tensor(element: float, dtype: str = "float32", shape: tuple[int, ...] = (2,)
         (DtypeValue("bool"), Dtype(("int64",)), "the type bool"),
     ],
 )
-def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: str) -> None:
-    assert breach(value, demand) == said
+def test_a_non_conforming_value_violates_a_requirement(
+    value: Value, requirement: Requirement, violation: str
+) -> None:
+    assert breach(value, requirement) == violation
 
 
 @pytest.mark.parametrize(
-    ("value", "demand"),
+    ("value", "requirement"),
     [
         (LiteralValue(1), UNIT),
         (LiteralValue(True), interval(low=5.0)),  # noqa: FBT003 - a value, not a switch
@@ -227,8 +236,10 @@ def test_a_value_beside_a_demand_breaks_it(value: Value, demand: Demand, said: s
         (tensor(1, shape=(1, 1)), ranks(1)),
     ],
 )
-def test_conversions_and_what_cannot_be_known_break_nothing(value: Value, demand: Demand) -> None:
-    assert breach(value, demand) == ""
+def test_conversions_and_what_cannot_be_known_break_nothing(
+    value: Value, requirement: Requirement
+) -> None:
+    assert breach(value, requirement) == ""
 
 
 TENSORS = st.builds(
@@ -241,7 +252,7 @@ TENSORS = st.builds(
 
 ENDS = st.sampled_from([-math.inf, -1.0, 0.0, 2.5, math.inf])
 INTERVALS = st.builds(interval, ENDS, ENDS, excludes_low=st.booleans(), excludes_high=st.booleans())
-OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Demand]] = st.one_of(
+OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Requirement]] = st.one_of(
     st.tuples((ENDS | st.floats(allow_nan=False)).map(LiteralValue), INTERVALS),
     st.tuples(st.sampled_from("abc").map(LiteralValue), st.just(choice("ab"))),
     st.tuples(TENSORS, st.sampled_from([ranks(2, 3), ranks(1), ranks(0, 0)])),
@@ -250,20 +261,20 @@ OF_THE_SAME_KIND: st.SearchStrategy[tuple[Value, Demand]] = st.one_of(
 
 
 @given(OF_THE_SAME_KIND)
-def test_a_value_of_the_kind_of_a_demand_breaks_it_where_it_does_not_conform(
-    pair: tuple[Value, Demand],
+def test_a_value_of_a_requirements_kind_violates_it_unless_it_conforms(
+    pair: tuple[Value, Requirement],
 ) -> None:
-    value, demand = pair
+    value, requirement = pair
 
-    assert bool(breach(value, demand)) is not conforms(value, demand)
+    assert bool(breach(value, requirement)) is not conforms(value, requirement)
 
 
-def test_an_open_end_does_not_belong_to_an_interval() -> None:
+def test_an_excluded_end_violates_an_interval() -> None:
     half = interval(low=0.0, high=1.0, excludes_low=True)
 
     assert (in_range(0.0, half), in_range(1.0, half)) == (False, True)
-    assert demand_in_words(half) == "in (0, 1]"
-    assert demand_in_words(interval(high=3.0)) == "at most 3"
+    assert requirement_in_words(half) == "in (0, 1]"
+    assert requirement_in_words(interval(high=3.0)) == "at most 3"
 
 
 @pytest.mark.parametrize(
@@ -277,7 +288,7 @@ def test_an_open_end_does_not_belong_to_an_interval() -> None:
         "2-D Tensor, or higher rank with batch",
     ],
 )
-def test_a_sentence_that_lets_in_more_than_its_rule_makes_no_law(words: str) -> None:
+def test_a_sentence_with_an_exception_is_no_specification(words: str) -> None:
     parameters = (ParameterRecord(name="x", doc=words),)
     described = ApiRecord(api="torch.fold", kind=CallKind.FUNCTION, parameters=parameters)
 

@@ -1,7 +1,7 @@
-"""What parameters of one call owe each other: groups divide channels, padding fits the kernel.
+"""Relations between parameters of one call: groups divide channels, padding fits the kernel.
 
-The knowledge room knows such relations as what is safe to draw (`groups` is 1); a program's own
-arguments are richer, and one that is changed has to agree with those that stay.
+`ciguard.knowledge` knows them as values that are safe to draw (`groups` is 1). A program's own
+arguments vary more, and a changed one must agree with the others.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ Scalar: TypeAlias = object
 
 @dataclass(frozen=True, slots=True)
 class ParameterRelation:
-    """Something that holds between parameters, item by item where they are lists."""
+    """A relation between parameters, applied item by item to lists."""
 
     parameters: tuple[str, ...]
     holds: Callable[..., bool]
-    """Is asked with numbers only, unless `of_any` is set."""
+    """Predicate over numbers; over values of all kinds if `of_any` is set."""
     of: re.Pattern[str] = re.compile("")
-    """What the API's name has in it."""
+    """Pattern that the API's name must contain."""
     of_any: bool = False
-    """Is asked with values of all kinds."""
+    """True if `holds` accepts values of all kinds."""
 
 
 def _divides(whole: int, part: int) -> bool:
     return part > 0 and whole % part == 0
 
 
-def _one_is_one(stride: int, dilation: int) -> bool:
+def _at_least_one_is_one(stride: int, dilation: int) -> bool:
     return 1 in (stride, dilation)
 
 
-def _one_given(size: object, factor: object) -> bool:
+def _exactly_one_given(size: object, factor: object) -> bool:
     return (size is None) != (factor is None)
 
 
-def _aligns(corners: object, mode: object) -> bool:
+def _aligns_with_mode(corners: object, mode: object) -> bool:
     return corners is None or mode not in {"nearest", "nearest-exact", "area"}
 
 
@@ -74,21 +74,27 @@ RELATIONS = (
         lambda pad, stride, dilation: pad < max(stride, dilation),
     ),
     ParameterRelation(("output_padding", "strides"), lambda pad, stride: pad < stride),
-    ParameterRelation(("strides", "dilation_rate"), _one_is_one, _KERAS_STRIDED),
+    ParameterRelation(("strides", "dilation_rate"), _at_least_one_is_one, _KERAS_STRIDED),
     ParameterRelation(("min_val", "max_val"), lambda low, high: low < high),
     ParameterRelation(("lower", "upper"), lambda low, high: low <= high),
     ParameterRelation(("eps",), lambda eps: eps > 0),
     ParameterRelation(("quant_min", "quant_max"), lambda low, high: low < high),
     ParameterRelation(
-        ("output_size", "output_ratio"), _one_given, re.compile("[Ff]ractional"), of_any=True
+        ("output_size", "output_ratio"),
+        _exactly_one_given,
+        re.compile("[Ff]ractional"),
+        of_any=True,
     ),
     ParameterRelation(("start_dim", "end_dim"), lambda first, last: last < 0 or first <= last),
     ParameterRelation(
-        ("size", "scale_factor"), _one_given, re.compile("[Uu]psampl|interpolate"), of_any=True
+        ("size", "scale_factor"),
+        _exactly_one_given,
+        re.compile("[Uu]psampl|interpolate"),
+        of_any=True,
     ),
     ParameterRelation(
         ("align_corners", "mode"),
-        _aligns,
+        _aligns_with_mode,
         re.compile(r"torch\..*(?:Upsample|interpolate)"),
         of_any=True,
     ),
@@ -96,15 +102,15 @@ RELATIONS = (
         ("padding_mode",), _only_zeros, re.compile(r"torch\..*ConvTranspose"), of_any=True
     ),
 )
-"""Each of them is what the libraries say themselves, in their documentation or when they refuse."""
+"""Relations that the libraries state in their documentation or in exceptions."""
 
 
 def is_coherent(record: ApiRecord, arguments: Mapping[str, str]) -> bool:
-    """Return whether the arguments of a call agree with each other, as far as they are literals.
+    """Return whether the literal arguments of a call agree with each other.
 
     Args:
-        record: of the API.
-        arguments: text by parameter; what is missing has its default.
+        record: the record of the API.
+        arguments: text by parameter; missing parameters have their default.
     """
     names = {parameter.name: parameter for parameter in record.parameters}
     for relation in RELATIONS:
@@ -112,14 +118,14 @@ def is_coherent(record: ApiRecord, arguments: Mapping[str, str]) -> bool:
             continue
         texts = [arguments.get(n, default_of(names[n])) for n in relation.parameters]
         values = [None if text is None else value_of(text) for text in texts]
-        if not _is_kept(relation, [value for value in values if value is not None]):
+        if not _holds(relation, [value for value in values if value is not None]):
             return False
     return True
 
 
-def _is_kept(relation: ParameterRelation, values: list[Value]) -> bool:
+def _holds(relation: ParameterRelation, values: list[Value]) -> bool:
     if len(values) != len(relation.parameters):
-        return True  # not all of them are known: nothing can be said
+        return True  # a value is unknown, so that the relation cannot be checked
     return all(
         relation.holds(*items)
         for items in _item_by_item(values)
@@ -128,14 +134,14 @@ def _is_kept(relation: ParameterRelation, values: list[Value]) -> bool:
 
 
 def _item_by_item(values: list[Value]) -> list[tuple[Scalar, ...]]:
-    """Return what stands at one place of each: lists go with scalars, which are repeated."""
+    """Return the values at each index; scalars and shorter lists are repeated."""
     lists = [_items(value) for value in values]
-    longest = max(len(items) for items in lists)
+    max_length = max(len(items) for items in lists)
     if any(not items for items in lists):
         return []
     return [
         items
-        for items, _ in zip(zip(*map(cycle, lists), strict=False), range(longest), strict=False)
+        for items, _ in zip(zip(*map(cycle, lists), strict=False), range(max_length), strict=False)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What belongs to one unit of a program: calls of the library, definitions, own classes."""
+"""The parts of one unit of a program: library calls, definitions and own classes."""
 
 from __future__ import annotations
 
@@ -16,45 +16,55 @@ if TYPE_CHECKING:
     from ciguard.levels.code.models import Model
     from ciguard.levels.code.programs import Program
 
-_NO_LAYERS = {"init", "initializers", "optim", "optimizers", "regularizers", "constraints", "jit"}
-"""Modules of the libraries whose functions are no operation of a model."""
+_MODULES_WITHOUT_LAYERS = {
+    "init",
+    "initializers",
+    "optim",
+    "optimizers",
+    "regularizers",
+    "constraints",
+    "jit",
+}
+"""Modules of the libraries whose functions are no operations of a model."""
 
 
 @dataclass(slots=True)
 class Collection:
-    """What was found, in the order of the text."""
+    """The collected nodes, in the order of the text."""
 
     calls: dict[int, ast.Call] = field(default_factory=dict)
-    """By `id`."""
+    """Library calls by `id`."""
     homes: dict[int, str] = field(default_factory=dict)
-    """Of calls, by `id`: the definition, class or function of the program that they stand in."""
+    """The definition, class or function of the program that contains a call, by `id` of the
+    call."""
     own: dict[int, ast.Call] = field(default_factory=dict)
     """Calls of the program's classes and functions, by `id`."""
     keys: list[str] = field(default_factory=list)
+    """Names of the definitions that the unit uses."""
     references: dict[str, list[ast.expr]] = field(default_factory=dict)
-    """Nodes that name a definition, class or function."""
+    """Nodes that refer to a definition, class or function, by its name."""
 
     @property
     def ordered(self) -> list[ast.Call]:
-        """The calls of the library as they stand in the text."""
+        """Library calls in the order of the text."""
         return sorted(self.calls.values(), key=lambda node: (node.lineno, node.col_offset))
 
 
 @dataclass(slots=True)
 class Collector:
-    """Collects what belongs to a unit."""
+    """Collects the parts of a unit."""
 
     program: Program
     model: Model
     found: Collection = field(default_factory=Collection)
 
     def visit(self, node: ast.AST, without: ast.AST | None = None, home: str = "") -> None:
-        """Take in a node and what is below it.
+        """Collect a node and everything below it.
 
         Args:
-            node: of a unit.
-            without: a part of the node that belongs to another unit.
-            home: the definition, class or function that it stands in.
+            node: a node of the unit.
+            without: a child of the node that belongs to another unit.
+            home: the definition, class or function that contains the node.
         """
         if node is without:
             return
@@ -69,7 +79,7 @@ class Collector:
                 self.found.calls.setdefault(id(node), node)
                 self.found.homes.setdefault(id(node), home)
                 if is_layer(api):
-                    return  # what its arguments call makes no layer, or is one with it
+                    return  # calls among its arguments make no layer, or are part of it
             elif isinstance(node.func, ast.Name) and not home:
                 self._own(node)
         for child in _inside_out(node):
@@ -86,22 +96,22 @@ class Collector:
         self.visit(value, home=key)
 
     def _own(self, call: ast.Call) -> None:
-        """Take in a call of a class or function of the program, with what that is made of."""
-        assert isinstance(call.func, ast.Name)  # noqa: S101 - asked by the callers
+        """Collect a call of a class or function of the program, with its body."""
+        assert isinstance(call.func, ast.Name)  # noqa: S101 - the callers checked it
         name = call.func.id
         node = self.program.classes.get(name) or self.program.functions.get(name)
         if node is None:
             return
         self.found.own.setdefault(id(call), call)
-        first = name not in self.found.references
+        is_first = name not in self.found.references
         self.found.references.setdefault(name, []).append(call.func)
-        if first and node is not self.model.owner:
+        if is_first and node is not self.model.owner:
             for part in _bodies(node, self.program.dialect.style.forward):
                 self.visit(part, home=name)
 
 
 def _inside_out(node: ast.AST) -> list[ast.AST]:
-    """Return what is below a node; of a call the arguments come first, as when it is run."""
+    """Return the children of a node; for a call the arguments come first, as in execution."""
     if isinstance(node, ast.Call):
         return [*node.args, *node.keywords, node.func]
     return [*ast.iter_child_nodes(node)]
@@ -116,11 +126,15 @@ def _bodies(node: ast.ClassDef | Function, forward: str) -> list[ast.stmt]:
 
 def _is_operation(api: str) -> bool:
     *modules, name = api.split(".")
-    return not _NO_LAYERS.intersection(modules) and name not in {"Input", "InputLayer", "Model"}
+    return not _MODULES_WITHOUT_LAYERS.intersection(modules) and name not in {
+        "Input",
+        "InputLayer",
+        "Model",
+    }
 
 
 def library_call(program: Program, node: ast.Call) -> LibraryCall:
-    """Return a call as data."""
+    """Return the description of a call."""
     positional, keywords = arguments_of(node)
     api = program.imports.qualified(node.func)
     return LibraryCall(api=api, positional=positional, keywords=keywords, makes_layer=is_layer(api))

@@ -1,4 +1,4 @@
-"""What a batch of mutants teaches: how far each drove the targets apart, and what it was."""
+"""Feedback of level `model`: the inconsistency of each mutant of a batch, and its derivation."""
 
 from __future__ import annotations
 
@@ -14,67 +14,67 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MutantLesson:
-    """What one case taught."""
+class MutantFeedback:
+    """Feedback of one case."""
 
     name: str
-    """Of the mutant; for a seed model, its own."""
+    """Name of the mutant or seed model."""
     seed: str
     """Name of the seed model."""
     acc: float | None
-    """Accumulated inconsistency; None where fewer than two targets gave outputs."""
+    """Accumulated inconsistency; None if fewer than two targets returned outputs."""
     parent: str = ""
-    """Empty for a seed model."""
+    """Name of the parent; empty for a seed model."""
     parent_acc: float | None = None
-    """None where it was not known yet when the mutant was made."""
+    """Accumulated inconsistency of the parent; None if it was unknown when the mutant was made."""
     rule: RuleName | None = None
     mutations: tuple[str, ...] = ()
     graph: LayerGraph | None = None
-    """Of a mutant that may join the pool."""
+    """Graph of a mutant that may join the pool."""
     cost: int = 0
-    """How much of the patience with deadly layers it took: more than 0 where a process died."""
+    """Cost of the run, see `cost_of`; more than 0 if a process crashed or hung."""
     added: tuple[str, ...] = ()
-    """Layers that its parent had not: the suspects where its run was deadly."""
+    """Layers that the parent lacks: the suspects if the run crashed."""
     drawn: tuple[str, ...] = ()
-    """Layers and activations that its rule drew, new to its parent or not: one that seeds have
-    anyway would else count as never used, and be drawn before all others."""
+    """Layers and activations that the rule drew, whether or not the parent has them. A layer that
+    all seeds have would otherwise count as unused and be preferred."""
     chains: tuple[LayerGraph, ...] = ()
-    """What was inserted, if it ran: graphs of one input and one output."""
+    """Inserted layer chains, if they ran: graphs of one input and one output."""
 
     @property
     def may_amplify(self) -> bool:
-        """Whether the mutant amplifies, as far as is known."""
+        """True if the mutant amplifies inconsistency, as far as is known."""
         return self.acc is not None and (self.parent_acc is None or self.acc >= self.parent_acc)
 
 
 @dataclass(frozen=True, slots=True)
-class ModelLesson:
-    """What one batch taught."""
+class ModelFeedback:
+    """Feedback of one batch."""
 
     index: int
-    mutants: tuple[MutantLesson, ...]
+    mutants: tuple[MutantFeedback, ...]
 
     def to_json(self) -> Json:
         """Return the JSON form."""
         return [self.index, [_to_json(mutant) for mutant in self.mutants]]
 
     @classmethod
-    def from_json(cls, encoded: Json) -> ModelLesson:
-        """Rebuild a lesson.
+    def from_json(cls, encoded: Json) -> ModelFeedback:
+        """Rebuild feedback from JSON.
 
         Raises:
-            ValueError: if `encoded` is not the JSON form of one.
+            ValueError: if `encoded` is not the JSON form of feedback.
         """
         try:
             index, mutants = encoded
             return cls(int(index), tuple(map(_from_json, mutants)))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            msg = f"not an encoded lesson: {error!r}"
+            msg = f"not encoded feedback: {error!r}"
             raise ValueError(msg) from error
 
 
-def _to_json(mutant: MutantLesson) -> Json:
-    rest = {
+def _to_json(mutant: MutantFeedback) -> Json:
+    optional = {
         "parent": mutant.parent,
         "parent_acc": mutant.parent_acc,
         "rule": mutant.rule.value if mutant.rule else "",
@@ -85,13 +85,13 @@ def _to_json(mutant: MutantLesson) -> Json:
         "drawn": [*mutant.drawn],
         "chains": [graph_to_json(chain) for chain in mutant.chains],
     }
-    filled = {key: item for key, item in rest.items() if item not in ("", None, [])}
+    filled = {key: item for key, item in optional.items() if item not in ("", None, [])}
     return {"name": mutant.name, "seed": mutant.seed, "acc": mutant.acc, **filled}
 
 
-def _from_json(encoded: Json) -> MutantLesson:
+def _from_json(encoded: Json) -> MutantFeedback:
     graph, rule = encoded.get("graph"), encoded.get("rule")
-    return MutantLesson(
+    return MutantFeedback(
         name=str(encoded["name"]),
         seed=str(encoded["seed"]),
         acc=_number(encoded["acc"]),

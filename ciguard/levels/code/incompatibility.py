@@ -1,8 +1,8 @@
-"""Refusals that are a derived program's own fault, not the library's.
+"""Rejections that are the derived program's own fault, not the library's.
 
-A block may be legal and run alone, and what is behind it still cannot take what comes out: another
-shape or type, a tuple, no gradient. Such a program should have been adapted. Nor do limits of this
-machine say anything. Where in doubt a message is taken for such: a false alarm costs more.
+A block may be legal and run alone, while the following layer cannot take its result: another shape
+or type, a tuple, no gradient. Such a program should have been adapted. Limits of the machine are no
+defects either. Doubtful messages count as the program's fault: a false alarm costs more.
 """
 
 from __future__ import annotations
@@ -11,33 +11,35 @@ import re
 from typing import TYPE_CHECKING
 
 from ciguard.domain.programs import located
-from ciguard.levels.code.program_runs import is_lacking
+from ciguard.levels.code.program_runs import lacks_api
 
 if TYPE_CHECKING:
     from ciguard.domain.outcomes import Rejected
 
-_OF_SHAPE = (
+_SHAPE_WORDS = (
     r"\b(?:shapes?|sizes?|dim(?:s|ensions?|ensional|ensionality)?|ndim|min_ndim|max_ndim|rank|axis"
     r"|axes|channels?|broadcast\w*|batch(?:_size)?|logits|features|elements)\b"
     r"|\b\d-?[dD]\b|incompatible with the layer|out of (?:bounds|range)|between 0 and 1"
 )
-_OF_TYPE = (
+_TYPE_WORDS = (
     r"\bdtypes?\b|(?:scalar|data|input|bias|tensor) ?types?\b|DataType|same type"
     r"|not implemented for|\b(?:float|double|half|int|long|bool)(?:32|64|16)? tensor\b"
     r"|\b(?:tuple|list|dict|NoneType|sequence)\b"
 )
-_OF_GRADIENT = (
+_GRADIENT_WORDS = (
     r"requires? grad|\bgrad_fn\b|derivative|differentia|inplace operation|in-place|GradientTape"
     r"|[Nn]o gradients?|gradients? (?:is|are|was|were)? ?(?:not|None)|has no gradient"
     r"|backward through the graph"
 )
-_OF_MACHINE = (
+_MACHINE_WORDS = (
     r"[Tt]oo many open files|[Rr]esource temporarily|not permitted|[Pp]ermission denied|No space"
     r"|start new thread|timed out|[Dd]ownload|No such file|worker .*(?:exited|killed)|EOF when"
 )
-_OF_TRAINING = r"\bnan\b|\binf(?:inite)?\b|not finite|diverge"
-_MISFIT = re.compile(f"{_OF_SHAPE}|{_OF_TYPE}|{_OF_GRADIENT}|{_OF_MACHINE}|(?i:{_OF_TRAINING})")
-_MACHINES = frozenset(
+_TRAINING_WORDS = r"\bnan\b|\binf(?:inite)?\b|not finite|diverge"
+_INCOMPATIBILITY = re.compile(
+    f"{_SHAPE_WORDS}|{_TYPE_WORDS}|{_GRADIENT_WORDS}|{_MACHINE_WORDS}|(?i:{_TRAINING_WORDS})"
+)
+_MACHINE_EXCEPTIONS = frozenset(
     {
         "BlockingIOError",
         "ConnectionError",
@@ -52,8 +54,8 @@ _MACHINES = frozenset(
 )
 
 
-def is_misfit(refusal: Rejected) -> bool:
-    """Return whether a refusal says that the program does not fit together, or the machine it."""
-    if is_lacking(refusal) or refusal.exception in _MACHINES:
+def is_incompatibility(refusal: Rejected) -> bool:
+    """Return whether a rejection comes from incompatible parts, or from limits of the machine."""
+    if lacks_api(refusal) or refusal.exception in _MACHINE_EXCEPTIONS:
         return True
-    return bool(_MISFIT.search(located(refusal.message).message))
+    return bool(_INCOMPATIBILITY.search(located(refusal.message).message))

@@ -1,7 +1,7 @@
-"""A layer alone on numbers far from zero, which models that are fed data in [0, 1] hardly make.
+"""Runs of a layer on numbers far from zero, which models with data in [0, 1] rarely produce.
 
-An exponential that is not kept in range, a square in half precision or a maximum that begins at
-zero shows there only.
+Only there some defects show: an exponential that is not kept in range, a square in half precision,
+or a maximum that starts at zero.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ if TYPE_CHECKING:
     from ciguard.domain.models import LayerNode, ModelCase
 
 WIDTH = 200.0
-"""exp(200) is more than float32 holds, 200² is not, nor is a sum of a thousand such squares."""
+"""Bound of the numbers: exp(200) exceeds float32; 200² and a sum of a thousand such squares do
+not."""
 
 
-def widely(case: ModelCase, node: LayerNode) -> ModelCase | None:
+def wide_range_run(case: ModelCase, node: LayerNode) -> ModelCase | None:
     """Return the run of one layer of a model on numbers in [-200, 200].
 
     Args:
         case: a run of the whole model.
-        node: one of its layers.
+        node: a layer of the model.
 
     Returns:
-        None for a layer that does not take floating-point numbers only.
+        The run; None if the layer has inputs other than floating-point numbers.
     """
     sources = [case.graph.node(name) for name in node.inputs]
     if not all(source.dtype == "float32" for source in sources):
         return None
     rows = case.data[0].shape[0]
     data = [
-        ArrayValue("float32", (rows, *source.shape), Uniform(place + 1, -WIDTH, WIDTH))
-        for place, source in enumerate(sources)
+        ArrayValue("float32", (rows, *source.shape), Uniform(index + 1, -WIDTH, WIDTH))
+        for index, source in enumerate(sources)
     ]
     whole = replace(case, check=Check.PREDICT, training=False)
     return isolated(ModelSuspicion(case=whole, suspects=(node.name,), samples={}), node.name, data)

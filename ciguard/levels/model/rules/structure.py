@@ -1,4 +1,4 @@
-"""LR, LS, LC: a layer is removed, changes places with another, or is repeated."""
+"""Rules LR, LS and LC: removal, exchange and copy of a layer."""
 
 from __future__ import annotations
 
@@ -25,63 +25,63 @@ if TYPE_CHECKING:
 
 
 def remove(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
-    """LR: remove a layer whose output could be one of its inputs."""
+    """Apply LR: remove a layer whose output has the form of one of its inputs."""
     del universe
     nodes = {node.name: node for node in graph.nodes}
-    kept = protected(graph)
+    protected_names = protected(graph)
     choices = [
         (node, name)
         for node in graph.nodes
-        if node.name not in kept
+        if node.name not in protected_names
         for name in node.inputs
-        if _alike(nodes[name], node)
+        if _has_same_form(nodes[name], node)
     ]
     rng.shuffle(choices)
-    for node, instead in choices:
-        mutant = without(graph, node.name, instead)
+    for node, replacement in choices:
+        mutant = without(graph, node.name, replacement)
         if mutant is not None:
             return ModelMutation(mutant, f"{node.name}: {short(node.layer)}")
     return None
 
 
-def _alike(one: LayerNode, other: LayerNode) -> bool:
-    return (one.shape, one.dtype) == (other.shape, other.dtype)
+def _has_same_form(node: LayerNode, other: LayerNode) -> bool:
+    return (node.shape, node.dtype) == (other.shape, other.dtype)
 
 
 def switch(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
-    """LS: let two layers change places that take the same shapes and give the same."""
+    """Apply LS: exchange two layers with the same input and output shapes."""
     del universe
-    kept = protected(graph)
+    protected_names = protected(graph)
     nodes = {node.name: node for node in graph.nodes}
     places: dict[tuple[object, ...], list[LayerNode]] = {}
     for node in graph.nodes:
-        if node.name not in kept:
+        if node.name not in protected_names:
             takes = tuple((nodes[name].shape, nodes[name].dtype) for name in node.inputs)
             places.setdefault((takes, node.shape, node.dtype), []).append(node)
-    alike = [found for found in places.values() if len(found) > 1]
-    pairs = [len(found) * (len(found) - 1) for found in alike]
-    for _ in range(_TRIES if alike else 0):
-        one, other = rng.sample(rng.choices(alike, pairs)[0], 2)
+    groups = [group for group in places.values() if len(group) > 1]
+    pairs = [len(group) * (len(group) - 1) for group in groups]
+    for _ in range(_MAX_ATTEMPTS if groups else 0):
+        first, second = rng.sample(rng.choices(groups, pairs)[0], 2)
         mutant = None
-        if _does(one) != _does(other):
-            mutant = ordered(_switched(graph, one, other), graph)
+        if _behaviour(first) != _behaviour(second):
+            mutant = ordered(_switched(graph, first, second), graph)
         if mutant is not None:
-            return ModelMutation(mutant, f"{one.name}, {other.name}")
+            return ModelMutation(mutant, f"{first.name}, {second.name}")
     return None
 
 
-_TRIES = 24
-"""Pairs; layers of a graph that are all the same make no mutant."""
+_MAX_ATTEMPTS = 24
+"""Number of pairs that are drawn; graphs whose layers are all the same have no mutant."""
 
 
-def _does(node: LayerNode) -> tuple[object, ...]:
-    """Return what tells one layer from another; two without weights may do the same."""
+def _behaviour(node: LayerNode) -> tuple[object, ...]:
+    """Return a key of a layer's behaviour; layers without weights may have the same."""
     return (node.layer, dict(node.config), node.shares or node.name, node.weights)
 
 
-def _switched(graph: LayerGraph, one: LayerNode, other: LayerNode) -> list[LayerNode]:
-    inputs = {one.name: other.inputs, other.name: one.inputs}
-    renamed = {one.name: other.name, other.name: one.name}
+def _switched(graph: LayerGraph, first: LayerNode, second: LayerNode) -> list[LayerNode]:
+    inputs = {first.name: second.inputs, second.name: first.inputs}
+    renamed = {first.name: second.name, second.name: first.name}
     return [
         replace(
             node,
@@ -92,33 +92,33 @@ def _switched(graph: LayerGraph, one: LayerNode, other: LayerNode) -> list[Layer
 
 
 def copy(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
-    """LC: put a copy of a layer behind it, with the same weights.
+    """Apply LC: insert a copy of a layer after it, with the same weights.
 
-    A layer of several inputs is given the output of the first in the place of the input of the
-    same shape.
+    If the layer has several inputs, the copy takes its output instead of the input of the same
+    shape.
     """
-    kept = protected(graph)
+    protected_names = protected(graph)
     nodes = {node.name: node for node in graph.nodes}
     choices = [
-        (node, at)
+        (node, index)
         for node in graph.nodes
-        if node.name not in kept
-        for at, name in enumerate(node.inputs)
-        if _alike(nodes[name], node)
+        if node.name not in protected_names
+        for index, name in enumerate(node.inputs)
+        if _has_same_form(nodes[name], node)
     ]
     rng.shuffle(choices)
-    for node, at in choices:
-        mutant = _copied(graph, node, at)
+    for node, index in choices:
+        mutant = _copied(graph, node, index)
         if universe.allows(mutant):
             return ModelMutation(mutant, f"{node.name}: {short(node.layer)}")
     return None
 
 
-def _copied(graph: LayerGraph, node: LayerNode, at: int) -> LayerGraph:
+def _copied(graph: LayerGraph, node: LayerNode, index: int) -> LayerGraph:
     name = free_name((n.name for n in graph.nodes), node.layer)
-    inputs = tuple(node.name if i == at else given for i, given in enumerate(node.inputs))
+    inputs = tuple(node.name if i == index else source for i, source in enumerate(node.inputs))
     twin = replace(node, name=name, inputs=inputs, shares="", weights=owner(graph, node).weights)
-    # The twin stands right behind the layer, before all who take its output.
+    # The copy stands right after the layer, before all nodes that take its output.
     takers = [
         Edge(node.name, taker.name, place)
         for taker in graph.nodes

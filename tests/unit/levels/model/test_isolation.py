@@ -1,4 +1,4 @@
-"""From models on which targets disagree to findings about one layer; the workers are played."""
+"""Isolation of the layer that causes a disagreement; stubs replace the workers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ciguard.domain.models import ModelCase
 from ciguard.domain.outcomes import Crashed, Outcome, Rejected, Stage
 from ciguard.domain.values import Explicit, Uniform
 from ciguard.execution import JobResult
-from ciguard.levels.model.isolating import Isolator
-from ciguard.levels.model.wide import WIDTH
+from ciguard.levels.model.isolation import Isolator
+from ciguard.levels.model.wide_range import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,7 @@ def answered(
 ) -> tuple[list[Finding], list[ModelCase]]:
     isolator.note(run, group())
     findings = isolator.pump()
-    asked = []
+    requests = []
     while desk.jobs:
         job = desk.jobs.pop(0)
         outcomes: list[Outcome] = []
@@ -83,30 +83,30 @@ def answered(
                 outcomes.append(alone(B))
                 continue
             outcomes.append(answer(case, job.target))
-            asked.append(case)
+            requests.append(case)
         findings += isolator.take(JobResult(job, tuple(outcomes), 0.1))
         findings += isolator.pump()
     assert isolator.is_idle
-    return findings, asked
+    return findings, requests
 
 
 UNABLE = Rejected("CannotComputeError", "no float64 here", Stage.BUILD)
 RIGHT, WRONG = predicted(first=A, second=B), predicted(first=A, second=C)
 
 
-def test_what_shows_in_a_layer_alone_is_a_finding_about_that_layer() -> None:
-    findings, asked = followed(
+def test_a_defect_of_a_layer_alone_is_a_finding_about_it() -> None:
+    findings, requests = followed(
         executed(RIGHT, WRONG, RIGHT),
         lambda case, target: alone(C if target == "tensorflow" and not case.dtype else B),
     )
 
     assert [finding.api for finding in findings] == ["keras.layers.Softmax"]
     assert findings[0].targets == ("torch", "tensorflow")
-    assert [case.dtype for case in asked].count("float64") == 3 * len(ENGINES)
+    assert [case.dtype for case in requests].count("float64") == 3 * len(ENGINES)
     assert dict(findings[0].case.origin.deviations)["second"] > 0  # type: ignore[attr-defined]
 
 
-def test_what_does_not_show_with_made_up_numbers_is_tried_with_the_very_inputs() -> None:
+def test_a_suspect_without_a_defect_runs_again_on_its_exact_inputs() -> None:
     def answer(case: ModelCase, target: str) -> Outcome:
         if case.probe:
             return returned({"inputs": [np.array(A, dtype=np.float32)]})
@@ -115,14 +115,14 @@ def test_what_does_not_show_with_made_up_numbers_is_tried_with_the_very_inputs()
         is_explicit = isinstance(getattr(case.data[0], "fill", None), Explicit)
         return alone(C if is_explicit and target == "jax" else B)
 
-    findings, asked = followed(executed(RIGHT, RIGHT, WRONG), answer)
+    findings, requests = followed(executed(RIGHT, RIGHT, WRONG), answer)
 
     assert [finding.targets for finding in findings] == [("torch", "jax")]
-    assert [case.probe for case in asked].count("second") == 1
+    assert [case.probe for case in requests].count("second") == 1
     assert findings[0].case.values[0].fill == Explicit((1.0, 2.0, 4.0))  # type: ignore[union-attr]
 
 
-def test_rounding_that_only_the_model_makes_much_of_is_dropped() -> None:
+def test_rounding_that_only_the_model_amplifies_is_dropped() -> None:
     def answer(case: ModelCase, _: str) -> Outcome:
         return returned({"inputs": [np.array(A)]}) if case.probe else alone(B)
 
@@ -131,7 +131,7 @@ def test_rounding_that_only_the_model_makes_much_of_is_dropped() -> None:
     assert findings == []
 
 
-def test_what_double_precision_shows_to_be_rounding_is_dropped() -> None:
+def test_a_difference_that_double_precision_explains_is_dropped() -> None:
     """Moved by one rounding, the layer answers as far apart as the targets do."""
 
     def answer(case: ModelCase, target: str) -> Outcome:
@@ -146,17 +146,17 @@ def test_what_double_precision_shows_to_be_rounding_is_dropped() -> None:
     assert findings == []
 
 
-def test_a_death_that_no_layer_alone_brings_about_is_told_of_the_model() -> None:
-    findings, asked = followed(
+def test_a_crash_that_no_single_layer_causes_is_a_finding_about_the_model() -> None:
+    findings, requests = followed(
         executed(RIGHT, Crashed("SIGSEGV"), RIGHT),
         lambda case, _: Crashed("x") if case.probe else alone(B),
     )
 
     assert [(finding.api, finding.oracle) for finding in findings] == [("keras.Model", "crash")]
-    assert {case.api for case in asked} >= {"keras.layers.Dense", "keras.layers.Softmax"}
+    assert {case.api for case in requests} >= {"keras.layers.Dense", "keras.layers.Softmax"}
 
 
-def test_a_layer_that_kills_is_found_among_all() -> None:
+def test_a_crashing_layer_is_found_among_all() -> None:
     def answer(case: ModelCase, target: str) -> Outcome:
         is_it = case.api == "keras.layers.Softmax" and target == "tensorflow"
         return Crashed("SIGSEGV") if is_it or case.probe else alone(B)
@@ -168,7 +168,7 @@ def test_a_layer_that_kills_is_found_among_all() -> None:
     ]
 
 
-def test_behind_a_layer_that_deviates_each_new_kind_is_looked_at_once() -> None:
+def test_each_new_kind_of_layer_after_a_deviating_one_runs_once() -> None:
     def answer(case: ModelCase, target: str) -> Outcome:
         is_exact = case.dtype == "float64"
         return UNABLE if is_exact else alone(C if target == "tensorflow" else B)
@@ -176,23 +176,23 @@ def test_behind_a_layer_that_deviates_each_new_kind_is_looked_at_once() -> None:
     desk = Desk()
     isolator = Isolator(cast("Dispatcher", desk))
     findings: list[str] = []
-    asked: list[set[str]] = []
+    requests: list[set[str]] = []
     for seed in range(3):
         run = executed(RIGHT, predicted(first=C, second=C), RIGHT, case=replace(MODEL, seed=seed))
         found, cases = answered(isolator, desk, run, answer)
         findings += [finding.api for finding in found]
-        asked.append({case.api for case in cases})
+        requests.append({case.api for case in cases})
 
     dense, softmax = "keras.layers.Dense", "keras.layers.Softmax"
-    assert asked == [{dense, softmax}, {dense}, set()]  # that it deviates is known by then
+    assert requests == [{dense, softmax}, {dense}, set()]  # that it deviates is known by then
     assert findings == [dense, softmax, dense]
 
 
-def test_every_layer_that_is_met_is_looked_at_once_on_numbers_far_from_zero() -> None:
+def test_every_new_layer_runs_once_on_numbers_far_from_zero() -> None:
     desk = Desk()
     isolator = Isolator(cast("Dispatcher", desk))
     findings: list[Finding] = []
-    asked: list[str] = []
+    requests: list[str] = []
     for seed in range(2):
         isolator.note(executed(RIGHT, RIGHT, RIGHT, case=replace(MODEL, seed=seed)), group())
         isolator.pump()
@@ -201,23 +201,23 @@ def test_every_layer_that_is_met_is_looked_at_once_on_numbers_far_from_zero() ->
             case = case_from_json(json.loads(job.cases[0]))
             assert isinstance(case, ModelCase)
             assert is_wide(case)
-            asked += [case.api] * (job.target == ENGINES[0])
+            requests += [case.api] * (job.target == ENGINES[0])
             is_wrong = case.api == "keras.layers.Softmax" and job.target == "jax"
             outcomes = [alone([[np.nan] * 3] if is_wrong else B)] * len(job.cases)
             findings += isolator.take(JobResult(job, tuple(outcomes), 0.1))
             isolator.pump()
 
-    assert set(asked) == {"keras.layers.Dense", "keras.layers.Softmax"}
-    assert asked.count("keras.layers.Dense") == 1
+    assert set(requests) == {"keras.layers.Dense", "keras.layers.Softmax"}
+    assert requests.count("keras.layers.Dense") == 1
     assert [(f.api, f.kind, f.targets[1]) for f in findings] == [
         ("keras.layers.Softmax", "nan", "jax")
     ]
 
 
-def test_few_configurations_of_a_layer_are_looked_at_far_from_zero() -> None:
+def test_the_number_of_wide_range_runs_per_layer_is_limited() -> None:
     desk = Desk()
     isolator = Isolator(cast("Dispatcher", desk))
-    asked: list[str] = []
+    requests: list[str] = []
     for units in range(1, 6):
         entry, first, second = MODEL.graph.nodes
         nodes = (entry, replace(first, config={"units": units}), second)
@@ -226,15 +226,15 @@ def test_few_configurations_of_a_layer_are_looked_at_far_from_zero() -> None:
         isolator.pump()
         while desk.jobs:
             job = desk.jobs.pop(0)
-            asked += [case_from_json(json.loads(job.cases[0])).api] * (job.target == ENGINES[0])
+            requests += [case_from_json(json.loads(job.cases[0])).api] * (job.target == ENGINES[0])
             assert not [*isolator.take(JobResult(job, (alone(B),) * len(job.cases), 0.1))]
             isolator.pump()
 
-    assert asked.count("keras.layers.Dense") == 3
-    assert asked.count("keras.layers.Softmax") == 1
+    assert requests.count("keras.layers.Dense") == 3
+    assert requests.count("keras.layers.Softmax") == 1
 
 
-def test_a_kind_of_layer_is_not_looked_at_in_vain_for_ever() -> None:
+def test_the_number_of_fruitless_runs_per_kind_is_limited() -> None:
     desk = Desk()
     isolator = Isolator(cast("Dispatcher", desk))
     shown = 0
@@ -254,19 +254,19 @@ def test_a_kind_of_layer_is_not_looked_at_in_vain_for_ever() -> None:
     assert 0 < shown <= 3 * (2 * len(ENGINES) + 1)
 
 
-def test_inputs_too_large_to_be_written_out_are_cut_to_their_first_rows() -> None:
+def test_large_inputs_are_truncated_to_their_first_rows() -> None:
     large = np.zeros((4, 8000), dtype=np.float32)
 
     def answer(case: ModelCase, _: str) -> Outcome:
         return returned({"inputs": [large]}) if case.probe else alone(B)
 
-    _, asked = followed(executed(RIGHT, WRONG, RIGHT), answer)
+    _, requests = followed(executed(RIGHT, WRONG, RIGHT), answer)
 
-    shapes = {data.shape for case in asked for data in case.data if not case.probe}
+    shapes = {data.shape for case in requests for data in case.data if not case.probe}
     assert (2, 8000) in shapes or all(shape[-1] != 8000 for shape in shapes)
 
 
-def test_what_needs_a_target_that_failed_is_forgotten() -> None:
+def test_searches_that_need_a_failed_target_are_dropped() -> None:
     desk = Desk()
     isolator = Isolator(cast("Dispatcher", desk))
     isolator.note(executed(RIGHT, WRONG, RIGHT), group())

@@ -1,3 +1,5 @@
+"""Texts about the origin of a layer's or model's run."""
+
 from __future__ import annotations
 
 import pytest
@@ -5,7 +7,7 @@ from finding_examples import call
 from layer_findings import layer_case, whole_case
 
 from ciguard.domain.models import Check, GraphOrigin
-from ciguard.levels.model.words import suspect
+from ciguard.levels.model.origin import suspect
 from ciguard.triage import origin_rows, rate_text
 
 
@@ -13,7 +15,7 @@ def found_in(origin: GraphOrigin) -> str:
     return dict(origin_rows(layer_case(origin))).get("Found in", "")
 
 
-def test_an_isolated_layer_has_its_mutant_its_mutations_and_its_rate() -> None:
+def test_the_origin_of_an_isolated_layer_has_mutant_mutations_and_rate() -> None:
     assert dict(origin_rows(layer_case())) == {
         "Found in": "a mutant of lenet5-mnist (LA conv2d_1: keras.layers.PReLU; GF dense_2), "
         "isolated from 17 layers; R_a 3.2e4 at layer conv_3",
@@ -37,17 +39,17 @@ def test_an_isolated_layer_has_its_mutant_its_mutations_and_its_rate() -> None:
         ),
     ],
 )
-def test_what_is_not_known_is_not_told(origin: GraphOrigin, text: str) -> None:
+def test_unknown_parts_of_an_origin_are_left_out(origin: GraphOrigin, text: str) -> None:
     assert found_in(origin) == text
 
 
-def test_a_model_that_was_run_whole_has_the_number_of_its_layers() -> None:
+def test_the_origin_of_a_whole_model_has_its_number_of_layers() -> None:
     ((_, text), _) = origin_rows(whole_case())
 
     assert text.endswith("GF dense_2), run whole: 2 layers")
 
 
-def test_names_are_bounded_and_written_as_they_are_told_to_be() -> None:
+def test_names_are_shortened_and_formatted() -> None:
     origin = GraphOrigin(model="m" * 999, mutations=("x" * 999,), deviations=(("y" * 999, 1.0),))
 
     ((_, text), _) = origin_rows(layer_case(origin), lambda name: f"<{len(name)}>")
@@ -56,7 +58,7 @@ def test_names_are_bounded_and_written_as_they_are_told_to_be() -> None:
 
 
 @pytest.mark.parametrize("check", list(Check))
-def test_every_check_has_words_of_its_own(check: Check) -> None:
+def test_every_check_has_a_text(check: Check) -> None:
     rows = dict(origin_rows(layer_case(check=check)))
 
     assert rows["Compared"].endswith(f"({check.value})")
@@ -87,7 +89,7 @@ def test_a_rate_is_short(rate: float, text: str) -> None:
     assert rate_text(rate) == text
 
 
-def test_the_suspect_is_what_is_written_else_the_layer_of_the_largest_rate() -> None:
+def test_the_suspect_is_the_stored_layer_else_the_one_of_the_largest_rate() -> None:
     rates = (("a", float("nan")), ("b", 2.0), ("c", 5.0))
 
     assert suspect(GraphOrigin(model="", deviations=rates, suspect="b")) == "b"

@@ -1,4 +1,4 @@
-"""What a case is given: the parts of its arguments, and how exact results of them can be."""
+"""The inputs of a case: the parts of its arguments, and how exact results of them can be."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Fill, Value
 
 MUCH = 100_000
-"""A number from which on long work may be intended."""
+"""Smallest number that may mean that long work is intended."""
 
 
 def has_special_elements(case: Case) -> bool:
-    """Return whether NaN, infinities or the ends of a type's range are among the arguments."""
+    """Return whether the arguments hold NaN, infinities or the limits of a type."""
     return any(map(_is_special_value, leaves(case)))
 
 
@@ -66,12 +66,12 @@ def _is_special_value(value: Value) -> bool:
 def inputs_given(
     case: Case, *, ranges: Iterable[tuple[str, float, float]] = (), sizes: Iterable[int] = ()
 ) -> InputPrecision:
-    """Return how exact the results of a case can be, from the values that it is given.
+    """Return how exact the results of a case can be, given its values.
 
     Args:
-        case: any.
-        ranges: dtype, least and greatest element of what it is given beside its values.
-        sizes: number of elements of each of those.
+        case: the case to analyse.
+        ranges: (dtype, least, greatest) of each tensor that the case gets beside its values.
+        sizes: number of elements of each of these tensors.
     """
     tensors = [leaf for leaf in leaves(case) if isinstance(leaf, (ArrayValue, TensorValue))]
     ranges = [*((tensor.dtype, *_range(tensor.fill)) for tensor in tensors), *ranges]
@@ -98,38 +98,39 @@ def _is_special(fill: Fill) -> bool:
         case Special():
             return True
         case Constant(number):
-            return _is_endless(number)
+            return _is_not_finite(number)
         case Explicit(data):
-            return any(map(_is_endless, data))
+            return any(map(_is_not_finite, data))
         case Uniform():
             return False
 
 
-def _is_endless(number: float) -> bool:
-    # An integer always ends, also one that is too large for `math.isfinite`.
+def _is_not_finite(number: float) -> bool:
+    # An integer is always finite, even one that is too large for `math.isfinite`.
     return not isinstance(number, int) and not math.isfinite(number)
 
 
 def asks_for_much(case: Case) -> bool:
-    """Return whether an argument holds a number so large that long work may be intended.
+    """Return whether a number is so large that long work may be intended.
 
-    Elements of tensors count too: they are sizes and counts as often as not. So does their number.
+    Elements of tensors count too, as they often are sizes and counts. So does the number of
+    elements.
     """
     values = [*case.values]
     while values:
         value = values.pop()
-        if _is_much(value):
+        if _is_large_value(value):
             return True
         values.extend(_parts(value))
     return False
 
 
-def _is_much(value: Value) -> bool:
+def _is_large_value(value: Value) -> bool:
     match value:
         case LiteralValue(int() | float() as number):
             return abs(number) >= MUCH
         case ArrayValue(_, shape, fill) | TensorValue(_, shape, fill):
-            return math.prod(shape) >= MUCH or _is_large(fill)
+            return math.prod(shape) >= MUCH or _has_large_elements(fill)
         case ListValue(items) | TupleValue(items):
             return _product(items) >= MUCH
         case _:
@@ -149,12 +150,12 @@ def _parts(value: Value) -> Sequence[Value]:
 
 
 def _product(items: Sequence[Value]) -> int:
-    """Return how many parts there are if numbers in a list are sizes; 0 if they are none."""
+    """Return the number of elements if a list's numbers are sizes; 0 if they are not."""
     sizes = [item.value for item in items if isinstance(item, LiteralValue)]
     return math.prod(size if isinstance(size, int) and size > 0 else 0 for size in sizes)
 
 
-def _is_large(fill: Fill) -> bool:
+def _has_large_elements(fill: Fill) -> bool:
     match fill:
         case Constant(number):
             return abs(number) >= MUCH

@@ -1,4 +1,4 @@
-"""Where the run of a layer or model comes from, in words: the same in every report."""
+"""The origin of a layer's or model's run, in words that all reports share."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _CHECKS = {
     Check.SAVE: "the outputs before and after the model was saved and loaded (save)",
 }
 _MAX_MUTATIONS = 4
-_MAX_NAME = 80
+_MAX_NAME_LENGTH = 80
 
 
 def checked_text(case: ModelCase) -> str:
-    """Return what was run and compared."""
+    """Return what was compared, in words."""
     return _CHECKS[case.check]
 
 
 def origin_text(case: ModelCase, named: Callable[[str], str] = str) -> str:
-    """Return where a case comes from; empty where no seed model is known.
+    """Return the origin of a case; empty if no seed model is known.
 
     For example `a mutant of lenet5-mnist (LA conv_1: keras.layers.PReLU; GF dense), isolated from
     17 layers; R_a 3.2e4 at layer conv_3`.
@@ -41,12 +41,12 @@ def origin_text(case: ModelCase, named: Callable[[str], str] = str) -> str:
     rates = dict(origin.deviations)
     name = suspect(origin)
     if name in rates:
-        parts.append(f"R_a {rate_text(rates[name])} at layer {named(_bounded(name))}")
+        parts.append(f"R_a {rate_text(rates[name])} at layer {named(_short_name(name))}")
     return "; ".join(parts)
 
 
 def layer_origin(case: ModelCase) -> LayerOrigin:
-    """Return the model that a case comes from, with what its layers deviated by."""
+    """Return the model of a case, with the deviations of its layers."""
     origin = case.origin
     return LayerOrigin(
         model=origin.model,
@@ -59,34 +59,34 @@ def layer_origin(case: ModelCase) -> LayerOrigin:
 
 
 def suspect(origin: GraphOrigin) -> str:
-    """Return the layer that was isolated; where that is not written, the one of the largest R_a."""
+    """Return the isolated layer; if it is not stored, the one with the largest R_a."""
     rates = [(rate, name) for name, rate in origin.deviations if not math.isnan(rate)]
-    return origin.suspect or max(rates, key=lambda one: one[0], default=(0.0, ""))[1]
+    return origin.suspect or max(rates, key=lambda rated: rated[0], default=(0.0, ""))[1]
 
 
 def _model_text(origin: GraphOrigin, named: Callable[[str], str]) -> str:
-    model = named(_bounded(origin.model))
+    model = named(_short_name(origin.model))
     if not origin.mutations:
         return model
-    shown = [named(_bounded(one)) for one in origin.mutations[:_MAX_MUTATIONS]]
-    more = len(origin.mutations) - len(shown)
-    listed = "; ".join([*shown, *([f"{more:,} more"] if more else [])])
+    shown = [named(_short_name(mutation)) for mutation in origin.mutations[:_MAX_MUTATIONS]]
+    omitted = len(origin.mutations) - len(shown)
+    listed = "; ".join([*shown, *([f"{omitted:,} more"] if omitted else [])])
     return f"a mutant of {model} ({listed})"
 
 
 def _part_text(case: ModelCase, named: Callable[[str], str]) -> str:
-    """Return how much of the model the case is."""
+    """Return which part of the model the case is, in words."""
     if not case.is_one_layer:
-        return f", run whole: {_layers(sum(node.layer != INPUT for node in case.graph.nodes))}"
+        return f", run whole: {_layer_count(sum(node.layer != INPUT for node in case.graph.nodes))}"
     if case.origin.deviations:
-        return f", isolated from {_layers(len(case.origin.deviations))}"
+        return f", isolated from {_layer_count(len(case.origin.deviations))}"
     name = case.origin.suspect
-    return f", isolated from layer {named(_bounded(name))}" if name else ""
+    return f", isolated from layer {named(_short_name(name))}" if name else ""
 
 
-def _layers(count: int) -> str:
+def _layer_count(count: int) -> str:
     return f"{count:,} layer{'' if count == 1 else 's'}"
 
 
-def _bounded(name: str) -> str:
-    return shortened(name, _MAX_NAME)
+def _short_name(name: str) -> str:
+    return shortened(name, _MAX_NAME_LENGTH)

@@ -1,4 +1,4 @@
-"""Calls of an API that differ from one in their arguments: simpler, or moved."""
+"""Variants of a call: with simpler arguments, or with perturbed numbers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
-    """Yield calls with fewer or plainer arguments."""
+    """Yield calls with fewer or simpler arguments."""
     if case.relation:
         yield replace(case, relation="")
     keywords = dict(case.keywords)
-    for kept in shorter(case.keywords):
-        yield replace(case, keywords=kept)
+    for subset in shorter(case.keywords):
+        yield replace(case, keywords=subset)
     for name, value in case.keywords:
         for simpler in simpler_values(value):
             yield replace(case, keywords=tuple({**keywords, name: simpler}.items()))
-    # Positions matter: only the last arguments can be left out without moving the others.
+    # Only the last positional arguments can be omitted without moving the others.
     for count in range(len(case.arguments)):
         yield replace(case, arguments=case.arguments[:count])
     for arguments in one_simpler(case.arguments):
@@ -51,7 +51,7 @@ def _arrays(case: ApiCall) -> list[AnyArray]:
 
 
 def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
-    """Return the case with every array that is an argument changed at once."""
+    """Return the case with a change applied to every array argument at once."""
     return replace(
         case,
         arguments=tuple(with_arrays(value, change) for value in case.arguments),
@@ -60,15 +60,15 @@ def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
     )
 
 
-def moved_call(case: ApiCall, move: Move) -> ApiCall:
-    """Return a call with the numbers that it is given moved a little."""
+def moved_call(case: ApiCall, perturb: Move) -> ApiCall:
+    """Return a call with slightly perturbed numbers."""
     names = [name for name, _ in case.keywords]
-    # In this order: each tensor may move by another part.
-    arguments = move(case.arguments)
-    keywords = move([value for _, value in case.keywords])
+    # The order matters: the amount may differ from tensor to tensor.
+    arguments = perturb(case.arguments)
+    keywords = perturb([value for _, value in case.keywords])
     return replace(
         case,
         arguments=arguments,
         keywords=tuple(zip(names, keywords, strict=True)),
-        inputs=move(case.inputs),
+        inputs=perturb(case.inputs),
     )

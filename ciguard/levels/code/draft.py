@@ -1,4 +1,4 @@
-"""A program under the knife: blocks changed, taken out, adapted; then text again."""
+"""A program that is being edited: blocks changed, removed or adapted, then written as text."""
 
 from __future__ import annotations
 
@@ -14,66 +14,68 @@ from ciguard.sources import dotted_name, opening, parse_expression
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import Block, LibraryCall
     from ciguard.levels.code.models import Style
-    from ciguard.levels.code.places import BlockPlace, CallSite, Copied
+    from ciguard.levels.code.places import BlockPlace, CallSite, SharedDefinition
 
 
 @dataclass(slots=True)
 class Draft:
-    """A fresh parse of a program that is being changed."""
+    """A fresh parse of a program, for edits."""
 
     program: Program
     style: Style
     data: str
-    """The variable of the model's input."""
+    """Name of the variable that holds the model's input."""
     imports: list[str] = field(default_factory=list)
-    """Statements that have to be put at the top."""
+    """Import statements to add at the top."""
     moved: dict[int, ast.AST] = field(default_factory=dict)
-    """What stands now where a node stood, by its `id`."""
+    """Replacement of a node, by the `id` of the old node."""
     kept: list[ast.AST] = field(default_factory=list)
-    """What was taken out: an `id` must not be given to another node."""
+    """Removed nodes, kept alive so that no other node gets their `id`."""
     uses: list[tuple[ast.AST, str]] = field(default_factory=list)
-    """Calls of layers that are written otherwise once all else stands, and how."""
+    """Calls of layers to rewrite after all other edits, each with the new expression."""
 
     def node(self, number: int) -> ast.AST:
-        """Return what stands now where a node stood."""
-        found = self.program.nodes[number]
-        while id(found) in self.moved:
-            found = self.moved[id(found)]
-        return found
+        """Return the node that now stands in the place of a numbered node."""
+        node = self.program.nodes[number]
+        while id(node) in self.moved:
+            node = self.moved[id(node)]
+        return node
 
     # --- changes of calls -------------------------------------------------------------------------
 
     def change(self, place: BlockPlace, seed: Block, block: Block) -> list[ast.AST]:
-        """Put a block's calls in place of the seed's; return the node of each."""
+        """Replace the calls of the seed's block by those of another block; return their nodes."""
         changed = {
-            place.calls[at].copied
-            for at, (old, new) in enumerate(zip(seed.calls, block.calls, strict=True))
+            place.calls[index].copied
+            for index, (old, new) in enumerate(zip(seed.calls, block.calls, strict=True))
             if old != new
         }
-        copies = {at: self._copy(place.copied[at], block.name) for at in sorted(changed - {-1})}
+        copies = {
+            index: self._copy(place.copied[index], block.name) for index in sorted(changed - {-1})
+        }
         nodes: list[ast.AST] = []
         for call, old, new in zip(place.calls, seed.calls, block.calls, strict=True):
-            node = self._of_copy(call, copies)
+            node = self._node_in_copy(call, copies)
             nodes.append(node)
             if old != new:
                 self.rewrite(node, old, new)
             if old.use != new.use:
                 twins = copies.get(call.copied, {})
-                used = (self.program.nodes[number] for number in call.uses)
-                self.uses += [(twins.get(id(one), one), new.use) for one in used]
+                usages = (self.program.nodes[number] for number in call.uses)
+                self.uses += [(twins.get(id(usage), usage), new.use) for usage in usages]
         for number, was, now in zip(place.own, seed.own, block.own, strict=True):
             if was != now:
                 self.rewrite(self.program.nodes[number], was.call, now.call)
         return nodes
 
-    def _of_copy(self, call: CallSite, copies: dict[int, dict[int, ast.AST]]) -> ast.AST:
+    def _node_in_copy(self, call: CallSite, copies: dict[int, dict[int, ast.AST]]) -> ast.AST:
         node = self.program.nodes[call.node]
         return copies[call.copied][id(node)] if call.copied in copies else node
 
-    def _copy(self, shared: Copied, name: str) -> dict[int, ast.AST]:
-        """Give a block a copy of something shared; return the nodes of the copy by the original's.
+    def _copy(self, shared: SharedDefinition, name: str) -> dict[int, ast.AST]:
+        """Give a block its own copy of a shared definition; return copied nodes by original `id`.
 
-        Nodes that the place names stay what they are; what they name is the copy's.
+        The block's references remain the same nodes, but refer to the copy.
         """
         statement = self.program.nodes[shared.statement]
         twin = copy.deepcopy(statement)
@@ -90,26 +92,26 @@ class Draft:
         return dict(zip(map(id, ast.walk(statement)), ast.walk(twin), strict=True))
 
     def unused(self, name: str) -> str:
-        """Return a name that nothing in the program has, from a wish."""
+        """Return an unused name: the given one, with a number if needed."""
         taken = {getattr(node, "attr", "") for node in self.program.nodes}
         taken |= {getattr(node, "id", getattr(node, "name", "")) for node in self.program.nodes}
         number = 2
-        wanted = name
-        while wanted in taken:
-            wanted = f"{name}_{number}"
+        candidate = name
+        while candidate in taken:
+            candidate = f"{name}_{number}"
             number += 1
-        return wanted
+        return candidate
 
     def rewrite(self, node: ast.AST, old: LibraryCall, new: LibraryCall) -> None:
-        """Change one call; arguments whose text is the same stay the nodes that they are."""
+        """Change one call; arguments with unchanged text keep their nodes."""
         assert isinstance(node, ast.Call)  # noqa: S101 - numbered as one
         rest = [*zip(old.positional, node.args, strict=True)]
         rest += [(ast.unparse(item.value), item.value) for item in node.keywords]
-        node.args = [_taken(rest, text) or parse_positional(text) for text in new.positional]
+        node.args = [_pop_node(rest, text) or parse_positional(text) for text in new.positional]
         node.keywords = [
             ast.keyword(
                 arg=None if name == "**" else name,
-                value=_taken(rest, text) or self.expression(text),
+                value=_pop_node(rest, text) or self.expression(text),
             )
             for name, text in new.keywords
         ]
@@ -118,24 +120,24 @@ class Draft:
         self.program.adopt(node)
 
     def spell(self, api: str) -> str:
-        """Return how the program writes a qualified name; what has to be imported is noted."""
+        """Return the program's spelling of a qualified name; register the import it needs."""
         text, needed = self.program.spelling(api)
         if needed and needed not in self.imports:
             self.imports.append(needed)
         return text
 
     def expression(self, text: str) -> ast.expr:
-        """Return an expression in which qualified names of the library are spelled as here."""
+        """Return a parsed expression with library names in the program's spelling."""
         return self.spelled(parse_expression(text))
 
     def spelled(self, node: ast.expr) -> ast.expr:
-        """Spell qualified names of the library as the program does, wherever they stand below."""
+        """Return a node with all library names below it in the program's spelling."""
         return _Speller(self).visit(node)  # type: ignore[no-any-return]  # ast says Any
 
     # --- blocks that are absent -------------------------------------------------------------------
 
     def remove(self, place: BlockPlace) -> None:
-        """Take out what stands for a block: the data goes on as it came."""
+        """Remove a block: its input becomes its output."""
         if place.element is not None:
             self._remove_element(place)
         elif place.steps:
@@ -150,19 +152,23 @@ class Draft:
                 self._replace_statement(statement, None)
 
     def _remove_element(self, place: BlockPlace) -> None:
+        """Remove a block's element from its list, and sequences that become empty."""
         element = self.program.nodes[place.element or 0]
         sequences = [self.program.nodes[number] for number in place.within]
-        for at, sequence in enumerate(sequences):
+        for depth, sequence in enumerate(sequences):
             assert isinstance(sequence, ast.Call)  # noqa: S101 - numbered as one
-            listed = elements_of(sequence)
-            listed[:] = [
-                one for one in listed if layer_of(one) is not element and one is not element
+            elements = elements_of(sequence)
+            elements[:] = [
+                other
+                for other in elements
+                if layer_of(other) is not element and other is not element
             ]
-            if listed or (at == len(sequences) - 1 and not place.keys):
+            if elements or (depth == len(sequences) - 1 and not place.keys):
                 return
             element = sequence
 
     def _collapse(self, place: BlockPlace) -> None:
+        """Replace an expression by the part of it that holds the data."""
         outermost, _ = place.steps[-1]
         _, innermost = place.steps[0]
         rest: ast.AST = ast.Name(id=place.takes, ctx=ast.Load())
@@ -170,7 +176,7 @@ class Draft:
             rest = self.node(innermost)
         self.replace(self.node(outermost), rest)
 
-    def speaks_of(self, key: str, owner: str) -> bool:
+    def is_read(self, key: str, owner: str) -> bool:
         """Return whether a definition is still read in the class that makes it, or anywhere."""
         scope: ast.AST = self.program.classes.get(owner, self.program.tree)
         return any(
@@ -179,7 +185,7 @@ class Draft:
         )
 
     def skip_empty(self, place: BlockPlace) -> None:
-        """Take out the call of a sequence that is empty now: the data goes on as it came."""
+        """Remove the call of a sequence that became empty: its input becomes its output."""
         outermost = self.program.nodes[place.within[-1]]
         if not isinstance(outermost, ast.Call) or elements_of(outermost):
             return
@@ -189,11 +195,13 @@ class Draft:
             if isinstance(node, ast.Call) and dotted_name(node.func) in place.keys and node.args:
                 self.replace(node, node.args[0])
 
-    def drop_idle(self, place: BlockPlace) -> None:
-        """Take out the statement of an absent block, if it gives a variable to itself now."""
+    def drop_no_op(self, place: BlockPlace) -> None:
+        """Remove the statement of an absent block if it now assigns a variable to itself."""
         for number in place.statements:
             match statement := self.program.nodes[number]:
-                case ast.Assign(targets=[ast.Name(id=to)], value=ast.Name(id=it)) if to == it:
+                case ast.Assign(targets=[ast.Name(id=to)], value=ast.Name(id=source)) if (
+                    to == source
+                ):
                     if id(statement) not in self.moved:
                         self._replace_statement(statement, None)
                         self.moved[id(statement)] = ast.Pass()
@@ -201,13 +209,13 @@ class Draft:
     # --- replacing --------------------------------------------------------------------------------
 
     def replace(self, old: ast.AST, new: ast.AST) -> None:
-        """Put a node where another one stands."""
+        """Replace a node by another one."""
         parent = self.program.parents[id(old)]
         for name, value in ast.iter_fields(parent):
             if value is old:
                 setattr(parent, name, new)
             elif isinstance(value, list):
-                value[:] = [new if one is old else one for one in value]
+                value[:] = [new if child is old else child for child in value]
         self._register(new, parent)
         self.kept.append(old)
         self.moved[id(old)] = new
@@ -220,8 +228,8 @@ class Draft:
     def _replace_statement(self, old: ast.AST, new: ast.stmt | None) -> None:
         assert isinstance(old, ast.stmt)  # noqa: S101 - numbered as one
         body = self.program.body(old)
-        at = body.index(old)
-        body[at : at + 1] = [] if new is None else [new]
+        index = body.index(old)
+        body[index : index + 1] = [] if new is None else [new]
         if new is not None:
             self._register(new, self.program.parents[id(old)])
         if not body:
@@ -229,11 +237,11 @@ class Draft:
         self.kept.append(old)
 
     def delete(self, number: int) -> None:
-        """Take out a statement."""
+        """Remove a statement."""
         self._replace_statement(self.program.nodes[number], None)
 
     def insert(self, before: ast.stmt, text: str) -> None:
-        """Put a statement before another one."""
+        """Insert a statement before another one."""
         body = self.program.body(before)
         statement = ast.parse(text).body[0]
         body.insert(body.index(before), statement)
@@ -242,13 +250,13 @@ class Draft:
     # --- text -------------------------------------------------------------------------------------
 
     def at_top(self, text: str) -> None:
-        """Put statements behind the imports that a program begins with."""
+        """Insert statements after the imports at the start of the program."""
         body = self.program.tree.body
-        at = opening(self.program.tree)
-        body[at:at] = ast.parse(text).body
+        index = opening(self.program.tree)
+        body[index:index] = ast.parse(text).body
 
     def text(self, nodes: list[list[ast.AST]]) -> tuple[str, tuple[tuple[int, ...], ...]]:
-        """Return the program's text, and the line of each of the nodes, 0 where it is gone."""
+        """Return the program's text, and the line of each node, 0 if it was removed."""
         for line in self.imports:
             self.at_top(line)
         tree = ast.fix_missing_locations(self.program.tree)
@@ -258,18 +266,18 @@ class Draft:
         return source, tuple(tuple(lines.get(id(node), 0) for node in row) for row in nodes)
 
 
-def _taken(rest: list[tuple[str, ast.expr]], text: str) -> ast.expr | None:
-    """Take the first node of a text out of a list of nodes with their texts."""
-    for at, (known, node) in enumerate(rest):
-        if known == text:
-            del rest[at]
+def _pop_node(rest: list[tuple[str, ast.expr]], text: str) -> ast.expr | None:
+    """Remove the first node with a text from a list of texts and nodes, and return it."""
+    for index, (known_text, node) in enumerate(rest):
+        if known_text == text:
+            del rest[index]
             return node
     return None
 
 
 def _rename(node: ast.AST, old: str, new: str) -> None:
-    for one in ast.walk(node):
-        _rename_node(one, old, new)
+    for descendant in ast.walk(node):
+        _rename_node(descendant, old, new)
 
 
 def _rename_node(node: ast.AST, old: str, new: str) -> None:

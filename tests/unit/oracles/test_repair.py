@@ -1,4 +1,4 @@
-"""Calls that keep the laws, in the place of one that breaks some."""
+"""Repair of calls that violate specifications."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ciguard.oracles.laws import Law, broken_laws, laws_of, mended
 NORM = "A 0-D (scalar) `Tensor` > 0. A maximum clipping value. Also broadcastable"
 
 
-def laws(**docs: str) -> list[Law]:
+def specifications(**docs: str) -> list[Law]:
     parameters = tuple(ParameterRecord(name=name, doc=doc) for name, doc in docs.items())
     record = ApiRecord(
         api="tensorflow.clip", kind=CallKind.FUNCTION, parameters=parameters, source="signature"
@@ -33,12 +33,12 @@ def call(*arguments: Value, **keywords: Value) -> ApiCall:
     )
 
 
-def test_a_tensor_that_has_to_be_positive_is_read_as_that() -> None:
+def test_a_positive_tensor_is_a_range_requirement() -> None:
     negative = TensorValue("float32", (), Constant(-1.0))
 
-    ((law, value),) = broken_laws(call(negative), laws(clip_norm=NORM))
+    ((specification, value),) = broken_laws(call(negative), specifications(clip_norm=NORM))
 
-    assert law.words == "greater than 0"
+    assert specification.words == "greater than 0"
     assert value == "a tensor with the element -1.0"
 
 
@@ -55,32 +55,32 @@ def test_a_tensor_that_has_to_be_positive_is_read_as_that() -> None:
         ("Must be float32 or float64.", DtypeValue("int8")),
     ],
 )
-def test_an_argument_is_replaced_by_one_that_is_allowed(doc: str, value: Value) -> None:
-    written = laws(x=doc)
+def test_a_violating_argument_is_replaced_by_a_conforming_one(doc: str, value: Value) -> None:
+    written = specifications(x=doc)
     assert broken_laws(call(value), written)
 
     for broken in (call(value), call(x=value)):
-        found = mended(broken, written)
+        repaired = mended(broken, written)
 
-        assert found
-        assert not any(broken_laws(other, written) for other in found)
-        assert all(len(other.values) == 1 for other in found)
+        assert repaired
+        assert not any(broken_laws(other, written) for other in repaired)
+        assert all(len(other.values) == 1 for other in repaired)
 
 
 @given(st.integers(), st.integers(), st.booleans())
-def test_what_breaks_nothing_stays_and_several_breaches_go_at_once(
+def test_conforming_arguments_stay_and_all_violations_are_repaired_together(
     low: int,
     high: int,
     by_name: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    written = laws(low="Must be at least 0.", high="Must be at most 10.")
+    written = specifications(low="Must be at least 0.", high="Must be at most 10.")
     values = {"low": LiteralValue(low), "high": LiteralValue(high)}
     case = call(**values) if by_name else call(*values.values())
 
-    found = mended(case, written)
+    repaired = mended(case, written)
 
     is_broken = low < 0 or high > 10
-    assert bool(found) is is_broken
-    assert not any(broken_laws(other, written) for other in found)
+    assert bool(repaired) is is_broken
+    assert not any(broken_laws(other, written) for other in repaired)
     if low >= 0:
-        assert all(LiteralValue(low) in other.values for other in found)
+        assert all(LiteralValue(low) in other.values for other in repaired)

@@ -1,4 +1,4 @@
-"""Simpler variants of one layer's run: fewer rows, plainer data, fewer constructor arguments."""
+"""Simpler variants of one layer's run: fewer rows, simpler data, fewer constructor arguments."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
     from ciguard.domain.models import LayerNode
 
-_LOW, _HIGH = -1.0, 1.0
+_MIN, _MAX = -1.0, 1.0
 
 
 def simpler_models(case: ModelCase) -> Iterator[ModelCase]:
-    """Yield variants of a run of one layer; whole models stay, a layer of theirs says more."""
+    """Yield variants of a run of one layer; whole models are left as they are."""
     if not case.is_one_layer:
         return
     yield from _fewer_rows(case)
-    yield from _plainer_data(case)
+    yield from _with_simpler_data(case)
     *inputs, layer = case.graph.nodes
-    for node in _plainer_layers(layer):
+    for node in _simpler_layers(layer):
         yield replace(case, graph=replace(case.graph, nodes=(*inputs, node)))
 
 
 def _fewer_rows(case: ModelCase) -> Iterator[ModelCase]:
-    """Keep a part of the batch: the first half, the second, the first row."""
+    """Yield the run with a part of the batch: the first row, the first half, the second."""
     arrays = [data for data in case.data if isinstance(data, ArrayValue)]
     rows = {data.shape[0] for data in (*arrays, case.truth) if data.shape}
     if len(arrays) < len(case.data) or len(rows) != 1:
@@ -53,17 +53,17 @@ def _rows(array: ArrayValue, first: int, last: int) -> ArrayValue:
     return replace(array, shape=shape, fill=Explicit(array.fill.data[first * size : last * size]))
 
 
-def _plainer_data(case: ModelCase) -> Iterator[ModelCase]:
-    for place, data in enumerate(case.data):
+def _with_simpler_data(case: ModelCase) -> Iterator[ModelCase]:
+    for index, data in enumerate(case.data):
         if not isinstance(data, ArrayValue) or not data.dtype.startswith("float"):
             continue
-        for fill in (Constant(1.0), Constant(0.5), Uniform(0, _LOW, _HIGH)):
+        for fill in (Constant(1.0), Constant(0.5), Uniform(0, _MIN, _MAX)):
             if data.fill != fill:
-                changed = (*case.data[:place], replace(data, fill=fill), *case.data[place + 1 :])
+                changed = (*case.data[:index], replace(data, fill=fill), *case.data[index + 1 :])
                 yield replace(case, data=changed)
 
 
-def _plainer_layers(layer: LayerNode) -> Iterator[LayerNode]:
+def _simpler_layers(layer: LayerNode) -> Iterator[LayerNode]:
     if not layer.weights.plain:
         yield replace(layer, weights=Weights(plain=True))
     if layer.weights.edits and not layer.weights.plain:
