@@ -25,7 +25,11 @@ from unittest.mock import patch
 
 from ciguard.errors import CiguardError
 from ciguard.levels.app.accuracy import Trying, assess, settings_for
-from ciguard.levels.app.dead_conditions import contradictory_conditions, dead_conditions
+from ciguard.levels.app.dead_conditions import (
+    contradictory_conditions,
+    dead_conditions,
+    read_vocabulary,
+)
 from ciguard.levels.app.exploration import explore
 from ciguard.levels.app.providers.registered import known_providers
 from ciguard.levels.app.static_analysis import find, read_application
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
     from ciguard.levels.app.static_analysis import Application, ServiceFunction
 
 RESULTS = Path(__file__).parent / "results" / "app-parts.jsonl"
-ROOM = "ciguard.levels.app"
+PACKAGE = "ciguard.levels.app"
 
 
 def _false(*_: Any, **__: Any) -> bool:
@@ -49,7 +53,7 @@ def _none(*_: Any, **__: Any) -> None:
 
 
 EXPLORING: Mapping[str, Mapping[str, object]] = {
-    "exploration/searching": {f"{ROOM}.exploration.explore._SEARCHING_S": 0.0},
+    "exploration/searching": {f"{PACKAGE}.exploration.explore._SEARCHING_S": 0.0},
 }
 """Part that stub responses come from → what is put in the place of what."""
 OF_PARTS: Mapping[str, Sequence[str]] = {
@@ -59,21 +63,22 @@ OF_PARTS: Mapping[str, Sequence[str]] = {
         "input_synthesis/lettering",
         "input_synthesis/fonts",
     ),
+    "input_synthesis/drawing": ("input_synthesis/drawing", "input_synthesis/pictures"),
 }
 """Part → what belongs to it, where that is more."""
 TRYING: Mapping[str, Mapping[str, Callable[..., object]]] = {
-    "input_synthesis": {f"{ROOM}.input_synthesis.choosing.InOrder.serves": _false},
-    "input_synthesis/printing": {f"{ROOM}.input_synthesis.printing.PrintedText.serves": _false},
-    "input_synthesis/speaking": {f"{ROOM}.input_synthesis.speaking.SpokenText.serves": _false},
-    "input_synthesis/felt": {f"{ROOM}.input_synthesis.felt.FeltTexts.serves": _false},
-    "input_synthesis/naming": {f"{ROOM}.input_synthesis.naming.NamedEntities.serves": _false},
-    "input_synthesis/documents": {f"{ROOM}.input_synthesis.documents.Documents.serves": _false},
-    "input_synthesis/drawing": {f"{ROOM}.input_synthesis.choosing.Drawn.serves": _false},
-    "repair": {
-        f"{ROOM}.accuracy.assess.extended": _none,
-        f"{ROOM}.accuracy.assess.fitted": _none,
+    "input_synthesis": {f"{PACKAGE}.input_synthesis.choosing.InOrder.serves": _false},
+    "input_synthesis/printing": {f"{PACKAGE}.input_synthesis.printing.PrintedText.serves": _false},
+    "input_synthesis/speaking": {f"{PACKAGE}.input_synthesis.speaking.SpokenText.serves": _false},
+    "input_synthesis/felt": {f"{PACKAGE}.input_synthesis.felt.FeltTexts.serves": _false},
+    "input_synthesis/naming": {f"{PACKAGE}.input_synthesis.naming.NamedEntities.serves": _false},
+    "input_synthesis/documents": {
+        f"{PACKAGE}.input_synthesis.documents.DocumentWriter.serves": _false
     },
-    "repair/relatedness": {f"{ROOM}.repair.relatedness.AnyOf.related": _false},
+    "input_synthesis/drawing": {f"{PACKAGE}.input_synthesis.choosing.DrawnInputs.serves": _false},
+    "repair/labels": {f"{PACKAGE}.accuracy.verdicts.extended": _none},
+    "repair/thresholds": {f"{PACKAGE}.accuracy.verdicts.fitted": _none},
+    "repair/relatedness": {f"{PACKAGE}.repair.relatedness.CombinedRelatedness.related": _false},
 }
 """Part that inputs, or what is made of them, come from → likewise."""
 
@@ -91,7 +96,10 @@ class Figures:
     by_inputs_only: int
     failures: int
     """Exceptions and hangs."""
+    judged: int
+    """Sub-conditions whose accuracy was measured."""
     accuracy: int
+    """Those among them that fail."""
     always_same: int
     """Sub-conditions."""
     contradictions: int
@@ -137,12 +145,16 @@ def figures(
 ) -> Figures:
     """Try functions on inputs, and count what all of it came to."""
     began = time.monotonic()
-    settings = settings_for(Trying(inputs=given.inputs, seed=given.seed, budget_s=given.seconds))
-    met, by_answers, failures, accuracy, suggestions, patches = set(), set(), 0, 0, 0, 0
+    trying = Trying(
+        inputs=given.inputs, seed=given.seed, budget_s=given.seconds, labels=given.labels
+    )
+    settings = settings_for(trying)
+    vocabulary = read_vocabulary(given.labels) if given.labels else None
+    met, by_answers, failures, judged, accuracy, suggestions, patches = set(), set(), 0, 0, 0, 0, 0
     of, functions, dead, contradictions = set(), 0, set(), set()
     for one, calls in zip(several, results, strict=True):
         for function in one.found:
-            dead |= set(dead_conditions(function, None))
+            dead |= set(dead_conditions(function, vocabulary))
             contradictions |= set(contradictory_conditions(one.application, function))
         for call in calls:
             functions += not call.problem
@@ -153,6 +165,7 @@ def figures(
         for tried in assess(one.application, one.found, calls, settings, python=given.python):
             failures += len(tried.crashes)
             met |= {(one.application.root, goal, value) for goal, value in tried.seen}
+            judged += len(tried.verdicts)
             failed = [verdict for verdict in tried.verdicts if verdict.is_failure]
             made = [verdict.suggestion for verdict in failed if verdict.suggestion is not None]
             accuracy += len(failed)
@@ -165,6 +178,7 @@ def figures(
         of=len(of),
         by_inputs_only=len(met - by_answers),
         failures=failures,
+        judged=judged,
         accuracy=accuracy,
         always_same=len(dead),
         contradictions=len(contradictions),
@@ -214,6 +228,7 @@ def main() -> int:
     parser.add_argument("--applications", type=Path, required=True)
     parser.add_argument("--name", required=True, help="of the applications, for the results")
     parser.add_argument("--python", default=sys.executable, help="that has what they import")
+    parser.add_argument("--labels", type=Path, help="that services answer")
     parser.add_argument("--inputs", type=int, default=40, help="of each function")
     parser.add_argument("--seconds", type=float, default=20.0, help="for each function and way")
     parser.add_argument("--seed", type=int, default=0)
@@ -229,6 +244,7 @@ def main() -> int:
             f"{row.without or 'nothing':24} {lines:>5} "
             + " ".join(f"{values[c]:>9}" for c in columns)
         )
+        values["without"] = row.without or "nothing"
         kept = {"applications": given.name, "seed": given.seed, "lines": lines, **values}
         with RESULTS.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(kept) + "\n")

@@ -21,7 +21,7 @@ from ciguard.domain.models import Check, ModelCase
 from ciguard.execution import Dispatcher
 from ciguard.levels import select_layers
 from ciguard.levels.model.amplification import amplification
-from ciguard.levels.model.lessons import ModelLesson
+from ciguard.levels.model.feedback import ModelFeedback
 from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
 from ciguard.levels.model.seeding import seed_models
 from ciguard.levels.model.settings import MODELS, WIDTH
@@ -84,7 +84,7 @@ class PredictingLevel(ModelLevel):
             repeats=REPEATS_WHERE_COMPILED,
         )
         self._seeds = len(models)
-        self.lessons: deque[ModelLesson | None] = deque()
+        self.lessons: deque[ModelFeedback | None] = deque()
         """What batches taught, in the order of their index; the caller takes them."""
 
     def cases(self, index: int) -> Batch:
@@ -96,7 +96,7 @@ class PredictingLevel(ModelLevel):
     def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
         """Return what a batch teaches."""
         lesson = super().taught(index, batch, outcomes)
-        self.lessons.append(ModelLesson.from_json(lesson) if lesson else None)
+        self.lessons.append(ModelFeedback.from_json(lesson) if lesson else None)
         return lesson
 
 
@@ -109,7 +109,7 @@ class Ran:
     """A batch, and what it cost until it was judged."""
 
     executed: Executed
-    lesson: ModelLesson | None
+    lesson: ModelFeedback | None
     """What it taught."""
 
     def rows(self) -> Iterator[tuple[ModelCase, dict[str, Outcome]]]:

@@ -1,7 +1,7 @@
-"""The errors that a user or a machine can cause, each with the exit code it ends the command with.
+"""Errors that the user or the machine can cause, each with the exit code of the command.
 
-What the library under test does wrong is never an exception here: it is an `Outcome`. A defect of
-ciguard itself is any other exception; the command line turns it into `ExitCode.INTERNAL`.
+Failures of the library under test are not exceptions but `Outcome`s. Any other exception is a
+defect of ciguard, for which the command exits with `ExitCode.INTERNAL`.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """What the `ciguard` command answers with; the contract with every workflow that calls it."""
+    """Exit code of the `ciguard` command, on which workflows rely."""
 
     CLEAN = 0
-    """Nothing new, or the baseline was established by this run."""
+    """Nothing new, or this run established the baseline."""
     FINDINGS = 1
     """New findings at or above the failing severity."""
     USAGE = 2
     """Wrong usage, configuration or environment: the message says what to change."""
     INTERNAL = 3
-    """The guard itself failed. Never to be read as a pass."""
+    """A defect of ciguard itself, which must not count as a pass."""
     INTERRUPTED = 130
-    """Stopped by SIGINT or SIGTERM; what was found so far is in the output folder."""
+    """Stopped by SIGINT or SIGTERM; the output folder has the results so far."""
 
 
 class CiguardError(Exception):
-    """Base of every error whose message is meant for the user."""
+    """Base of all errors whose message is for the user."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.USAGE
+    """Exit code of the command after this error."""
 
 
 class ConfigurationError(CiguardError):
@@ -44,7 +45,7 @@ class PlatformError(CiguardError):
 
 
 class TargetSyntaxError(CiguardError):
-    """A target's text cannot be read."""
+    """The text of a target is malformed."""
 
 
 class UnknownLibraryError(CiguardError):
@@ -56,15 +57,15 @@ class ProvisioningError(CiguardError):
 
 
 class WorkerStartError(CiguardError):
-    """A target's interpreter starts, but its library cannot be imported or its device is absent."""
+    """A target's library cannot be imported, or its device is missing."""
 
 
 class BaselineError(CiguardError):
-    """A baseline cannot be read or written. The stored file is left as it is."""
+    """A baseline cannot be read or written. The stored file is unchanged."""
 
 
 class ConstraintsFileError(CiguardError):
-    """A file of constraints is damaged, or of a newer schema."""
+    """A file of constraints is damaged or of a newer schema."""
 
 
 class SeedModelError(CiguardError):
@@ -72,56 +73,56 @@ class SeedModelError(CiguardError):
 
 
 class DisassemblyError(CiguardError):
-    """A seed program cannot be taken apart into a template and blocks."""
+    """A seed program cannot be split into a template and blocks."""
 
 
 class OutputError(CiguardError):
-    """The output folder cannot be written, or holds something that would be lost."""
+    """The output folder cannot be written, or holds files that would be lost."""
 
 
 class TrackerError(CiguardError):
-    """The tracker refuses: the token, the repository or its settings must be put right first."""
+    """The tracker rejects requests until token, repository or settings are corrected."""
 
 
 class TrackerForbiddenError(TrackerError):
-    """The token may not do that; another way may be open."""
+    """The token lacks a permission; another request may be permitted."""
 
 
 class TrackerIssueError(TrackerError):
-    """One issue cannot be written: locked, transferred, too long. Others can."""
+    """One issue cannot be written: it is locked, transferred or too long. Others can."""
 
 
 class TrackerGoneError(TrackerIssueError):
-    """An issue is not there any more: deleted, transferred, or converted to a discussion."""
+    """An issue no longer exists: deleted, transferred, or converted to a discussion."""
 
     def __init__(self, message: str, *, successor_of: int = 0) -> None:
         super().__init__(message)
         self.successor_of = successor_of
-        """Number of the issue that another one replaces; 0 if nothing is left to refer to."""
+        """Number of the old issue that a new issue may refer to; 0 if it was deleted."""
 
 
 class TrackerUnavailableError(TrackerError):
-    """The tracker did not answer in time, or asks to wait longer than a run may take."""
+    """The tracker did not respond in time, or requires a longer wait than a run may take."""
 
 
 class ClusterError(CiguardError):
-    """The cluster cannot be reached or used, or loses a shard."""
+    """The cluster cannot be reached or used, or lost a shard."""
 
 
 class EncoderError(CiguardError):
-    """An encoder of texts lacks its package or its model."""
+    """A text encoder lacks its package or its model."""
 
 
 class PlanError(CiguardError):
-    """What is to be tested cannot be planned: history, a file or a limit stands against it."""
+    """The plan cannot be made, because of the history, a file or a limit."""
 
 
 class RegistrationError(CiguardError):
-    """A plug-in is named twice or does not fulfil its contract."""
+    """Two plug-ins have one name, or a plug-in does not implement its interface."""
 
 
 class UnknownNameError(CiguardError):
-    """A name that the user gave is not among the known ones."""
+    """A name from the user is unknown."""
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str], where: str = "") -> None:
         super().__init__(f"{where}{kind} {name!r}: no such {kind}.{suggestion(name, known)}")
@@ -130,7 +131,7 @@ class UnknownNameError(CiguardError):
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'x'? Known: …` for an unknown `name`."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")  # noqa: PLR2004 - one line's worth
-    return f"{hint} Known: {listed}."
+    matches = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean {matches[0]!r}?" if matches else ""
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")  # noqa: PLR2004 - about one line
+    return f"{hint} Known: {shown}."

@@ -1,4 +1,4 @@
-"""Files that others may have tampered with, and files that must never be half written."""
+"""Reading of untrusted files, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1 << 20
 Stamp: TypeAlias = tuple[int, int, int]
+"""Inode, time of modification in nanoseconds, and size of a file."""
 
 MAX_ELEMENTS = 4_000_000
-"""Of a JSON document of others: some 400 MB in memory. Thousands of buckets have less than half."""
+"""Maximum number of elements in untrusted JSON, about 400 MB in memory."""
 
 
 def stamp(path: Path) -> Stamp:
-    """Return what changes when a file is replaced or written; a link is not followed.
+    """Return the stamp of a file, which changes with its content; links are not followed.
 
     Raises:
-        OSError: if there is no such file.
+        OSError: if the file does not exist.
     """
     status = path.lstat()
     return status.st_ino, status.st_mtime_ns, status.st_size
@@ -36,39 +37,39 @@ def read_text(path: Path, *, most: int) -> str:
     """Return the text of a regular file of at most `most` bytes.
 
     Raises:
-        OSError: if it cannot be opened, also because it is a symbolic link.
-        ValueError: if it is larger than that, not a regular file's UTF-8 text.
+        OSError: if it cannot be opened, for example because it is a symbolic link.
+        ValueError: if it is larger, not a regular file, or not UTF-8 text.
     """
     with _open_regular(path, most=most) as stream:
-        # In blocks: a buffer for all that is allowed would be made before anything is read.
+        # In blocks, because `read(most)` would allocate a buffer of that size first.
         blocks = iter(partial(stream.read, _BLOCK_BYTES), b"")
         content = b"".join(islice(blocks, most // _BLOCK_BYTES + 1))
-    if len(content) > most:  # it grows while it is read
+    if len(content) > most:  # the file grew during the read
         raise ValueError(_too_large(most))
     return _decoded(content)
 
 
 def read_lines(path: Path, *, max_bytes: int, max_line: int) -> Iterator[str]:
-    """Yield the lines of a regular file, each with its end; only one is in memory at a time.
+    """Yield the lines of a regular file with their line ends, one in memory at a time.
 
     Args:
-        path: the file; a symbolic link is refused.
-        max_bytes: of the whole file.
-        max_line: bytes of one line.
+        path: path of the file, which must not be a symbolic link.
+        max_bytes: maximum size of the file in bytes.
+        max_line: maximum length of a line in bytes.
 
     Raises:
-        OSError: if it cannot be opened, also because it is a symbolic link.
-        ValueError: if file or line is larger than that, or it is not a regular file's UTF-8 text.
+        OSError: if it cannot be opened, for example because it is a symbolic link.
+        ValueError: if file or line is larger, or it is not a regular file of UTF-8 text.
     """
     with _open_regular(path, most=max_bytes) as stream:
-        left = max_bytes
+        remaining = max_bytes
         for number in count(1):
             line = stream.readline(max_line + 1)
-            left -= len(line)
-            if left < 0:
+            remaining -= len(line)
+            if remaining < 0:
                 raise ValueError(_too_large(max_bytes))
             if len(line) > max_line:
-                msg = f"line {number} is longer than {max_line} bytes"
+                msg = f"line {number} exceeds {max_line} bytes"
                 raise ValueError(msg)
             if not line:
                 return
@@ -76,14 +77,15 @@ def read_lines(path: Path, *, max_bytes: int, max_line: int) -> Iterator[str]:
 
 
 def parse_json(text: str, *, max_elements: int = MAX_ELEMENTS) -> Any:
-    """Parse JSON that others have written.
+    """Parse untrusted JSON.
 
     Args:
-        text: a document; each element of it takes up to 50 times its length in memory.
-        max_elements: how many elements it may have.
+        text: the document; an element may need 50 times its length in memory.
+        max_elements: maximum number of elements in the document.
 
     Raises:
-        ValueError: if it is no JSON of finite numbers, has more elements, or is nested too deeply.
+        ValueError: if it is not JSON with finite numbers, has more elements, or is nested too
+            deeply.
     """
     if sum(map(text.count, ",[{")) > max_elements:
         msg = f"more than {max_elements} elements"
@@ -96,13 +98,13 @@ def parse_json(text: str, *, max_elements: int = MAX_ELEMENTS) -> Any:
 
 
 def _refuse_constant(name: str) -> None:
-    msg = f"{name} is no JSON"
+    msg = f"{name} is not valid in JSON"
     raise ValueError(msg)
 
 
 @contextmanager
 def _open_regular(path: Path, *, most: int) -> Iterator[BinaryIO]:
-    # Without O_NONBLOCK a named pipe in the place of the file would be waited for.
+    # Without O_NONBLOCK, opening a named pipe would block.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as stream:
         status = os.fstat(descriptor)
@@ -127,24 +129,24 @@ def _decoded(content: bytes) -> str:
 
 
 def replace_file(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part.
+    """Replace a file atomically: readers see the old or the new content.
 
     Args:
-        path: file in an existing folder.
-        content: the new content; a text is written as UTF-8.
-        durable: whether it must survive a loss of power as well.
+        path: path in an existing folder.
+        content: the new content; strings are written as UTF-8.
+        durable: whether the content must survive a loss of power.
 
     Raises:
-        OSError: if it cannot be written; the old content is still there.
+        OSError: if it cannot be written; the old content is unchanged.
     """
     write_pieces(path, (content,), durable=durable)
 
 
 def write_pieces(path: Path, pieces: Iterable[str | bytes], *, durable: bool = False) -> None:
-    """Write a file as `replace_file` does, of pieces that are never in memory all at once.
+    """Replace a file like `replace_file`, from pieces that are not all in memory at once.
 
     Raises:
-        OSError: if it cannot be written; the old content is still there.
+        OSError: if it cannot be written; the old content is unchanged.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     temporary = Path(name)
@@ -155,9 +157,9 @@ def write_pieces(path: Path, pieces: Iterable[str | bytes], *, durable: bool = F
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())
-        temporary.chmod(0o644)  # mkstemp's is for the owner only
+        temporary.chmod(0o644)  # mkstemp permits only the owner
         temporary.replace(path)
-    except BaseException:  # an interruption too leaves no half of a file behind
+    except BaseException:  # also after an interruption, leave no partial file
         temporary.unlink(missing_ok=True)
         raise
     if durable:

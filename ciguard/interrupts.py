@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM as KeyboardInterrupt, but never in the middle of what must be done whole."""
+"""SIGINT and SIGTERM as KeyboardInterrupt, which critical sections can delay."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class _Reception:
-    """What has become of the signals of this process."""
+class _SignalState:
+    """State of the signals of this process."""
 
     def __init__(self) -> None:
         self.depth = 0
-        """How many contexts of `held` are entered."""
+        """Number of nested contexts of `held`."""
         self.is_pending = False
+        """True if a signal is delayed."""
 
     def receive(self, number: int, frame: FrameType | None) -> None:
         del number, frame
@@ -30,35 +31,35 @@ class _Reception:
         raise KeyboardInterrupt
 
 
-_RECEPTION = _Reception()
+_STATE = _SignalState()
 
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """Let both signals raise KeyboardInterrupt; within `held`, only once it is left."""
-    previous = {number: signal.signal(number, _RECEPTION.receive) for number in _SIGNALS}
+    """Raise KeyboardInterrupt for both signals; within `held`, only when it is left."""
+    previous = {number: signal.signal(number, _STATE.receive) for number in _SIGNALS}
     try:
         yield
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-        _RECEPTION.is_pending = False
+        _STATE.is_pending = False
 
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Let a first signal wait; a second one raises at once, for whoever asks twice is in a hurry.
+    """Delay a first signal until the context is left; a second signal raises at once.
 
-    Contexts can be nested. Outside of `raised` they do nothing.
+    Contexts can be nested. They have no effect outside of `raised`.
 
     Raises:
-        KeyboardInterrupt: when the outermost one is left, if a signal came.
+        KeyboardInterrupt: when the outermost context is left, if a signal was received.
     """
-    _RECEPTION.depth += 1
+    _STATE.depth += 1
     try:
         yield
     finally:
-        _RECEPTION.depth -= 1
-    if _RECEPTION.is_pending and not _RECEPTION.depth:
-        _RECEPTION.is_pending = False
+        _STATE.depth -= 1
+    if _STATE.is_pending and not _STATE.depth:
+        _STATE.is_pending = False
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Programs of the machine, such as git, run to their end: short work that nobody watches."""
+"""Execution of other programs such as git, without interaction."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletedProgram:
-    """How a program ended."""
+    """Result of a program."""
 
     code: int
-    """Its exit code, negative for a signal."""
+    """Exit code, negative for a signal."""
     output: bytes
+    """Content of standard output."""
     errors: bytes
+    """Content of standard error."""
 
     @property
     def text(self) -> str:
-        """What it printed to standard output."""
+        """Standard output as text."""
         return self.output.decode("utf-8", "replace")
 
     @property
     def complaint(self) -> str:
-        """What it printed to standard error."""
+        """Standard error as text."""
         return self.errors.decode("utf-8", "replace")
 
 
@@ -42,18 +44,18 @@ def run_program(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> CompletedProgram:
-    """Run a program; whatever ends the wait early, Ctrl-C included, ends its whole group.
+    """Run a program; a timeout or an interruption kills its process group.
 
     Args:
         argv: program and arguments.
-        limit_s: time until it must have ended.
-        given: its standard input.
+        limit_s: timeout in seconds.
+        given: content of standard input.
         folder: working folder; None for that of this process.
-        environment: all of its environment; None for that of this process.
+        environment: complete environment; None for that of this process.
 
     Raises:
-        OSError: if it cannot be started.
-        TimeoutError: if it does not end in time.
+        OSError: if the program cannot be started.
+        TimeoutError: if it exceeds the timeout.
     """
     process = subprocess.Popen(
         argv,
@@ -62,7 +64,7 @@ def run_program(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,  # no terminal to ask at, and one group to end
+        start_new_session=True,  # no terminal for prompts, and one process group to kill
     )
     try:
         output, errors = process.communicate(given, timeout=limit_s)
@@ -72,6 +74,6 @@ def run_program(
         process.communicate()
         if not isinstance(error, subprocess.TimeoutExpired):
             raise
-        msg = f"{argv[0]} took more than {limit_s:g} s"
+        msg = f"{argv[0]} exceeded its timeout of {limit_s:g} s"
         raise TimeoutError(msg) from error
     return CompletedProgram(code=process.returncode, output=output, errors=errors)

@@ -1,4 +1,4 @@
-"""Where this copy of ciguard comes from: the one place that knows the project's own address."""
+"""The repository and release of this copy of ciguard."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).parent
 VARIABLE = "CIGUARD_PROJECT"
-"""`owner/name` or `owner/name@commit`, where neither a release nor a checkout knows it."""
+"""Environment variable `owner/name` or `owner/name@commit`, which overrides the other sources."""
 RELEASE_FILE = "release.json"
-"""Lies in the package of a released wheel; the release workflow writes it."""
+"""Name of the file in a released wheel that the release workflow writes."""
 REPOSITORY = re.compile(r"[\w-][\w.-]{0,99}/[\w.-]{1,100}", re.ASCII)
-"""`owner/name` on GitHub; such a text may stand in an address and on a command line."""
+"""Matches `owner/name` on GitHub, which is safe in URLs and on command lines."""
 _SERVER = "https://github.com"
 _REMOTE = re.compile(
     r"(?:^|[/@.])github\.com(?::443)?[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", re.ASCII
 )
-_DOWNLOADED = re.compile(r"/_actions/([^/]+/[^/]+)/([^/]+)")
+_ACTION_FOLDER = re.compile(r"/_actions/([^/]+/[^/]+)/([^/]+)")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TAG = re.compile(r"v\d[\w.-]{0,60}", re.ASCII)
 _MAX_BYTES = 65_536
@@ -36,7 +36,7 @@ _GIT_TIMEOUT_S = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CiguardProject:
-    """The repository, commit and release that this copy of ciguard was made from."""
+    """Repository, commit and release of this copy of ciguard."""
 
     repository: str = ""
     """`owner/name`; empty if unknown."""
@@ -47,26 +47,26 @@ class CiguardProject:
 
     @property
     def name(self) -> str:
-        """Repository and commit, as the variable has them; empty if the repository is unknown."""
+        """Repository and commit in the form of the variable; empty if the repository is unknown."""
         return f"{self.repository}@{self.commit}".rstrip("@") if self.repository else ""
 
     def page(self, path: str = "") -> str:
-        """Return the URL of a page of the project, or an empty string if the address is unknown.
+        """Return the URL of a page of the project; empty if the repository is unknown.
 
         Args:
-            path: below the repository, such as `blob/main/docs/action.md`.
+            path: path below the repository's URL, such as `blob/main/docs/action.md`.
         """
         if not self.repository:
             return ""
         return f"{_SERVER}/{self.repository}/{path}".rstrip("/")
 
     def document(self, path: str) -> str:
-        """Return the URL of a file of the project as of this release, commit or default branch."""
+        """Return the URL of a file of the project at this release, commit or default branch."""
         return self.page(f"blob/{self.tag or self.commit or 'HEAD'}/{path}")
 
 
 def this_project(environment: Mapping[str, str] = os.environ) -> CiguardProject:
-    """Return where this copy comes from: the variable, else the release, else the checkout."""
+    """Return the project of this copy, from the variable, the release or the checkout."""
     package = Path(__file__).parent
     return (
         _from_variable(environment.get(VARIABLE, ""))
@@ -76,34 +76,34 @@ def this_project(environment: Mapping[str, str] = os.environ) -> CiguardProject:
 
 
 def project_of_action(path: str) -> CiguardProject:
-    """Return the project whose action runs, from the folder that the runner has it in.
+    """Return the project of the running action, from its folder.
 
-    A runner puts what it downloads into `_actions/OWNER/NAME/REF`. The variables that name these
-    may be those of another action, where a composite action has called one.
+    Runners download actions to `_actions/OWNER/NAME/REF`. The variables with owner and name are
+    unreliable: inside a composite action, they may belong to another action.
 
     Args:
-        path: of the variable `GITHUB_ACTION_PATH`; empty outside of an action.
+        path: value of the variable `GITHUB_ACTION_PATH`; empty outside of an action.
     """
     if not path:
         return CiguardProject()
-    if downloaded := _DOWNLOADED.search(path):
-        return _from_variable(f"{downloaded[1]}@{downloaded[2]}") or CiguardProject()
+    if match := _ACTION_FOLDER.search(path):
+        return _from_variable(f"{match[1]}@{match[2]}") or CiguardProject()
     return _from_checkout(Path(path))
 
 
 def repository_of(remote: str) -> str:
-    """Return `owner/name` of the URL of a git remote; empty if it is not on GitHub."""
+    """Return `owner/name` in the URL of a git remote; empty if it is not on GitHub."""
     match = _REMOTE.search(remote)
     return match[1] if match and REPOSITORY.fullmatch(match[1]) else ""
 
 
 def ask_git(folder: Path, *words: str) -> str:
-    """Return what git prints in a folder; nothing if it fails or is not installed."""
+    """Return the output of git in a folder; empty if it fails or is not installed."""
     program = shutil.which("git")
     if program is None:
         return ""
-    done = run_program([program, "-C", str(folder), *words], limit_s=_GIT_TIMEOUT_S)
-    return done.text.strip() if done.code == 0 else ""
+    completed = run_program([program, "-C", str(folder), *words], limit_s=_GIT_TIMEOUT_S)
+    return completed.text.strip() if completed.code == 0 else ""
 
 
 def _from_variable(text: str) -> CiguardProject | None:
@@ -125,7 +125,7 @@ def _from_release(path: Path) -> CiguardProject | None:
 def _from_checkout(folder: Path) -> CiguardProject:
     root = ask_git(folder, "rev-parse", "--show-toplevel")
     if not (folder / "action.yml").is_file() or Path(root) != folder.resolve():
-        return CiguardProject()  # a copy in another repository is not that repository's project
+        return CiguardProject()  # a copy within another repository is not that repository
     commit = ask_git(folder, "rev-parse", "HEAD")
     tags = ask_git(folder, "tag", "--points-at", "HEAD", "v*").split()
     return CiguardProject(
@@ -136,6 +136,6 @@ def _from_checkout(folder: Path) -> CiguardProject:
 
 
 def seeds_folder() -> Path:
-    """Return where ciguard's own seeds are: in the installed package or the checkout."""
+    """Return the folder of ciguard's seeds, in the installed package or the checkout."""
     installed = _PACKAGE / "seeds"
     return installed if installed.is_dir() else _PACKAGE.parent / "seeds"

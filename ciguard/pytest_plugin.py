@@ -1,7 +1,7 @@
-"""pytest plugin: annotated functions are collected and run as tests.
+"""pytest plugin that collects annotated functions and runs them as tests.
 
-`pytest --ciguard`, or `ciguard = true` in the ini file. This module is loaded by every session that
-has ciguard installed, so it imports little; what runs tests is in `ciguard.pytest_items`.
+`pytest --ciguard`, or `ciguard = true` in the ini file, activates it. All sessions with ciguard
+installed load this module, so it imports little; `ciguard.pytest_items` runs the tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-_STARTS = "ciguard-session"
+_PLUGIN_NAME = "ciguard-session"
 _DEFAULT_TIMEOUT_S = "300"
 _DEFAULT_BUDGET_S = "120"
 
@@ -29,13 +29,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ciguard-max-examples",
         type=int,
         metavar="N",
-        help="Valid inputs for each function; by default those of Hypothesis's profile.",
+        help="Number of valid inputs per function; default: that of Hypothesis's profile.",
     )
     group.addoption(
         "--ciguard-budget",
         type=float,
         metavar="SECONDS",
-        help=f"Seconds after which a function gets no more inputs; default: {_DEFAULT_BUDGET_S}, "
+        help=f"Time for the inputs of one function in seconds; default: {_DEFAULT_BUDGET_S}, "
         "0: no limit.",
     )
     for name, kind, default, text in (
@@ -46,16 +46,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             "ciguard_timeout",
             "string",
             _DEFAULT_TIMEOUT_S,
-            "Seconds that a call may take where @timeout does not say.",
+            "Timeout of a call in seconds, for functions without @timeout.",
         ),
         (
             "ciguard_oracles",
             "args",
             ["exception", "ensure", "nan", "timeout"],
-            "What is a failure; beside the default there is mutation (of arguments).",
+            "Oracles that report failures; mutation (of arguments) is available, too.",
         ),
-        ("ciguard_sidecars", "paths", [], "Folders with annotations that stand apart."),
-        ("ciguard_python", "string", "", "Interpreter that runs the programs; default: this one."),
+        (
+            "ciguard_sidecars",
+            "paths",
+            [],
+            "Folders with files that annotate other files.",
+        ),
+        (
+            "ciguard_python",
+            "string",
+            "",
+            "Interpreter of the programs; default: the current one.",
+        ),
     ):
         parser.addini(name, text, type=kind, default=default)  # type: ignore[arg-type]
 
@@ -65,15 +75,15 @@ def _is_on(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepare for running functions, if asked for."""
+    """Register the plugin of the session if it is activated."""
     if _is_on(config):
         from ciguard.pytest_items import FunctionTests  # noqa: PLC0415 - imports Hypothesis
 
-        config.pluginmanager.register(FunctionTests(config), _STARTS)
+        config.pluginmanager.register(FunctionTests(config), _PLUGIN_NAME)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say that functions are tested."""
+    """Return the line of the report's header."""
     return "ciguard: annotated functions are tested" if _is_on(config) else None
 
 
@@ -81,10 +91,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Offer the annotated functions of a file, beside its usual tests if it has any."""
+    """Collect the annotated functions of a file, besides its usual tests."""
     offered = yield
-    tests = parent.config.pluginmanager.get_plugin(_STARTS)
+    tests = parent.config.pluginmanager.get_plugin(_PLUGIN_NAME)
     if tests is None or file_path.suffix != ".py":
         return offered
-    changed: list[pytest.Collector] = tests.collectors(file_path, parent, offered)
-    return changed
+    collectors: list[pytest.Collector] = tests.collectors(file_path, parent, offered)
+    return collectors

@@ -1,4 +1,4 @@
-"""A registry of named extensions: built in, or found through entry points of other packages."""
+"""Registries of named extensions: built-in ones, and those from entry points of other packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Items of one kind by name. A second item of the same name is refused."""
+    """Items of one kind by unique name."""
 
     def __init__(
         self,
@@ -25,34 +25,34 @@ class Registry(Generic[T]):
         built_in: Mapping[str, str] | None = None,
         first: Callable[[], object] | None = None,
     ) -> None:
-        """Make a registry.
+        """Create a registry.
 
         Args:
-            kind: what the items are, in messages.
-            group: of the entry points of other packages.
-            accepts: whether an item fulfils the contract.
-            built_in: `module:object` of ciguard's own items by name, imported when first needed.
-            first: loads what registers items of its own, before other packages are asked.
+            kind: name of the kind of items, in messages.
+            group: group of the entry points of other packages.
+            accepts: whether an item implements the interface.
+            built_in: `module:object` of built-in items by name, imported when first needed.
+            first: a function that registers further items, called before entry points are loaded.
         """
         self._kind = kind
         self._group = group
         self._accepts = accepts
         self._items: dict[str, T] = {}
-        self._waiting = dict(built_in or {})
-        self._first = tuple(self._waiting)
+        self._unloaded = dict(built_in or {})
+        self._built_in_names = tuple(self._unloaded)
         self._load_first = first
-        self._loaded = False
+        self._are_entry_points_loaded = False
 
     def register(self, name: str, item: T) -> T:
-        """Add an item.
+        """Register an item.
 
         Raises:
-            RegistrationError: if the name is taken, or the item does not fulfil the contract.
+            RegistrationError: if the name is taken, or the item does not implement the interface.
         """
         if not self._accepts(item):
-            msg = f"{self._kind} {name!r} ({item!r}) does not fulfil the contract of {self._group}"
+            msg = f"{self._kind} {name!r} ({item!r}) does not implement the interface {self._group}"
             raise RegistrationError(msg)
-        if name in self._items or name in self._waiting:
+        if name in self._items or name in self._unloaded:
             msg = f"{self._kind} {name!r} is registered twice; rename one of the two"
             raise RegistrationError(msg)
         self._items[name] = item
@@ -62,31 +62,31 @@ class Registry(Generic[T]):
         """Return the item of that name.
 
         Raises:
-            UnknownNameError: if there is none, with the closest match.
+            UnknownNameError: if there is none; the message has the closest match.
         """
-        if name in self._waiting:
-            self._load([EntryPoint(name, self._waiting.pop(name), self._group)])
+        if name in self._unloaded:
+            self._load([EntryPoint(name, self._unloaded.pop(name), self._group)])
         if name not in self._items:
             self._load_entry_points()
         if name not in self._items:
-            raise UnknownNameError(self._kind, name, known=(*self._items, *self._waiting))
+            raise UnknownNameError(self._kind, name, known=(*self._items, *self._unloaded))
         return self._items[name]
 
     def items(self) -> dict[str, T]:
-        """Return all items by name: the built-in ones first, those of other packages last."""
-        for name in tuple(self._waiting):
+        """Return all items by name, built-in ones first."""
+        for name in tuple(self._unloaded):
             self.get(name)
         self._load_entry_points()
         return {name: self._items[name] for name in self.names()}
 
     def names(self) -> list[str]:
-        """Return the names of the built-in items, then those of others that were met so far."""
-        return list(dict.fromkeys((*self._first, *self._items)))
+        """Return the names of the built-in items, then those of other loaded items."""
+        return list(dict.fromkeys((*self._built_in_names, *self._items)))
 
     def _load_entry_points(self) -> None:
-        if self._loaded:
+        if self._are_entry_points_loaded:
             return
-        self._loaded = True
+        self._are_entry_points_loaded = True
         if self._load_first is not None:
             self._load_first()
         self._load(entry_points(group=self._group))

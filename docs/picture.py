@@ -13,7 +13,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "ciguard"
 BANDS = {
-    "vocabulary": ("sources", "domain", "config", "values"),
+    "vocabulary": ("annotations", "sources", "domain", "config", "values"),
     "libraries": ("libraries", "knowledge", "targets"),
     "running code": ("execution", "writing", "functions"),
     "judging": ("levels", "oracles", "triage", "baseline"),

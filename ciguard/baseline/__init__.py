@@ -1,6 +1,6 @@
-"""The baseline: the buckets already known, their state, and the cases that reproduce them.
+"""The baseline: the known buckets, their state, and the cases that reproduce them.
 
-`compare` tells what is new, `update` what was learnt, `open_store` finds what keeps it.
+`compare` finds new buckets, `update` returns the next baseline, `open_store` opens its store.
 """
 
 from ciguard.baseline.comparison import (

@@ -1,4 +1,4 @@
-"""This run against the baseline: pure functions of buckets and records."""
+"""Comparison of a run with the baseline: pure functions of buckets and records."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ciguard.baseline.record import (
     Sighting,
     State,
     bucket_of,
-    decided,
     history_of,
     merge_records,
     record_of,
-    renamed,
+    with_decision,
     with_exhibit,
+    with_fingerprint,
 )
 from ciguard.domain.findings import Bucket, Comparison, Confirmation, PairKind
 from ciguard.domain.outcomes import ended_well
@@ -34,36 +34,36 @@ if TYPE_CHECKING:
     from ciguard.domain.events import BucketHistory
 
 Records: TypeAlias = Mapping[str, BaselineRecord]
-"""By fingerprint."""
+"""Records by fingerprint."""
 
 CLEAN_RUNS_UNTIL_FIXED = 3
+"""Number of consecutive clean runs after which an open bucket is fixed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exercised:
-    """What this run did, so that silence about a known bucket can be told from its absence."""
+    """Known buckets that this run exercised, to distinguish fixed from not exercised ones."""
 
     replayed: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Fingerprint → targets on which the stored case ended well, and nothing was found then."""
+    """Fingerprint → targets on which the stored case no longer showed the defect."""
     targets: frozenset[str] = frozenset()
-    """Names of all targets that the run was for."""
+    """Names of all targets of the run."""
 
     def covers(self, record: BaselineRecord) -> bool:
-        """Return whether the run would have had to meet the bucket, were it still there.
+        """Return whether the run exercised a bucket on all targets that showed it.
 
-        That takes the bucket's own case on every target where it was met: another call of the API
-        need not lead there, and on fewer targets it could live on where nobody looked. A target
-        that is run no more may have a successor: a project that pins a newer release meets the
-        bucket there, or it is fixed. A difference between targets has none.
+        Only the bucket's stored case counts, because other calls of the API need not reach the
+        defect. A newer release may succeed a target that is no longer tested, except for a
+        difference between targets.
         """
         return bool(record.targets) and all(
             self.exercised_for(record, target) for target in record.targets
         )
 
     def exercised_for(self, record: BaselineRecord, target: str) -> str:
-        """Return where the case ran that a target would have met the bucket by; empty if nowhere.
+        """Return the target that exercised the case in place of `target`; empty if none did.
 
-        That is the target itself, or the successor of one that the run was not for.
+        It is the target itself, or the successor of a target that is no longer tested.
         """
         names = (record.fingerprint, *record.aliases)
         replayed = frozenset[str]().union(*(self.replayed.get(name, ()) for name in names))
@@ -75,34 +75,33 @@ class Exercised:
 
 
 def compare(buckets: Iterable[Bucket], records: Records, exercised: Exercised) -> list[Bucket]:
-    """Return this run's buckets and the baseline's unmet ones, each with its comparison.
+    """Return this run's buckets and the other open or accepted ones, each with its comparison.
 
-    A fixed bucket that is met again is new: a regression (see `is_regression`).
-    A bucket whose confirmation is pending keeps that: whoever judges the run must look at both.
+    A fixed bucket that shows again is new: a regression (see `is_regression`). A pending bucket
+    stays pending, so that a verdict must consider confirmation and comparison.
 
     Returns:
-        Sorted by severity, greatest first, then API and fingerprint. Fixed and flaky records that
-        were not met are left out.
+        Buckets by severity, greatest first, then by API and fingerprint.
     """
     by_name = by_any_name(records)
     compared: list[Bucket] = []
-    met: set[str] = set()
+    shown: set[str] = set()
     for bucket in buckets:
-        known = _known_as(bucket, by_name)
-        record = known[0] if known else None
+        matches = _records_of(bucket, by_name)
+        record = matches[0] if matches else None
         compared.append(_compared(bucket, record))
-        met.update(record.fingerprint for record in known)
+        shown.update(record.fingerprint for record in matches)
     for record in current(records).values():
-        if record.fingerprint not in met and record.state in {State.OPEN, State.ACCEPTED}:
-            gone = Comparison.FIXED if exercised.covers(record) else Comparison.NOT_RUN
-            compared.append(bucket_of(record, gone))
+        if record.fingerprint not in shown and record.state in {State.OPEN, State.ACCEPTED}:
+            comparison = Comparison.FIXED if exercised.covers(record) else Comparison.NOT_RUN
+            compared.append(bucket_of(record, comparison))
     return sorted(compared, key=lambda b: (-b.finding.severity, b.finding.api, b.fingerprint))
 
 
-def _known_as(bucket: Bucket, by_name: Records) -> list[BaselineRecord]:
-    """Return the records of a bucket: a newer recipe may join several under one fingerprint.
+def _records_of(bucket: Bucket, by_name: Records) -> list[BaselineRecord]:
+    """Return the records of a bucket, several if a newer recipe merges their fingerprints.
 
-    Where it parts one into several, the bucket's own record counts, not those of its siblings.
+    If a newer recipe splits a record, the bucket's own record counts, not that of a sibling.
     """
     own = by_name.get(bucket.fingerprint)
     named = {name: by_name[name] for name in bucket.aliases if name in by_name}
@@ -116,14 +115,14 @@ def _compared(bucket: Bucket, record: BaselineRecord | None) -> Bucket:
     stack = record.native_stack if record is not None else ()
     return replace(
         bucket,
-        comparison=_of_bucket(bucket, record),
+        comparison=_comparison_of(bucket, record),
         native_stack=bucket.native_stack or stack,
         issue=record.issue if record is not None else "",
         onset=bucket.onset or (record.onset if record is not None else None),
     )
 
 
-def _of_bucket(bucket: Bucket, record: BaselineRecord | None) -> Comparison:
+def _comparison_of(bucket: Bucket, record: BaselineRecord | None) -> Comparison:
     if bucket.confirmation is Confirmation.FLAKY:
         return Comparison.FLAKY
     if record is None or record.state is State.FIXED:
@@ -136,24 +135,24 @@ def known_to(
     compared: Iterable[Bucket],
     shown_on: Mapping[str, Collection[tuple[str, ...]]],
 ) -> list[Bucket]:
-    """Return compared buckets; a new one that the base of a pull request shows too is known.
+    """Return compared buckets in which new buckets that the base also shows are known.
 
-    A difference between base and head is new: that is what the pull request changes. One between
-    two targets of the base is known. What only the base shows, although its case ran on the head,
-    is fixed by the pull request.
+    A difference between base and head is new, because the pull request introduces it. A difference
+    between two targets of the base is known. A bucket that only the base shows, although its case
+    ran on the head, is fixed by the pull request.
 
     Args:
         base: names of the base's targets.
-        compared: what `compare` returned.
-        shown_on: fingerprint → the targets of each finding that fell into the bucket.
+        compared: the buckets that `compare` returned.
+        shown_on: fingerprint → the targets of each finding in the bucket.
     """
 
-    def every(bucket: Bucket) -> set[tuple[str, ...]]:
+    def target_tuples(bucket: Bucket) -> set[tuple[str, ...]]:
         return {bucket.finding.targets, *shown_on.get(bucket.fingerprint, ())}
 
     def is_known(bucket: Bucket) -> bool:
-        shows = any if bucket.finding.pair is PairKind.NONE else all
-        return any(shows(name in base for name in targets) for targets in every(bucket))
+        suffices = any if bucket.finding.pair is PairKind.NONE else all
+        return any(suffices(name in base for name in targets) for targets in target_tuples(bucket))
 
     def is_fixed(bucket: Bucket) -> bool:
         outcomes = bucket.finding.outcomes.items()
@@ -163,10 +162,10 @@ def known_to(
             and bucket.finding.pair is PairKind.NONE
             and bool(on_head)
             and all(map(ended_well, on_head))
-            and all(name in base for targets in every(bucket) for name in targets)
+            and all(name in base for targets in target_tuples(bucket) for name in targets)
         )
 
-    def judged(bucket: Bucket) -> Comparison:
+    def comparison_of(bucket: Bucket) -> Comparison:
         if bucket.comparison not in {Comparison.NEW, Comparison.KNOWN}:
             return bucket.comparison
         if is_fixed(bucket):
@@ -175,51 +174,52 @@ def known_to(
 
     if not base:
         return list(compared)
-    return [replace(bucket, comparison=judged(bucket)) for bucket in compared]
+    return [replace(bucket, comparison=comparison_of(bucket)) for bucket in compared]
 
 
 def is_regression(bucket: Bucket, records: Records) -> bool:
-    """Return whether a new bucket is one that had been fixed."""
-    known = _known_as(bucket, by_any_name(records))
+    """Return whether a new bucket was fixed before."""
+    matches = _records_of(bucket, by_any_name(records))
     is_new = bucket.comparison is Comparison.NEW
-    return is_new and any(record.state is State.FIXED for record in known)
+    return is_new and any(record.state is State.FIXED for record in matches)
 
 
 def find_record(records: Records, fingerprint: str, *aliases: str) -> BaselineRecord | None:
-    """Return the record with that fingerprint or alias, else with one of the further aliases."""
+    """Return the record with that fingerprint or alias, otherwise with one of the aliases."""
     if fingerprint in records and recipe_number(fingerprint) == newest_recipe():
-        return records[fingerprint]  # none can have replaced it
+        return records[fingerprint]  # no newer record can replace it
     by_name = by_any_name(records)
-    found = (by_name.get(name) for name in (fingerprint, *aliases))
-    return next((record for record in found if record is not None), None)
+    matches = (by_name.get(name) for name in (fingerprint, *aliases))
+    return next((record for record in matches if record is not None), None)
 
 
 def by_any_name(records: Records) -> dict[str, BaselineRecord]:
-    """Return the records by their fingerprints and by those of older recipes."""
+    """Return the current records by fingerprint and by alias."""
     names = {alias: record for record in records.values() for alias in record.aliases}
     return {**names, **current(records)}
 
 
 def current(records: Records) -> Records:
-    """Return the records without those that a newer recipe has given another name.
+    """Return the records without those that a record of a newer recipe replaces.
 
-    A store keeps these, so that merging stays a union: what they knew is in the newer record.
+    A store keeps replaced records, so that merging stays a union. The newer record has their data.
     """
-    renamed_to: dict[str, int] = {}
+    newest_recipes: dict[str, int] = {}
     for record in records.values():
+        recipe = recipe_number(record.fingerprint)
         for alias in record.aliases:
-            renamed_to[alias] = max(recipe_number(record.fingerprint), renamed_to.get(alias, 0))
-    if not renamed_to:
+            newest_recipes[alias] = max(recipe, newest_recipes.get(alias, 0))
+    if not newest_recipes:
         return records
     return {
         name: record
         for name, record in records.items()
-        if renamed_to.get(name, 0) <= recipe_number(name)
+        if newest_recipes.get(name, 0) <= recipe_number(name)
     }
 
 
 def histories(records: Records) -> dict[str, BucketHistory]:
-    """Return what is known of every bucket, for those who report on a run."""
+    """Return the histories of all current records by fingerprint, for reports."""
     return {name: history_of(record) for name, record in current(records).items()}
 
 
@@ -234,17 +234,17 @@ def update(
     """Return the baseline after a run of the default branch.
 
     Args:
-        records: the baseline before.
-        compared: what `compare` returned for this run.
-        sighting: when, on which commit and with which versions the run was made.
-        clean_runs: runs in a row that exercise an open bucket and do not meet it until it is fixed.
-        repeated: for buckets whose stored case was run again, whether they showed.
+        records: the previous baseline.
+        compared: the buckets that `compare` returned for this run.
+        sighting: time, commit and versions of the run.
+        clean_runs: number of consecutive clean runs after which an open bucket is fixed.
+        repeated: whether a bucket showed when its stored case was repeated, by fingerprint.
     """
     updated = {name: _repeated(record, repeated) for name, record in records.items()}
     by_name = by_any_name(updated)
     for bucket in compared:
-        known = _known_as(bucket, by_name)
-        record = _joined(known, bucket.fingerprint)
+        previous = _records_of(bucket, by_name)
+        record = _merged_record(previous, bucket.fingerprint)
         match bucket.comparison:
             case Comparison.NOT_RUN:
                 continue
@@ -253,24 +253,26 @@ def update(
                     changed = _after_clean_run(record, sighting, clean_runs)
                     updated[record.fingerprint] = changed
             case _:
-                for older in known:
-                    updated.pop(older.fingerprint, None)
-                seen = _met(record, bucket, sighting)
-                updated[seen.fingerprint] = seen
+                for old in previous:
+                    updated.pop(old.fingerprint, None)
+                current_record = _after_occurrence(record, bucket, sighting)
+                updated[current_record.fingerprint] = current_record
     return updated
 
 
-def _joined(known: list[BaselineRecord], fingerprint: str) -> BaselineRecord | None:
-    """Return what is known of a bucket as one record, under the name that it has now."""
-    if not known:
+def _merged_record(matching: list[BaselineRecord], fingerprint: str) -> BaselineRecord | None:
+    """Merge the records of a bucket into one, under its fingerprint by the newest recipe."""
+    if not matching:
         return None
-    names = (*(record.fingerprint for record in known), fingerprint)
-    newest = max(names, key=recipe_number)  # among equals, the record's own
-    return functools.reduce(merge_records, (renamed(record, newest) for record in known))
+    names = (*(record.fingerprint for record in matching), fingerprint)
+    newest = max(names, key=recipe_number)  # of equal recipes, the first record's
+    return functools.reduce(
+        merge_records, (with_fingerprint(record, newest) for record in matching)
+    )
 
 
 def _repeated(record: BaselineRecord, repeated: Mapping[str, bool]) -> BaselineRecord:
-    """Return the record of a flaky bucket with what running its case again has shown."""
+    """Return the record of a flaky bucket with the result of repeating its case."""
     if record.state is not State.FLAKY or record.fingerprint not in repeated:
         return record
     shown = int(repeated[record.fingerprint])
@@ -278,8 +280,8 @@ def _repeated(record: BaselineRecord, repeated: Mapping[str, bool]) -> BaselineR
 
 
 def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) -> BaselineRecord:
-    """Count a run that should have met the bucket and did not; another release counts anew."""
-    ran_on = tuple(pair for pair in sighting.versions if _stands_for(pair[0], record.targets))
+    """Return the record after a clean run; the count restarts with another release."""
+    ran_on = tuple(pair for pair in sighting.versions if _succeeds_any(pair[0], record.targets))
     clean = replace(sighting, versions=ran_on)
     before = record.decision.clean_on
     is_same_release = not before or _releases(before[-1]) == _releases(clean)
@@ -291,15 +293,15 @@ def _after_clean_run(record: BaselineRecord, sighting: Sighting, needed: int) ->
         clean_runs=count,
         clean_on=((*before, clean) if is_same_release else (clean,))[-needed:],
     )
-    return decided(record, decision)
+    return with_decision(record, decision)
 
 
-def _stands_for(target: str, targets: Iterable[str]) -> bool:
+def _succeeds_any(target: str, targets: Iterable[str]) -> bool:
     return any(target == other or succeeds(target, other) for other in targets)
 
 
 def _releases(sighting: Sighting) -> tuple[tuple[str, str], ...]:
-    """Return what ran: of nightly builds, the release that they lead to."""
+    """Return targets and releases, for nightly builds the upcoming release."""
     return tuple((target, _release(version)) for target, version in sighting.versions)
 
 
@@ -310,7 +312,9 @@ def _release(version: str) -> str:
         return version
 
 
-def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> BaselineRecord:
+def _after_occurrence(
+    record: BaselineRecord | None, bucket: Bucket, sighting: Sighting
+) -> BaselineRecord:
     is_flaky = bucket.confirmation is Confirmation.FLAKY
     if record is None:
         return record_of(bucket, sighting, state=State.FLAKY if is_flaky else State.OPEN)
@@ -320,7 +324,7 @@ def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> B
         state = record.state if record.state in kept else State.OPEN
         decision = Decision(changed=sighting.time, state=state, because=decision.because)
     return replace(
-        with_exhibit(decided(record, decision), bucket),
+        with_exhibit(with_decision(record, decision), bucket),
         aliases=tuple(sorted({*record.aliases, *bucket.aliases})),
         native_stack=bucket.native_stack or record.native_stack,
         onset=record.onset or bucket.onset,
@@ -331,12 +335,18 @@ def _met(record: BaselineRecord | None, bucket: Bucket, sighting: Sighting) -> B
 
 
 def establish(buckets: Iterable[Bucket], sighting: Sighting) -> Records:
-    """Return the first baseline: everything that the run met."""
-    return {bucket.fingerprint: _met(None, bucket, sighting) for bucket in buckets}
+    """Return the first baseline, with all buckets of a run."""
+    return {bucket.fingerprint: _after_occurrence(None, bucket, sighting) for bucket in buckets}
 
 
 def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Records:
-    """Return the baseline after a person said why a bucket may stay.
+    """Return the baseline after the user accepted a bucket.
+
+    Args:
+        records: the previous baseline.
+        fingerprint: fingerprint or alias of the bucket.
+        because: the user's reason.
+        time: time of the decision, as `Sighting.time`.
 
     Raises:
         KeyError: if no record has that fingerprint.
@@ -345,11 +355,16 @@ def accept(records: Records, fingerprint: str, *, because: str, time: str) -> Re
     if record is None:
         raise KeyError(fingerprint)
     decision = Decision(changed=Sighting(time=time).time, state=State.ACCEPTED, because=because)
-    return {**records, record.fingerprint: decided(record, decision)}
+    return {**records, record.fingerprint: with_decision(record, decision)}
 
 
 def with_issues(records: Records, issues: Mapping[str, str]) -> Records:
-    """Return the baseline with the issues that were filed, by fingerprint."""
+    """Return the baseline with filed issues.
+
+    Args:
+        records: the previous baseline.
+        issues: issue number or path by fingerprint.
+    """
     linked = dict(records)
     for fingerprint, issue in issues.items():
         record = find_record(records, fingerprint)
@@ -358,9 +373,9 @@ def with_issues(records: Records, issues: Mapping[str, str]) -> Records:
     return linked
 
 
-def merge(one: Records, other: Records) -> Records:
-    """Return what both sets of records know. Commutative, associative, idempotent."""
-    merged = dict(one)
+def merge(records: Records, other: Records) -> Records:
+    """Merge two sets of records. Commutative, associative, idempotent."""
+    merged = dict(records)
     for name, record in other.items():
         merged[name] = merge_records(merged[name], record) if name in merged else record
     return {name: merged[name] for name in sorted(merged)}

@@ -1,7 +1,4 @@
-"""Records as JSON: the one place that reads and writes the stored form.
-
-What is read may have been edited by hand or by a stranger, so every field is checked.
-"""
+"""The JSON form of records. Stored records are untrusted, so reading validates all fields."""
 
 from __future__ import annotations
 
@@ -32,20 +29,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_sorted = json.JSONEncoder(sort_keys=True).encode
+_encode_sorted = json.JSONEncoder(sort_keys=True).encode
 
 _ABSENT = object()
 
 SCHEMA = 3
-"""Of the whole folder; a change that an older ciguard cannot read raises it.
+"""Schema of the folder; a change that an older ciguard cannot read needs the next number.
 
-1 kept every case in a file of its own, 2 as lines of sixteen files; both kept all records in one
-file. 3 keeps records and cases in one file each, and in parts where that would become too large.
+Schemas 1 and 2 have one file of records; 1 has a file per case, 2 has sixteen files of cases.
+Schema 3 has one file of records and one of cases, or parts of both if they are large.
 """
 
 
 def record_to_line(record: BaselineRecord) -> str:
-    """Return a record without its case as one line of JSON."""
+    """Return one line of JSON for a record, without its case."""
     encoded = {
         "fingerprint": record.fingerprint,
         "aliases": list(record.aliases),
@@ -59,8 +56,8 @@ def record_to_line(record: BaselineRecord) -> str:
         "first_seen": _sighting_to_json(record.first_seen),
         "last_seen": _sighting_to_json(record.last_seen),
         "history": [
-            {"changed": d.changed, "state": d.state.value, "because": d.because}
-            for d in record.history
+            {"changed": old.changed, "state": old.state.value, "because": old.because}
+            for old in record.history
         ],
         "native_stack": stack_to_json(record.native_stack),
         "issue": record.issue,
@@ -68,14 +65,14 @@ def record_to_line(record: BaselineRecord) -> str:
         "shown": record.flakes.shown,
         "tried": record.flakes.tried,
     }
-    return _sorted(encoded)
+    return _encode_sorted(encoded)
 
 
 def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
     """Rebuild a record.
 
     Raises:
-        ValueError: if `encoded` is not the JSON form of a record; the message says which field.
+        ValueError: if `encoded` is not the JSON form of a record; the message names the field.
     """
     fields = _typed(encoded, dict, "the line")
     return BaselineRecord(
@@ -101,7 +98,7 @@ def record_from_json(encoded: Json, *, case: Case) -> BaselineRecord:
 
 
 def _history(fields: Mapping[str, Json]) -> tuple[Decision, ...]:
-    """Read what baselines of the first releases do not hold."""
+    """Return the history, which baselines of the first releases lack."""
     items = [_typed(item, dict, "history") for item in _typed(fields.get("history", []), list, "")]
     return tuple(
         _decision(
@@ -121,7 +118,7 @@ def _decision(
     clean_runs: int = 0,
     clean_on: tuple[Sighting, ...] = (),
 ) -> Decision:
-    """Return one object for all that one run decided."""
+    """Return one shared object for equal decisions, to save memory."""
     return Decision(
         changed=Sighting(time=changed).time,
         state=state,
@@ -139,19 +136,19 @@ def _stack(fields: Mapping[str, Json]) -> tuple[Frame, ...]:
 
 def _flakes(fields: Mapping[str, Json]) -> Flakes:
     if "tried" not in fields:
-        return Flakes()  # schema 1 did not count
-    return _counted(_field(fields, "shown", int), _field(fields, "tried", int))
+        return Flakes()  # schema 1 has no counts
+    return _shared_flakes(_field(fields, "shown", int), _field(fields, "tried", int))
 
 
 @lru_cache(maxsize=1024)
-def _counted(shown: int, tried: int) -> Flakes:
+def _shared_flakes(shown: int, tried: int) -> Flakes:
     return Flakes(shown=shown, tried=tried)
 
 
 def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
     severity = _field(fields, "severity", str).upper()
     if severity not in Severity.__members__:
-        msg = f"severity {severity.lower()!r} is not known"
+        msg = f"unknown severity {severity.lower()!r}"
         raise ValueError(msg)
     return Exhibit(
         level=sys.intern(_field(fields, "level", str)),
@@ -162,7 +159,7 @@ def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
         api=sys.intern(_field(fields, "api", str)),
         pair=PairKind(_field(fields, "pair", str)),
         message=_field(fields, "message", str),
-        # Records of before there was evidence have none.
+        # Records of the first releases have no evidence.
         evidence=evidence_from_json(_field({"evidence": {}, **fields}, "evidence", dict)),
         case=case,
         grouping=_pairs(fields, "grouping"),
@@ -170,7 +167,7 @@ def _exhibit(fields: Mapping[str, Json], case: Case) -> Exhibit:
 
 
 def case_to_line(fingerprint: str, case: Case) -> str:
-    """Return the case of a bucket as one line of JSON."""
+    """Return one line of JSON for the case of a bucket."""
     return json.dumps({"fingerprint": fingerprint, "case": case_to_json(case)})
 
 
@@ -178,32 +175,32 @@ def case_from_json_object(encoded: Json) -> tuple[str, Case]:
     """Rebuild a bucket's fingerprint and its case from a line of the corpus.
 
     Raises:
-        ValueError: if `encoded` is nothing of the kind.
+        ValueError: if `encoded` is malformed.
     """
-    fields = _typed(encoded, dict, "it")
+    fields = _typed(encoded, dict, "the line")
     try:
         return fingerprint_of(fields), case_from_json(_interned(fields.get("case")))
     except RecursionError:
-        msg = "its case is nested too deeply"
+        msg = "the case is nested too deeply"
         raise ValueError(msg) from None
 
 
 def _interned(encoded: Json) -> Json:
-    """Return JSON with one object for equal texts: names of APIs, parameters and dtypes recur."""
+    """Return JSON with shared objects for equal strings, such as names of APIs and dtypes."""
     if type(encoded) is list:
         return [_interned(item) for item in encoded]
     return sys.intern(encoded) if type(encoded) is str else encoded
 
 
 def fingerprint_of(encoded: Json) -> str:
-    """Return the fingerprint that an encoded record or case names.
+    """Return the fingerprint in an encoded record or case.
 
     Raises:
-        ValueError: if it names none.
+        ValueError: if it has no valid fingerprint.
     """
     name = encoded.get("fingerprint") if isinstance(encoded, dict) else None
     if not isinstance(name, str) or not is_fingerprint(name):
-        msg = "it names no fingerprint such as v1:0123456789abcdef"
+        msg = "'fingerprint' is not a fingerprint such as v1:0123456789abcdef"
         raise ValueError(msg)
     return name
 
@@ -217,7 +214,7 @@ def _sighting_to_json(sighting: Sighting) -> Json:
 
 
 def _clean_on(fields: Mapping[str, Json]) -> tuple[Sighting, ...]:
-    # A record of before this was kept has none.
+    # Records of the first releases have no clean runs.
     stored = _typed(fields.get("clean_on", []), list, "clean_on")
     return tuple(_sighting({"clean_on": item}, "clean_on") for item in stored)
 
@@ -225,52 +222,56 @@ def _clean_on(fields: Mapping[str, Json]) -> tuple[Sighting, ...]:
 def _sighting(fields: Mapping[str, Json], name: str) -> Sighting:
     encoded = _field(fields, name, dict)
     versions = _field(encoded, "versions", dict)
-    items = tuple(sorted((str(t), _typed(v, str, name)) for t, v in versions.items()))
-    return _seen(_field(encoded, "time", str), _field(encoded, "commit", str), items)
+    items = tuple(
+        sorted((str(target), _typed(version, str, name)) for target, version in versions.items())
+    )
+    return _shared_sighting(_field(encoded, "time", str), _field(encoded, "commit", str), items)
 
 
 @lru_cache(maxsize=1024)
-def _seen(time: str, commit: str, versions: tuple[tuple[str, str], ...]) -> Sighting:
-    """Return one object for all that was seen by one run."""
+def _shared_sighting(time: str, commit: str, versions: tuple[tuple[str, str], ...]) -> Sighting:
+    """Return one shared object for equal sightings, to save memory."""
     return Sighting(time=time, commit=commit, versions=versions)
 
 
 def _field(fields: Mapping[str, Json], name: str, kind: type[T]) -> T:
     value = fields.get(name, _ABSENT)
-    if type(value) is kind:  # not `isinstance`: `True` is an integer to Python
+    if type(value) is kind:  # not `isinstance`, because `True` is an `int`
         return value
     if value is _ABSENT:
-        msg = f"it has no {name!r}"
+        msg = f"{name!r} is missing"
         raise ValueError(msg)
     return _typed(value, kind, name)
 
 
 def _typed(value: Json, kind: type[T], name: str) -> T:
     if type(value) is not kind:
-        msg = f"{name!r} holds {type(value).__name__}, not {kind.__name__}"
+        msg = f"{name!r} is of type {type(value).__name__}, not {kind.__name__}"
         raise ValueError(msg)
     return value
 
 
 def _texts(fields: Mapping[str, Json], name: str) -> tuple[str, ...]:
-    return _shared(tuple(sorted({_typed(item, str, name) for item in _field(fields, name, list)})))
+    return _shared_texts(
+        tuple(sorted({_typed(item, str, name) for item in _field(fields, name, list)}))
+    )
 
 
 def _pairs(fields: Mapping[str, Json], name: str) -> tuple[tuple[str, str], ...]:
     pairs = []
     for item in _field(fields, name, list):
         first, second = _typed(item, list, name)
-        pairs.append(_pair(_typed(first, str, name), _typed(second, str, name)))
+        pairs.append(_shared_pair(_typed(first, str, name), _typed(second, str, name)))
     return tuple(pairs)
 
 
 @lru_cache(maxsize=4096)
-def _pair(first: str, second: str) -> tuple[str, str]:
-    """Return one object for equal pairs, as `_shared` does."""
+def _shared_pair(first: str, second: str) -> tuple[str, str]:
+    """Return one shared object for equal pairs, to save memory."""
     return sys.intern(first), sys.intern(second)
 
 
 @lru_cache(maxsize=4096)
-def _shared(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return one object for equal texts: a large baseline repeats few of them very often."""
+def _shared_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return one shared object for equal tuples, which a large baseline repeats often."""
     return tuple(map(sys.intern, texts))

@@ -1,4 +1,4 @@
-"""The files of a baseline, read with distrust. Which there are is told in `layout`."""
+"""Reading of a baseline's untrusted files. `layout` describes which files there are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ciguard.baseline.layout import (
     file_of,
     layout_of,
     parts_in,
-    stranger,
+    unexpected_file,
 )
 from ciguard.baseline.record import BaselineRecord, merge_records
 from ciguard.domain.text import visible
@@ -35,35 +35,35 @@ if TYPE_CHECKING:
 Signature: TypeAlias = tuple[tuple[str, Stamp], ...]
 _Numbered: TypeAlias = "tuple[int, Json]"
 
-MAX_RECORD = 1 << 20
-MAX_CASE = 8 << 20
-_MAX_BYTES = 1 << 30
-"""Of all files together; until schema 3 the index alone could be that large."""
-_MAX_FILE = 128 << 20
-_SCHEMA_OF_SIXTEEN = 2
-"""Its corpus always was in sixteen parts."""
+MAX_RECORD_LENGTH = 1 << 20
+MAX_CASE_LENGTH = 8 << 20
+_MAX_TOTAL_BYTES = 1 << 30
+"""Maximum size of all files together; before schema 3, the index alone could be that large."""
+_MAX_FILE_BYTES = 128 << 20
+_SIXTEEN_PARTS_SCHEMA = 2
+"""Schema whose corpus has sixteen parts."""
 
-_RESTORE = "Restore it from its history, or move the baseline away to establish a new one."
+_RESTORE_ADVICE = "Restore it from its history, or move the baseline away to establish a new one."
 
 
 def read_records(folder: Path, name: str) -> Records:
-    """Return the records of a baseline, by fingerprint.
+    """Return the records of a baseline by fingerprint.
 
     Args:
-        folder: which holds one.
-        name: of the place, for messages.
+        folder: the folder of the baseline.
+        name: name of the baseline in messages.
 
     Raises:
-        BaselineError: if a file is missing, damaged, too large, no baseline's, or of a newer
-            ciguard, or a line is in the wrong file.
+        BaselineError: if a file is missing, damaged, too large, unexpected or of a newer ciguard,
+            or a line is in the wrong file.
     """
-    with _uncollected():
+    with _without_garbage_collection():
         return _BaselineReader(folder, name).records()
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector out while many objects are made, none of which is garbage."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Disable the garbage collector, which slows the creation of many objects."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -74,24 +74,24 @@ def _uncollected() -> Iterator[None]:
 
 
 class _BaselineReader:
-    """Reads one baseline; every refusal names the file, and the line where there is one."""
+    """Reader of one baseline, whose errors name file and line."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
         self._name = name
-        self._left = _MAX_BYTES
+        self._left = _MAX_TOTAL_BYTES
 
     def records(self) -> Records:
-        head, _, rest = self._text(INDEX, most=_MAX_BYTES).partition("\n")
-        layout = self._layout(head)
-        if file := stranger(self._folder):
-            msg = f"{self._name}/{visible(file)}: no baseline has such a file or link. {_RESTORE}"
+        first_line, _, rest = self._text(INDEX, most=_MAX_TOTAL_BYTES).partition("\n")
+        layout = self._layout(first_line)
+        if file := unexpected_file(self._folder):
+            msg = f"{self._name}/{visible(file)}: unexpected file or link. {_RESTORE_ADVICE}"
             raise BaselineError(msg)
         records: dict[str, BaselineRecord] = {}
         self._add(records, layout, "", INDEX, rest)
         for part in layout.parts() if layout.digits else ():
             file = file_of(BUCKETS, part)
-            self._add(records, layout, part, file, self._text(file, most=_MAX_FILE))
+            self._add(records, layout, part, file, self._text(file, most=_MAX_FILE_BYTES))
         return records
 
     def _add(
@@ -102,10 +102,10 @@ class _BaselineReader:
         file: str,
         text: str,
     ) -> None:
-        """Add the records of one file, which is forgotten then: only one part is held as JSON."""
+        """Add the records of one file, so that only one part is in memory as JSON."""
         first = 2 if file == INDEX else 1
-        encoded = list(self._objects(file, text, first=first, most=MAX_RECORD))
-        # Now the cases: whoever writes at this moment puts a case before the line that needs it.
+        encoded = list(self._objects(file, text, first=first, most=MAX_RECORD_LENGTH))
+        # Cases after records, since concurrent writers write a case before its record.
         cases = self._cases(layout, part)
         for number, item in encoded:
             try:
@@ -116,16 +116,16 @@ class _BaselineReader:
                 record = record_from_json(item, case=_case_of(name, cases))
             except ValueError as error:
                 raise self._error(file, number, str(error)) from error
-            # Two lines of one bucket are what a merge of two branches leaves behind.
-            before = records.get(name)
-            records[name] = merge_records(before, record) if before else record
+            # A git merge of two branches may leave two lines of one bucket.
+            existing = records.get(name)
+            records[name] = merge_records(existing, record) if existing else record
 
     def _cases(self, layout: BaselineLayout, part: str) -> dict[str, Case]:
-        """Return the cases that the buckets of one part have, by fingerprint."""
+        """Return the cases of the buckets in one part, by fingerprint."""
         if layout.schema == 1 or (layout.digits and not part):
             return {}
         parts: Iterable[str] = (part,)
-        if layout.schema == _SCHEMA_OF_SIXTEEN:
+        if layout.schema == _SIXTEEN_PARTS_SCHEMA:
             layout = BaselineLayout(layout.schema, digits=1)
             parts = layout.parts()
         cases: dict[str, Case] = {}
@@ -135,33 +135,33 @@ class _BaselineReader:
 
     def _read_cases(self, layout: BaselineLayout, part: str, cases: dict[str, Case]) -> None:
         file = file_of(CORPUS, part)
-        if layout.schema == _SCHEMA_OF_SIXTEEN and not (self._folder / file).exists():
-            return  # it had no file without a case
-        text = self._text(file, most=_MAX_FILE)
-        for number, item in self._objects(file, text, first=1, most=MAX_CASE):
+        if layout.schema == _SIXTEEN_PARTS_SCHEMA and not (self._folder / file).exists():
+            return  # this schema has no empty files
+        text = self._text(file, most=_MAX_FILE_BYTES)
+        for number, item in self._objects(file, text, first=1, most=MAX_CASE_LENGTH):
             try:
                 name, case = case_from_json_object(item)
                 _check_part(part, name, layout)
             except ValueError as error:
                 raise self._error(file, number, str(error)) from error
-            known = cases.get(name)
-            cases[name] = case if known is None else min(known, case, key=simplicity)
+            existing = cases.get(name)
+            cases[name] = case if existing is None else min(existing, case, key=simplicity)
 
     def _case_of_schema_1(self, fingerprint: str) -> Case:
         file = f"{CORPUS}/{fingerprint.replace(':', '-')}.json"
         try:
-            name, case = case_from_json_object(parse_json(self._text(file, most=MAX_CASE)))
+            name, case = case_from_json_object(parse_json(self._text(file, most=MAX_CASE_LENGTH)))
         except ValueError as error:
             raise self._error(file, 1, str(error)) from error
         if name != fingerprint:
-            raise self._error(file, 1, f"it holds the case of {name}")
+            raise self._error(file, 1, f"the file holds the case of {name}")
         return case
 
     def _objects(self, file: str, text: str, *, first: int, most: int) -> Iterator[_Numbered]:
-        """Yield what the lines of a text hold, each with its number; `first` is the first's."""
+        """Yield (line number, JSON) of each line of a text, whose first line has number `first`."""
         for number, line in enumerate(text.split("\n"), start=first):
             if len(line) > most:
-                raise self._error(file, number, f"longer than {most} characters")
+                raise self._error(file, number, f"the line exceeds {most} characters")
             if not line or line.isspace():
                 continue
             try:
@@ -173,55 +173,58 @@ class _BaselineReader:
         try:
             text = read_text(self._folder / file, most=min(most, self._left))
         except OSError as error:
-            msg = f"{self._name}/{file}: cannot be read: {error.strerror or error}. {_RESTORE}"
+            msg = (
+                f"{self._name}/{file}: cannot be read: {error.strerror or error}. {_RESTORE_ADVICE}"
+            )
             raise BaselineError(msg) from error
         except ValueError as error:
-            msg = f"{self._name}/{file}: {error}. {_RESTORE}"
+            msg = f"{self._name}/{file}: {error}. {_RESTORE_ADVICE}"
             raise BaselineError(msg) from error
         self._left -= len(text)
         return text
 
     def _layout(self, line: str) -> BaselineLayout:
         try:
-            return layout_of(line[:MAX_RECORD])
+            return layout_of(line[:MAX_RECORD_LENGTH])
         except NewerSchemaError as error:
             msg = (
-                f"{self._name}/{INDEX}, line 1: {error}. "
-                "Upgrade ciguard, or use a baseline of its own."
+                f"{self._name}/{INDEX}, line 1: {error}. Upgrade ciguard, or use another baseline."
             )
             raise BaselineError(msg) from error
         except ValueError as error:
             raise self._error(INDEX, 1, str(error)) from error
 
     def _error(self, file: str, number: int, reason: str) -> BaselineError:
-        return BaselineError(f"{self._name}/{file}, line {number}: {visible(reason)}. {_RESTORE}")
+        return BaselineError(
+            f"{self._name}/{file}, line {number}: {visible(reason)}. {_RESTORE_ADVICE}"
+        )
 
 
 def signature(folder: Path) -> Signature:
-    """Return what changes when any file of the records does. Files are replaced, not rewritten."""
-    found = []
-    every = [folder / INDEX, folder / file_of(CORPUS, "")]
+    """Return the stamps of all files of records, to detect changes by other processes."""
+    stamps = []
+    paths = [folder / INDEX, folder / file_of(CORPUS, "")]
     for kind in (BUCKETS, CORPUS):
-        every += [folder / kind, *parts_in(folder, kind)]
-    for path in sorted(every):
-        with suppress(FileNotFoundError):  # another process has just removed it
-            found.append((path.relative_to(folder).as_posix(), stamp(path)))
-    return tuple(found)
+        paths += [folder / kind, *parts_in(folder, kind)]
+    for path in sorted(paths):
+        with suppress(FileNotFoundError):  # another process may have removed it
+            stamps.append((path.relative_to(folder).as_posix(), stamp(path)))
+    return tuple(stamps)
 
 
 def stored_layout(folder: Path) -> BaselineLayout | None:
-    """Return the layout of a baseline that has just been read, None where there is none."""
+    """Return the layout of a validated baseline, or None if there is none."""
     try:
         with (folder / INDEX).open(encoding="utf-8") as stream:
-            return layout_of(stream.readline(MAX_RECORD))
+            return layout_of(stream.readline(MAX_RECORD_LENGTH))
     except FileNotFoundError:
         return None
 
 
 def _check_part(part: str, fingerprint: str, layout: BaselineLayout) -> None:
-    belongs = layout.part_of(fingerprint)
-    if part != belongs:
-        msg = f"{fingerprint} belongs into part {belongs}"
+    expected = layout.part_of(fingerprint)
+    if part != expected:
+        msg = f"{fingerprint} belongs to part {expected}"
         raise ValueError(msg)
 
 

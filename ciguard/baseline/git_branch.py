@@ -1,10 +1,9 @@
-"""A baseline on a branch of a git repository, pushed so that no job loses another's update.
+"""A baseline on a branch of a git repository, pushed so that concurrent jobs lose no update.
 
-Every store has a bare repository of its own in a temporary folder, so nothing is shared with other
-processes but the remote, and a process that is killed leaves nothing behind that could hinder. A
-change is made on the tip of the branch, committed on top of it, and pushed on the condition that
-the tip is still the same; otherwise all of it is done again. Where rules of GitHub refuse every
-push, `github_branch` writes the same commit.
+Each store has its own bare repository in a temporary folder, so that processes share only the
+remote, and killed processes leave nothing behind. A change is committed on top of the branch's tip,
+and pushed only if the tip is still the same. Otherwise the store repeats the change. If rules of
+GitHub reject all pushes, `github_branch` writes the same commit.
 """
 
 from __future__ import annotations
@@ -45,40 +44,40 @@ if TYPE_CHECKING:
     from ciguard.files import Stamp
 
 _TIP = "refs/ciguard/tip"
-_OWN = re.compile(
+_BASELINE_FILE = re.compile(
     r"(?:buckets|corpus|outbox|runs)\.jsonl|(?:frontier|badge)\.json|index\.html|experience-[\w.-]{1,100}\.jsonl"
     r"|(?:buckets|corpus)/[\w-]{1,60}\.jsonl?",
     re.ASCII,
 )
-"""Files of a baseline. Others on the branch, such as a README, stay as they are."""
-_PARTS = ("buckets/", "corpus/")
+"""Files of a baseline. Other files on the branch, such as a README, stay unchanged."""
+_PART_FOLDERS = ("buckets/", "corpus/")
 _REGULAR = frozenset({"100644", "100755"})
-_MAX_BYTES = 1 << 30
-"""Of all files together, and of each."""
+_MAX_TOTAL_BYTES = 1 << 30
+"""Maximum size of all files together."""
 _MAX_HEADER = 200
-_COMMAND_S = 300.0
+_COMMAND_TIMEOUT_S = 300.0
 _FETCH = ("--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--force")
 _FIRST_WAIT_S = 0.05
 _MAX_WAIT_S = 4.0
 _MAX_FAILURES = 4
-"""Refusals in a row while nobody else moves the branch: then it is no race."""
+"""Maximum number of consecutive failures while the tip stays the same, so not due to a race."""
 
 _jitter = secrets.SystemRandom()
 
 
-def _wait_s(tries: int) -> float:
-    return _jitter.uniform(0, min(_MAX_WAIT_S, _FIRST_WAIT_S * 2**tries))
+def _wait_s(attempts: int) -> float:
+    return _jitter.uniform(0, min(_MAX_WAIT_S, _FIRST_WAIT_S * 2**attempts))
 
 
 class GitBranchStore:
-    """A baseline on a branch; see `FolderStore` for its files."""
+    """A store for a baseline on a git branch; see `FolderStore` for its files."""
 
     def __init__(self, location: GitBranch, *, patience_s: float = 120.0) -> None:
-        """Name the branch; nothing is fetched yet.
+        """Create a store, without access to the remote.
 
         Args:
             location: remote and branch.
-            patience_s: how long a change is tried again while others are faster.
+            patience_s: time in seconds for which a change is retried.
         """
         self._name = str(location)
         self._location = location
@@ -86,164 +85,174 @@ class GitBranchStore:
         self._patience_s = patience_s
         self._root = Path(tempfile.mkdtemp(prefix="ciguard-baseline-"))
         weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
-        self._git = Git(self._root / "repository", name=self._name, limit_s=_COMMAND_S)
+        self._git = Git(self._root / "repository", name=self._name, limit_s=_COMMAND_TIMEOUT_S)
         self._urls: tuple[str, str] | None = None
         self._github: GitHubBranch | None = None
-        """What writes the branch once a push was refused by rules."""
+        """Access by the REST API, after rules rejected a push."""
         self._tip = ""
-        self._kept: dict[str, tuple[Stamp, str]] = {}
-        """What git has of the files: the stamp of each, and the object that holds it."""
+        self._stored_blobs: dict[str, tuple[Stamp, str]] = {}
+        """Stamp and git blob of each unchanged file."""
         self.folder = self._root / "files"
-        """The files of the tip that was read last."""
-        self._here = FolderStore(self.folder, name=self._name)
+        """Folder with the files of the tip that was read last."""
+        self._local = FolderStore(self.folder, name=self._name)
 
     def exists(self) -> bool:
-        """Return whether the branch is there.
+        """Return whether the branch exists.
 
         Raises:
-            BaselineError: if the remote cannot be asked, or the branch holds something else.
+            BaselineError: if the remote cannot be read, or the branch holds no baseline.
         """
         self._read_tip()
         return bool(self._tip)
 
     def load(self) -> Records:
-        """Return the records by fingerprint; none where there is no branch yet.
+        """Return the records by fingerprint; none if the branch does not exist.
 
         Raises:
-            BaselineError: if the remote cannot be asked, or what the branch holds is not to be
-                trusted. Nothing is changed.
+            BaselineError: if the remote cannot be read, or the baseline is malformed. Nothing is
+                changed.
         """
         self._read_tip()
-        return self._here.load()
+        return self._local.load()
 
     def save(self, records: Records, *, beside: Beside | None = None) -> Records:
-        """Merge the records with those of the branch, push that and return it.
+        """Merge the records with those of the branch, push the result and return it.
 
         Raises:
-            BaselineError: if it cannot be pushed; the branch is left as it is.
+            BaselineError: if it cannot be pushed; the branch is unchanged.
         """
         return self.change(partial(merge, records), beside=beside)
 
     def change(self, changed: Change, *, beside: Beside | None = None) -> Records:
-        """Push what `changed` makes of the records of the branch, and return it.
+        """Apply `changed` to the records of the branch, push the result and return it.
 
         Raises:
-            BaselineError: if it cannot be pushed; the branch is left as it is.
+            BaselineError: if it cannot be pushed; the branch is unchanged.
         """
-        until = time.monotonic() + self._patience_s
-        failures = tries = 0
+        deadline = time.monotonic() + self._patience_s
+        failures = attempts = 0
         while True:
             tip = self._read_tip()
-            self._tip = ""  # what is done to its files now is of no use unless it is pushed
-            records = self._here.change(changed, beside=beside)
+            self._tip = ""  # until the push, the files are of no known commit
+            records = self._local.change(changed, beside=beside)
             commit = self._commit(tip, len(records))
-            refusal = self._write(commit, tip)
-            if refusal is None:
+            failure = self._write(commit, tip)
+            if failure is None:
                 return records
-            failures = 0 if self._ask() != tip else failures + 1
-            tries += 1
-            wait_s = max(_wait_s(tries), refusal.wait_s if isinstance(refusal, BusyError) else 0)
-            if failures == _MAX_FAILURES or time.monotonic() + wait_s > until:
-                raise refusal
+            failures = 0 if self._remote_tip() != tip else failures + 1
+            attempts += 1
+            min_wait_s = failure.wait_s if isinstance(failure, BusyError) else 0
+            wait_s = max(_wait_s(attempts), min_wait_s)
+            if failures == _MAX_FAILURES or time.monotonic() + wait_s > deadline:
+                raise failure
             time.sleep(wait_s)
 
     def _read_tip(self) -> str:
-        """Bring the files of the branch here, if they are not, and return the commit."""
-        tip = self._ask()
+        """Fetch and check out the branch's files if they changed, and return its commit."""
+        tip = self._remote_tip()
         if not tip:
-            self._use({})
+            self._checkout({})
         elif tip != self._tip:
-            self._talk("fetch", *_FETCH, "--", self._url(), f"{self._ref}:{_TIP}")
+            self._read_remote("fetch", *_FETCH, "--", self._url(), f"{self._ref}:{_TIP}")
             tip = self._git.text("rev-parse", "--verify", f"{_TIP}^{{commit}}")
-            self._use(self._blobs(tip))
+            self._checkout(self._blobs(tip))
         self._tip = tip
         return tip
 
-    def _ask(self) -> str:
-        """Return the commit that the branch is at, empty where there is no such branch."""
-        for line in self._talk("ls-remote", "--refs", "--", self._url(), self._ref).splitlines():
+    def _remote_tip(self) -> str:
+        """Return the commit of the remote branch; empty if it does not exist."""
+        for line in self._read_remote(
+            "ls-remote", "--refs", "--", self._url(), self._ref
+        ).splitlines():
             commit, _, ref = line.partition("\t")
             if ref == self._ref:
                 return commit
         return ""
 
-    def _talk(self, *words: str) -> str:
-        """Return what a command prints that only reads from the remote, and may be repeated."""
-        for tries in range(1, _MAX_FAILURES):
+    def _read_remote(self, *words: str) -> str:
+        """Return the output of a command that only reads from the remote, with retries."""
+        for attempts in range(1, _MAX_FAILURES):
             with suppress(GitError):
                 return self._git.text(*words)
-            time.sleep(_wait_s(tries + _MAX_FAILURES))
+            time.sleep(_wait_s(attempts + _MAX_FAILURES))
         return self._git.text(*words)
 
-    def _use(self, blobs: dict[str, str]) -> None:
-        """Write files of the baseline into a new folder: no link, no other name."""
+    def _checkout(self, blobs: dict[str, str]) -> None:
+        """Write the baseline's files into a new folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder = Path(tempfile.mkdtemp(dir=self._root, prefix="files-"))
-        self._here = FolderStore(self.folder, name=self._name)
-        given = "".join(f"{blob}\n" for blob in blobs.values())
-        stream = memoryview(self._git.raw("cat-file", "--batch", given=given) if blobs else b"")
+        self._local = FolderStore(self.folder, name=self._name)
+        requests = "".join(f"{blob}\n" for blob in blobs.values())
+        stream = memoryview(self._git.raw("cat-file", "--batch", given=requests) if blobs else b"")
         for file, blob in blobs.items():
             header = bytes(stream[:_MAX_HEADER]).partition(b"\n")[0]
-            said, _, size = header.decode("ascii").partition(" blob ")
-            if said != blob:
-                msg = f"{file} cannot be read: {header!r}"
-                raise self._refusal(msg)
+            name, _, size = header.decode("ascii").partition(" blob ")
+            if name != blob:
+                msg = f"{file} cannot be read from git: {header!r}"
+                raise self._error(msg)
             content = stream[len(header) + 1 :][: int(size)]
             path = self.folder / file
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(content)
             stream = stream[len(header) + len(content) + 2 :]
-        self._kept = {file: (stamp(self.folder / file), blob) for file, blob in blobs.items()}
-        if left := _not_of_its_layout(self.folder):
-            msg = f"{visible(left)} is not of the layout that {INDEX} names"
-            raise self._refusal(msg)
+        self._stored_blobs = {
+            file: (stamp(self.folder / file), blob) for file, blob in blobs.items()
+        }
+        if part := _misplaced_part(self.folder):
+            msg = f"{visible(part)} does not match the layout in {INDEX}"
+            raise self._error(msg)
 
     def _blobs(self, tip: str) -> dict[str, str]:
-        """Return the files of a commit that are a baseline's; refuse what no baseline has."""
+        """Return the blobs of a commit's baseline files; raise an error for unexpected files."""
         listed = self._git.text("ls-tree", "-r", "-l", "-z", "--full-tree", tip)
         blobs: dict[str, str] = {}
         total = 0
         for entry in filter(None, listed.split("\0")):
-            about, _, file = entry.partition("\t")
-            mode, _, blob, size = about.split()
+            attributes, _, file = entry.partition("\t")
+            mode, _, blob, size = attributes.split()
             if mode not in _REGULAR:
-                msg = f"{visible(file)} is a link or a repository, which no baseline has"
-                raise self._refusal(msg)
-            if _OWN.fullmatch(file):
+                msg = f"{visible(file)} is a link or a submodule, which a baseline must not have"
+                raise self._error(msg)
+            if _BASELINE_FILE.fullmatch(file):
                 blobs[file] = blob
                 total += int(size)
-            elif file.startswith(_PARTS) and ".json" in file:
-                msg = f"{visible(file)} is in a place of parts, and none"
-                raise self._refusal(msg)
-        if total > _MAX_BYTES:
-            msg = f"the files of the baseline hold more than {_MAX_BYTES} bytes"
-            raise self._refusal(msg)
+            elif file.startswith(_PART_FOLDERS) and ".json" in file:
+                msg = f"{visible(file)} is not a valid name of a part"
+                raise self._error(msg)
+        if total > _MAX_TOTAL_BYTES:
+            msg = f"the files of the baseline exceed {_MAX_TOTAL_BYTES} bytes"
+            raise self._error(msg)
         if INDEX not in blobs:
-            msg = f"this branch holds no baseline, for it has no {INDEX}. Name another"
-            raise self._refusal(msg)
+            msg = f"the branch holds no baseline, because {INDEX} is missing. Name another branch"
+            raise self._error(msg)
         return blobs
 
     def _commit(self, tip: str, count: int) -> str:
-        """Return a commit on top of `tip` with the files as they are; `tip` if nothing changed."""
-        every = {
+        """Return a commit of the current files on top of `tip`; `tip` itself without changes."""
+        paths = {
             path.relative_to(self.folder).as_posix(): path for path in self.folder.rglob("*.*")
         }
-        stamps = {file: stamp(path) for file, path in every.items() if _OWN.fullmatch(file)}
-        changed = [file for file in sorted(stamps) if not self._is_kept(file, stamps[file])]
-        gone = self._kept.keys() - stamps
-        if tip and not changed and not gone:
+        stamps = {
+            file: stamp(path) for file, path in paths.items() if _BASELINE_FILE.fullmatch(file)
+        }
+        changed = [file for file in sorted(stamps) if not self._is_stored(file, stamps[file])]
+        removed = self._stored_blobs.keys() - stamps
+        if tip and not changed and not removed:
             return tip
         index = {"GIT_INDEX_FILE": str(self._root / "index")}
         git = self._git
-        paths = "".join(f"{self.folder / file}\n" for file in changed)
-        hashes = git.text("hash-object", "-w", "--no-filters", "--stdin-paths", given=paths).split()
+        listed = "".join(f"{self.folder / file}\n" for file in changed)
+        hashes = git.text(
+            "hash-object", "-w", "--no-filters", "--stdin-paths", given=listed
+        ).split()
         entries = [
-            *(f"0 {'0' * 40}\t{file}\0" for file in sorted(gone)),
+            *(f"0 {'0' * 40}\t{file}\0" for file in sorted(removed)),
             *(f"100644 {blob}\t{file}\0" for blob, file in zip(hashes, changed, strict=True)),
         ]
-        self._kept |= {f: (stamps[f], blob) for blob, f in zip(hashes, changed, strict=True)}
-        for file in gone:
-            del self._kept[file]
+        for blob, file in zip(hashes, changed, strict=True):
+            self._stored_blobs[file] = (stamps[file], blob)
+        for file in removed:
+            del self._stored_blobs[file]
         git.text("read-tree", *((tip,) if tip else ("--empty",)), variables=index)
         git.text("update-index", "-z", "--index-info", given="".join(entries), variables=index)
         tree = git.text("write-tree", variables=index)
@@ -252,70 +261,70 @@ class GitBranchStore:
         parents = ("-p", tip) if tip else ()
         return git.text("commit-tree", tree, *parents, given=f"Baseline of {count} buckets\n")
 
-    def _is_kept(self, file: str, now: Stamp) -> bool:
-        return file in self._kept and self._kept[file][0] == now
+    def _is_stored(self, file: str, current: Stamp) -> bool:
+        return file in self._stored_blobs and self._stored_blobs[file][0] == current
 
     def _write(self, commit: str, tip: str) -> BaselineError | None:
-        """Move the branch if it is still at `tip`; return why that failed, if it may be repeated.
+        """Move the branch to `commit` if it is still at `tip`; return an error worth a retry.
 
         Raises:
-            BaselineError: if it cannot be repeated.
+            BaselineError: if a retry is useless.
         """
         if commit == tip:
             self._tip = tip
             return None
         if self._github is None:
-            refusal = self._push(commit, tip)
-            if refusal is None or not is_refused_by_rules(refusal):
-                return refusal
-            self._github = self._behind_rules(refusal)
+            failure = self._push(commit, tip)
+            if failure is None or not is_refused_by_rules(failure):
+                return failure
+            self._github = self._github_branch(failure)
         return self._write_by_api(self._github, commit, tip)
 
     def _push(self, commit: str, tip: str) -> GitError | None:
-        """Push a commit if the branch is still at `tip`; return why that failed, if it did."""
+        """Push a commit if the branch is still at `tip`; return the error, or None."""
         lease = f"--force-with-lease={self._ref}:{tip}"
         words = ("--quiet", "--porcelain", "--no-verify", lease)
         try:
             self._git.text("push", *words, "--", self._url(push=True), f"{commit}:{self._ref}")
         except GitError as failure:
-            if self._ask() != commit:
+            if self._remote_tip() != commit:
                 return failure
-            # An answer that got lost is no refusal.
+            # The push succeeded, and only its response was lost.
         self._tip = commit
         return None
 
     def _write_by_api(self, github: GitHubBranch, commit: str, tip: str) -> BusyError | None:
-        written = ""
+        created = ""
         try:
-            written = github.create_commit(self._git, commit, tip)
-            github.move(written, tip)
+            created = github.create_commit(self._git, commit, tip)
+            github.move(created, tip)
         except BusyError as failure:
-            # The tip stays unknown: GitHub's commit is not here, and is fetched when it is needed.
-            return None if written and self._ask() == written else failure
+            # The tip stays unknown: GitHub's commit is not local, and is fetched when needed.
+            return None if created and self._remote_tip() == created else failure
         return None
 
-    def _behind_rules(self, refusal: GitError) -> GitHubBranch:
-        """Return what may write the branch although a push is refused.
+    def _github_branch(self, push_error: GitError) -> GitHubBranch:
+        """Return access to the branch by the REST API after a rejected push.
 
         Raises:
-            BaselineError: if nothing may; the message says what to change.
+            BaselineError: if the remote is not on GitHub; the message says what to change.
         """
         branch = self._location.branch
         repository = repository_behind(self._url(push=True), os.environ)
         if repository is None:
-            msg = f"{refusal} {permission(branch)}"
+            msg = f"{push_error} {permission(branch)}"
             raise BaselineError(msg)
-        return GitHubBranch(repository, branch, refusal=refusal, place=self._name)
+        return GitHubBranch(repository, branch, refusal=push_error, place=self._name)
 
     def _url(self, *, push: bool = False) -> str:
-        """Return where to fetch from or push to. The first call prepares the repository."""
+        """Return the URL to fetch from or push to. The first call creates the repository."""
         if self._urls is None:
             self._git.init()
             self._git.text("check-ref-format", self._ref)
-            self._urls = self._resolved()
+            self._urls = self._resolve_urls()
         return self._urls[push]
 
-    def _resolved(self) -> tuple[str, str]:
+    def _resolve_urls(self) -> tuple[str, str]:
         remote = self._location.remote
         if not self._location.is_named:
             return remote, remote
@@ -324,33 +333,33 @@ class GitBranchStore:
             git.outside("remote", "get-url", remote),
             git.outside("remote", "get-url", "--push", remote),
         )
-        git.logins = tuple(_logins(git))
+        git.logins = tuple(_login_settings(git))
         return urls
 
-    def _refusal(self, why: str) -> BaselineError:
-        return BaselineError(f"{self._name}: {why}. The branch is left as it is.")
+    def _error(self, reason: str) -> BaselineError:
+        return BaselineError(f"{self._name}: {reason}. The branch is unchanged.")
 
 
-def _not_of_its_layout(folder: Path) -> str:
-    """Return a part that no reader reads; a commit is whole, so no killed writer has left it."""
+def _misplaced_part(folder: Path) -> str:
+    """Return a part that does not match the layout, which a complete commit cannot have."""
     try:
         layout = stored_layout(folder)
     except ValueError:
-        return ""  # whoever reads it says so
+        return ""  # the reader reports it
     if layout is None or layout.schema != SCHEMA:
         return ""
     return next((path.relative_to(folder).as_posix() for path in leftovers(folder, layout)), "")
 
 
-def _logins(git: Git) -> list[tuple[str, str]]:
-    """Return the headers by which the repository at hand logs in; actions/checkout sets one.
+def _login_settings(git: Git) -> list[tuple[str, str]]:
+    """Return the current repository's login headers, such as the one of actions/checkout.
 
-    Nothing else of its configuration is taken over: some settings name commands.
+    No other setting is used, because some settings run commands.
     """
     pattern = r"^http\.(.*\.)?extraheader$"
     try:
         listed = git.outside("config", "--local", "--includes", "-z", "--get-regexp", pattern)
     except GitError:
-        return []  # none is set
+        return []  # there is no such setting
     pairs = (entry.partition("\n") for entry in filter(None, listed.split("\0")))
     return [(key, value) for key, _, value in pairs]

@@ -1,4 +1,4 @@
-"""Git as a child process: no shell, no prompt, no hook, no option made of a setting's text."""
+"""Git as a child process, without shell, prompts and hooks."""
 
 from __future__ import annotations
 
@@ -37,80 +37,84 @@ _VARIABLES = {
     "GIT_COMMITTER_NAME": "ciguard",
     "GIT_COMMITTER_EMAIL": "ciguard@invalid",
 }
-_OF_ANOTHER_REPOSITORY = re.compile(
+_REPOSITORY_VARIABLE = re.compile(
     r"GIT_(DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES"
     r"|NAMESPACE|PREFIX|SHALLOW_FILE|(AUTHOR|COMMITTER)_DATE|TRACE.*|REDIRECT_.*)"
 )
-_MAX_SAID = 2_000
+_MAX_MESSAGE_LENGTH = 2_000
 
 
 class GitError(BaselineError):
-    """Git answered with an error: the message says which command, and its words."""
+    """Git failed; the message has the command and git's error output."""
 
 
 class Git:
     """Runs git on one bare repository, or in the repository of a folder."""
 
     def __init__(self, repository: Path, *, name: str, limit_s: float) -> None:
-        """Name the repository.
+        """Create a runner for a repository, which need not exist yet.
 
         Args:
-            repository: its folder; `init` makes it.
-            name: of the baseline, for messages.
-            limit_s: how long one command may take.
+            repository: folder of the repository; `init` creates it.
+            name: name of the baseline in messages.
+            limit_s: timeout of one command, in seconds.
         """
         self._repository = repository
         self._name = name
         self._limit_s = limit_s
         self.logins: tuple[tuple[str, str], ...] = ()
-        """Settings that log in at the remote. They travel in the environment: others see argv."""
+        """Git settings for the login, passed by environment since other users can read argv."""
 
     def init(self) -> None:
-        """Make the repository, without anything that a template would put there."""
+        """Create the repository, without the files of a template."""
         self.text("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
 
     def text(self, *words: str, given: str = "", variables: Mapping[str, str] | None = None) -> str:
-        """Return what a command prints, without the last line's end.
+        """Return the output of a command, without the last line end.
 
         Raises:
             GitError: if it fails.
-            BaselineError: if there is no git, or it takes too long.
+            BaselineError: if git is missing or exceeds its timeout.
         """
-        done = self.raw(*words, given=given, variables=variables)
-        return done.decode("utf-8", "replace").removesuffix("\n")
+        output = self.raw(*words, given=given, variables=variables)
+        return output.decode("utf-8", "replace").removesuffix("\n")
 
     def raw(
         self, *words: str, given: str = "", variables: Mapping[str, str] | None = None
     ) -> bytes:
-        """Return what a command prints.
+        """Return the output of a command.
 
         Raises:
             GitError: if it fails.
-            BaselineError: if there is no git, or it takes too long.
+            BaselineError: if git is missing or exceeds its timeout.
         """
         environment = {**self._environment(), **(variables or {})}
         return self._run(words, given.encode(), {"GIT_DIR": str(self._repository), **environment})
 
     def outside(self, *words: str) -> str:
-        """Return what a command prints that runs in the repository of the working directory.
+        """Return the output of a command in the repository of the working directory.
 
         Raises:
             GitError: if it fails.
-            BaselineError: if there is no git, or it takes too long.
+            BaselineError: if git is missing or exceeds its timeout.
         """
         return self.outside_raw(*words).decode("utf-8", "replace").removesuffix("\n")
 
     def outside_raw(self, *words: str, folder: Path | None = None) -> bytes:
-        """Return what a command prints that runs in the repository of a folder.
+        """Return the output of a command in the repository of a folder.
 
         Raises:
             GitError: if it fails.
-            BaselineError: if there is no git, or it takes too long.
+            BaselineError: if git is missing or exceeds its timeout.
         """
         return self._run(words, b"", self._environment(), folder=folder)
 
     def _environment(self) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not _OF_ANOTHER_REPOSITORY.fullmatch(k)}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not _REPOSITORY_VARIABLE.fullmatch(name)
+        }
         first = int(kept.get("GIT_CONFIG_COUNT") or 0)
         for number, (key, value) in enumerate(self.logins, start=first):
             kept[f"GIT_CONFIG_KEY_{number}"] = key
@@ -128,10 +132,10 @@ class Git:
     ) -> bytes:
         program = shutil.which("git")
         if program is None:
-            msg = f"{self._name}: there is no git. Install it, or do without what is kept in it."
+            msg = f"{self._name}: git is not installed. Install it, or use a baseline in a folder."
             raise BaselineError(msg)
         try:
-            ended = run_program(
+            completed = run_program(
                 [program, *_OPTIONS, *words],
                 limit_s=self._limit_s,
                 given=given,
@@ -139,16 +143,16 @@ class Git:
                 environment=environment,
             )
         except TimeoutError as error:
-            msg = f"{self._name}: git {words[0]} took more than {self._limit_s:g} s. Run again."
+            msg = f"{self._name}: git {words[0]} exceeded {self._limit_s:g} s. Run again."
             raise BaselineError(msg) from error
-        if ended.code:
-            text = ended.complaint + ended.text
-            msg = f"{self._name}: git {words[0]}: {self._harmless(text)}"
+        if completed.code:
+            text = completed.complaint + completed.text
+            msg = f"{self._name}: git {words[0]}: {self._safe_message(text)}"
             raise GitError(msg)
-        return ended.output
+        return completed.output
 
-    def _harmless(self, said: str) -> str:
-        """Return git's words on one line, without what logs in."""
+    def _safe_message(self, text: str) -> str:
+        """Return git's output on one line, without credentials."""
         for _, value in self.logins:
-            said = said.replace(value, "***")
-        return visible(without_userinfo(" ".join(said.split())), limit=_MAX_SAID)
+            text = text.replace(value, "***")
+        return visible(without_userinfo(" ".join(text.split())), limit=_MAX_MESSAGE_LENGTH)

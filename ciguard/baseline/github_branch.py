@@ -1,9 +1,9 @@
-"""A branch on GitHub, written through the REST API where rules of the repository refuse a push.
+"""A branch on GitHub, written through the REST API if rules of the repository reject a push.
 
-A ruleset that wants signed commits refuses every commit that git makes in a job. A commit that a
-bot makes through the API, naming no author, is signed by GitHub. The commit is the one that would
-have been pushed: the same parent and the same tree, whose hash is checked. The branch moves only if
-that is a fast-forward, so whatever others have written meanwhile is never lost.
+A ruleset that requires signed commits rejects all commits that git makes in a job. GitHub signs a
+commit that a bot makes through the API without naming an author. That commit has the same parent
+and the same tree as the rejected one. The branch only moves by fast-forward, so that no concurrent
+change is lost.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Entry = dict[str, str | None]
 
-_RULES = re.compile(
+_RULE_VIOLATION = re.compile(
     r"\bGH006\b|\bGH013\b|repository rule violations|protected branch|verified signatures"
     r"|creations being restricted|required status check|approving review|pull request",
     re.IGNORECASE,
@@ -47,28 +47,29 @@ _RULES = re.compile(
 _HOST_AND_PATH = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?P<path>[^/].*)", re.ASCII)
 _BLOB, _ABSENT = "100644", "0" * 40
 _MAX_INLINE_BYTES = 1 << 20
-"""Larger files become a blob of their own, in base64."""
+"""Maximum size of a file within a tree request; larger files become blobs in base64."""
 _MAX_REQUEST_BYTES = 4 << 20
-"""Of the files in one request for a tree; each GitHub counts as content that is created."""
-_MAX_ENTRIES = 200
+"""Maximum size of the files in one tree request."""
+_MAX_ENTRIES_PER_REQUEST = 200
 _TIMEOUT_S = 60
 _UNAVAILABLE_WAIT_S = 1.0
 _RATE_LIMIT_WAIT_S = 60.0
-"""What GitHub asks of clients to which it names no time."""
-_MAX_WORDS = 600
+"""Wait that GitHub recommends for rate limits without a `retry-after` header."""
+_MAX_MESSAGE_LENGTH = 600
 
 
 class BusyError(BaselineError):
-    """GitHub has not moved the branch, and may the next time."""
+    """GitHub did not move the branch, but a retry may succeed."""
 
     def __init__(self, message: str, *, wait_s: float = 0.0) -> None:
         super().__init__(message)
         self.wait_s = wait_s
+        """Minimum time before a retry, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitHubRepository:
-    """A repository on GitHub, and the token that may write it."""
+    """A repository on GitHub, with a token for it."""
 
     name: str
     """`owner/name`."""
@@ -77,17 +78,17 @@ class GitHubRepository:
 
 
 def is_refused_by_rules(refusal: GitError) -> bool:
-    """Return whether GitHub's rules, and no other writer, are why a push was refused."""
-    return _RULES.search(str(refusal)) is not None
+    """Return whether GitHub's rules, not a concurrent writer, caused the rejection of a push."""
+    return _RULE_VIOLATION.search(str(refusal)) is not None
 
 
 def repository_behind(url: str, environment: Mapping[str, str]) -> GitHubRepository | None:
-    """Return the repository of a push URL, None if it is not on the GitHub of this environment.
+    """Return the repository of a push URL, or None if it is on another server.
 
-    The token is for that server alone: it is sent to no host that merely stands in a URL.
+    The token is only sent to the GitHub server of the environment, not to other hosts.
 
     Raises:
-        ConfigurationError: if the token would travel unencrypted.
+        ConfigurationError: if the token would be sent unencrypted.
     """
     host, path = _host_and_path(url)
     server = urlsplit(environment.get(SERVER_VARIABLE) or PUBLIC_SERVER).hostname
@@ -100,25 +101,25 @@ def repository_behind(url: str, environment: Mapping[str, str]) -> GitHubReposit
 
 
 def _host_and_path(url: str) -> tuple[str | None, str]:
-    if "://" not in url and (written := _HOST_AND_PATH.fullmatch(url)):
-        return written["host"], written["path"]
+    if "://" not in url and (match := _HOST_AND_PATH.fullmatch(url)):
+        return match["host"], match["path"]
     parts = urlsplit(url)
     return parts.hostname, parts.path
 
 
 class GitHubBranch:
-    """Moves one branch to commits that exist in a local repository."""
+    """Access to one branch by the REST API, for commits of a local repository."""
 
     def __init__(
         self, repository: GitHubRepository, branch: str, *, refusal: GitError, place: str
     ) -> None:
-        """Name the branch; nothing is sent yet.
+        """Create access to a branch, without sending a request.
 
         Args:
-            repository: on GitHub.
-            branch: its name, without `refs/heads/`.
-            refusal: of the push, for messages.
-            place: of the baseline, for messages.
+            repository: the repository on GitHub.
+            branch: name of the branch, without `refs/heads/`.
+            refusal: error of the rejected push, for messages.
+            place: name of the baseline in messages.
 
         Raises:
             BaselineError: if there is no token.
@@ -129,7 +130,7 @@ class GitHubBranch:
         self._place = place
         if not repository.token:
             msg = (
-                f"{refusal} GitHub's API could write it, but there is no token: set "
+                f"{refusal} GitHub's API needs a token to write the branch: set "
                 f"{' or '.join(TOKEN_VARIABLES)} to one with the permission `contents: write`. "
                 f"{exemption(branch)}"
             )
@@ -137,35 +138,35 @@ class GitHubBranch:
         self._requester = _requester(repository)
 
     def create_commit(self, git: Git, commit: str, tip: str) -> str:
-        """Make GitHub's own copy of a local commit, and return its name there.
+        """Create a copy of a local commit on GitHub, and return its hash.
 
         Args:
-            git: of the repository that has the commit.
-            commit: to copy.
-            tip: its parent; empty if it has none.
+            git: the runner of the local repository.
+            commit: hash of the local commit.
+            tip: hash of its parent; empty if it has none.
 
         Raises:
-            BusyError: if GitHub does not answer, or asks to wait.
-            BaselineError: if GitHub refuses, or keeps something else.
+            BusyError: if GitHub does not respond, or limits the rate.
+            BaselineError: if GitHub rejects the commit, or stores different files.
         """
         tree = git.text("rev-parse", f"{tip}^{{tree}}") if tip else ""
         for entries in self._batches(git, commit):
             body: dict[str, Any] = {"tree": entries} | ({"base_tree": tree} if tree else {})
-            tree = self._created("trees", body)
+            tree = self._create("trees", body)
         if tree != git.text("rev-parse", f"{commit}^{{tree}}"):
-            msg = f"{self._place}: GitHub's API keeps other files than it was sent. Run again."
+            msg = f"{self._place}: GitHub's API stored other files than it received. Run again."
             raise BaselineError(msg)
         message = git.text("log", "-1", "--format=%B", commit)
-        # No author: GitHub signs only what a bot commits in its own name.
+        # Without an author, because GitHub signs only commits of the bot itself.
         parents = [tip] if tip else []
-        return self._created("commits", {"message": message, "tree": tree, "parents": parents})
+        return self._create("commits", {"message": message, "tree": tree, "parents": parents})
 
     def move(self, commit: str, tip: str) -> None:
-        """Move the branch from `tip`, or make it if that is empty.
+        """Move the branch from `tip` to `commit`, or create it if `tip` is empty.
 
         Raises:
-            BusyError: if another writer was faster, or GitHub does not answer: it may have moved.
-            BaselineError: if GitHub refuses.
+            BusyError: if another writer was faster, or GitHub did not respond.
+            BaselineError: if GitHub rejects the move.
         """
         if tip:
             self._send("PATCH", f"refs/heads/{self._branch}", {"sha": commit, "force": False})
@@ -173,13 +174,13 @@ class GitHubBranch:
             self._send("POST", "refs", {"ref": f"refs/heads/{self._branch}", "sha": commit})
 
     def _batches(self, git: Git, commit: str) -> Iterator[list[Entry]]:
-        """Yield what a commit changes as entries of trees, so many as one request may hold."""
+        """Yield the tree entries of a commit's changes, in batches of one request."""
         batch: list[Entry] = []
         size = 0
         for entry in self._entries(git, commit):
             batch.append(entry)
             size += len(entry.get("content") or "")
-            if size > _MAX_REQUEST_BYTES or len(batch) == _MAX_ENTRIES:
+            if size > _MAX_REQUEST_BYTES or len(batch) == _MAX_ENTRIES_PER_REQUEST:
                 yield batch
                 batch, size = [], 0
         if batch:
@@ -188,25 +189,25 @@ class GitHubBranch:
     def _entries(self, git: Git, commit: str) -> Iterator[Entry]:
         words = ("diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", commit)
         fields = git.text(*words).split("\0")
-        for about, path in zip(fields[::2], fields[1::2], strict=False):
-            blob = about.split()[3]
+        for attributes, path in zip(fields[::2], fields[1::2], strict=False):
+            blob = attributes.split()[3]
             entry: Entry = {"path": path, "mode": _BLOB, "type": "blob"}
             yield entry | ({"sha": None} if blob == _ABSENT else self._content(git, blob))
 
     def _content(self, git: Git, blob: str) -> Entry:
         content = git.raw("cat-file", "blob", blob)
         if len(content) <= _MAX_INLINE_BYTES:
-            with suppress(UnicodeDecodeError):  # as base64 then
+            with suppress(UnicodeDecodeError):  # base64 below
                 return {"content": content.decode("utf-8")}
         encoded = base64.b64encode(content).decode("ascii")
-        return {"sha": self._created("blobs", {"content": encoded, "encoding": "base64"})}
+        return {"sha": self._create("blobs", {"content": encoded, "encoding": "base64"})}
 
-    def _created(self, kind: str, body: Mapping[str, object]) -> str:
+    def _create(self, kind: str, body: Mapping[str, object]) -> str:
         sha: object = self._send("POST", kind, body)["sha"]
         return str(sha)
 
     def _send(self, method: str, place: str, body: Mapping[str, object]) -> dict[str, Any]:
-        from github import GithubException  # noqa: PLC0415 - PyGithub takes its time
+        from github import GithubException  # noqa: PLC0415 - PyGithub is slow to import
         from requests import RequestException  # noqa: PLC0415
 
         address = f"/repos/{self._repository.name}/git/{place}"
@@ -215,49 +216,49 @@ class GitHubBranch:
         except GithubException as failure:
             raise self._error(failure) from None
         except RequestException as failure:
-            # Its text may hold headers.
+            # Not its text, which may hold headers.
             msg = f"{self._place}: GitHub cannot be reached ({type(failure).__name__})"
             raise BusyError(msg, wait_s=_UNAVAILABLE_WAIT_S) from None
         return dict(answer)
 
     def _error(self, failure: GithubException) -> BaselineError:
-        words = self._words(failure)
-        if (wait_s := _asked_wait_s(failure, words)) is not None:
-            return BusyError(f"{self._place}: {words}", wait_s=wait_s)
+        text = self._message(failure)
+        if (wait_s := _required_wait_s(failure, text)) is not None:
+            return BusyError(f"{self._place}: {text}", wait_s=wait_s)
         message = (
-            f"{self._refusal} Nor can GitHub's API write it: {words}. "
+            f"{self._refusal} GitHub's API cannot write the branch either: {text}. "
             f"{_REMEDIES.get(failure.status, '')}{exemption(self._branch)}"
         )
-        # Other words may stand for a race: then the branch has moved, and all is done again.
-        is_race = failure.status in _RACES and not _RULES.search(words)
+        # Without a rule violation, another writer may have moved the branch: then retry.
+        is_race = failure.status in _RACES and not _RULE_VIOLATION.search(text)
         return BusyError(message) if is_race else BaselineError(message)
 
-    def _words(self, failure: GithubException) -> str:
+    def _message(self, failure: GithubException) -> str:
         body: Any = failure.data
         message = body.get("message", "") if isinstance(body, dict) else ""
         text = " ".join(f"{failure.status} {message}".split())
-        return visible(text.replace(self._repository.token, "***"), limit=_MAX_WORDS)
+        return visible(text.replace(self._repository.token, "***"), limit=_MAX_MESSAGE_LENGTH)
 
 
 def permission(branch: str) -> str:
-    """Return how a person lets a branch be written on a server that is not GitHub."""
+    """Return advice on how to permit writes to a branch on a server other than GitHub."""
     return (
-        f"Let what pushes here write the branch {branch}: exempt it from the server's protected "
-        "branches or push rules, or use credentials that these allow. The branch is left as it is."
+        f"Permit this job to write the branch {branch}: exempt it from the server's protected "
+        "branches or push rules, or use credentials that they allow. The branch is unchanged."
     )
 
 
 def exemption(branch: str) -> str:
-    """Return how a person lets a branch be written on GitHub."""
+    """Return advice on how to permit writes to a branch on GitHub."""
     return (
         f"Exempt the branch {branch} in the repository's Settings, Rules, Rulesets (or Branches): "
-        "exclude it from the targets of the rule that is named above, or put the app that writes "
-        "it on the list of those that may bypass the rule. The branch is left as it is."
+        "exclude it from the targets of the named rule, or add the app that writes it to the "
+        "rule's bypass list. The branch is unchanged."
     )
 
 
 _RACES = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
-"""A reference that is no fast-forward any longer, exists already or is gone."""
+"""Statuses for a move that is no fast-forward, or a reference that exists or is missing."""
 _LIMITS = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 _REMEDIES: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: f"Put a valid token into {TOKEN_VARIABLES[0]}. ",
@@ -266,8 +267,8 @@ _REMEDIES: Mapping[int, str] = {
 }
 
 
-def _asked_wait_s(failure: GithubException, words: str) -> float | None:
-    """Return how long to wait before the request may be made again; None if it may not."""
+def _required_wait_s(failure: GithubException, message: str) -> float | None:
+    """Return the wait before a retry in seconds; None if a retry is useless."""
     if failure.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return _UNAVAILABLE_WAIT_S
     if failure.status not in _LIMITS:
@@ -275,12 +276,12 @@ def _asked_wait_s(failure: GithubException, words: str) -> float | None:
     headers = {name.lower(): value for name, value in (failure.headers or {}).items()}
     if headers.get("retry-after", "").isdecimal():
         return float(headers["retry-after"])
-    is_limit = failure.status == HTTPStatus.TOO_MANY_REQUESTS or "rate limit" in words
+    is_limit = failure.status == HTTPStatus.TOO_MANY_REQUESTS or "rate limit" in message
     return _RATE_LIMIT_WAIT_S if is_limit else None
 
 
 def _requester(repository: GitHubRepository) -> Requester:
-    from github import Auth, Github  # noqa: PLC0415 - PyGithub takes its time
+    from github import Auth, Github  # noqa: PLC0415 - PyGithub is slow to import
 
     github = Github(
         auth=Auth.Token(repository.token),

@@ -1,4 +1,4 @@
-"""What files a baseline is made of, for a person."""
+"""Inventory of a baseline's files, for reports."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ class Inventory:
     """The files of one baseline."""
 
     parts: int
-    """Files that buckets are kept in, and as many for their cases; 1 for a small baseline."""
+    """Number of files with buckets, and of files with cases; 1 for a small baseline."""
     size: int
-    """Bytes of all."""
+    """Size of all files, in bytes."""
     largest: int
+    """Size of the largest file, in bytes."""
     leftovers: tuple[str, ...]
-    """What a writer that was killed has left: not read, removed by the next one."""
+    """Unused files of killed writers, which the next writer removes."""
 
 
 def inventory(folder: Path) -> Inventory:
-    """Return what a folder holds whose baseline has just been read.
+    """Return the inventory of a folder with a validated baseline.
 
     Raises:
         OSError: if a file is missing.
@@ -35,7 +36,7 @@ def inventory(folder: Path) -> Inventory:
     if layout is None:
         return Inventory(0, 0, 0, ())
     parts = list(layout.parts())
-    every = {INDEX, *(file_of(kind, part) for kind in (BUCKETS, CORPUS) for part in parts)}
-    sizes = [path.stat().st_size for path in map(folder.joinpath, every) if path.exists()]
-    left = [path.relative_to(folder).as_posix() for path in leftovers(folder, layout)]
-    return Inventory(len(parts), sum(sizes), max(sizes), tuple(left))
+    files = {INDEX, *(file_of(kind, part) for kind in (BUCKETS, CORPUS) for part in parts)}
+    sizes = [path.stat().st_size for path in map(folder.joinpath, files) if path.exists()]
+    unused = [path.relative_to(folder).as_posix() for path in leftovers(folder, layout)]
+    return Inventory(len(parts), sum(sizes), max(sizes), tuple(unused))

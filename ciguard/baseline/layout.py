@@ -1,10 +1,10 @@
-"""Where the lines of a baseline are: in one file, or in parts by the first digits of fingerprints.
+"""Layout of a baseline's files: single files, or parts by the first digits of fingerprints.
 
-buckets.jsonl    a header, then one line per bucket, sorted; of a large baseline only the header
+buckets.jsonl    a header, then one line per bucket, sorted; for a large baseline only the header
 corpus.jsonl     the cases, one line per bucket
-buckets/3f.jsonl, corpus/3f.jsonl    the parts of a large one: the buckets v1:3f…
+buckets/3f.jsonl, corpus/3f.jsonl    the parts of a large baseline: the buckets v1:3f…
 
-How many digits name a part follows from the records alone, so any two writers agree.
+The number of digits follows from the records alone, so that all writers agree.
 """
 
 from __future__ import annotations
@@ -26,46 +26,46 @@ BUCKETS = "buckets"
 CORPUS = "corpus"
 INDEX = f"{BUCKETS}.jsonl"
 MAX_DIGITS = 3
-MAX_IN_PART = 2_000
-"""Buckets, on average: fingerprints are spread evenly."""
+MAX_BUCKETS_PER_PART = 2_000
+"""Maximum number of buckets in a part, on average over the parts."""
 MAX_PART_BYTES = 32 << 20
-"""GitHub warns of files of 50 MB and refuses 100 MB."""
+"""Maximum size of a part; GitHub warns at 50 MB and rejects 100 MB."""
 
 _PART = re.compile(rf"[0-9a-f]{{1,{MAX_DIGITS}}}\.jsonl", re.ASCII)
-_OF_SCHEMA_1 = re.compile(r"v\d{1,4}-[0-9a-f]{16}\.json", re.ASCII)
-_HALF_WRITTEN = ".new-"
+_SCHEMA_1_CASE = re.compile(r"v\d{1,4}-[0-9a-f]{16}\.json", re.ASCII)
+_TEMPORARY_PREFIX = ".new-"
 
 
 class NewerSchemaError(ValueError):
-    """A newer ciguard wrote the baseline."""
+    """A newer version of ciguard wrote the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineLayout:
-    """How the files of one baseline are laid out."""
+    """Layout of one baseline's files."""
 
     schema: int = SCHEMA
     digits: int = 0
-    """Of a fingerprint, in the name of the part where its lines are."""
+    """Number of a fingerprint's digits in the name of its part; 0 for single files."""
 
     def part_of(self, fingerprint: str) -> str:
-        """Return the part where a bucket's lines are."""
+        """Return the name of the part with a bucket's lines."""
         return fingerprint.rpartition(":")[2][: self.digits]
 
     def parts(self) -> Iterator[str]:
-        """Yield every part in order; each has its files, though they may hold nothing."""
+        """Yield the names of all parts in order, including empty parts."""
         return map("".join, product("0123456789abcdef", repeat=self.digits))
 
 
 def file_of(kind: str, part: str) -> str:
-    """Return the file, relative to the baseline's folder, of a part of the buckets or cases."""
+    """Return the path of a part of the buckets or cases, relative to the baseline's folder."""
     return f"{kind}/{part}.jsonl" if part else f"{kind}.jsonl"
 
 
-def fewest_digits(count: int) -> int:
-    """Return how many digits name a part in a baseline of so many buckets, if none is too large."""
+def min_digits(count: int) -> int:
+    """Return the minimum number of digits for a number of buckets."""
     digits = 0
-    while digits < MAX_DIGITS and count > MAX_IN_PART * 16**digits:
+    while digits < MAX_DIGITS and count > MAX_BUCKETS_PER_PART * 16**digits:
         digits += 1
     return digits
 
@@ -77,63 +77,63 @@ def header(layout: BaselineLayout) -> str:
 
 
 def layout_of(line: str) -> BaselineLayout:
-    """Return the layout that a first line names.
+    """Return the layout in the first line of the index.
 
     Raises:
-        NewerSchemaError: if only a newer ciguard can read it.
+        NewerSchemaError: if a newer ciguard wrote the baseline.
         ValueError: if the line is not the header of a baseline.
     """
     try:
         fields = parse_json(line)
         schema = fields["schema"]
     except (ValueError, TypeError, KeyError):
-        msg = "this is not the header of a baseline"
+        msg = "the line is not the header of a baseline"
         raise ValueError(msg) from None
     if type(schema) is not int or schema < 1:
-        msg = f"schema {schema!r:.40} is not a number"
+        msg = f"schema {schema!r:.40} is not a positive integer"
         raise ValueError(msg)
     if schema > SCHEMA:
-        msg = f"written by a newer ciguard (schema {schema}; this one reads {SCHEMA})"
+        msg = f"a newer ciguard wrote it (schema {schema}; this one reads schema {SCHEMA})"
         raise NewerSchemaError(msg)
     digits = fields.get("digits") if schema == SCHEMA else 0
     if type(digits) is not int or not 0 <= digits <= MAX_DIGITS:
-        msg = f"digits {digits!r:.40} is not a number from 0 to {MAX_DIGITS}"
+        msg = f"digits {digits!r:.40} is not an integer from 0 to {MAX_DIGITS}"
         raise ValueError(msg)
     return BaselineLayout(schema, digits)
 
 
 def parts_in(folder: Path, kind: str) -> list[Path]:
-    """Return the files in the folder of one kind of parts, none where there is no such folder."""
+    """Return the files of one kind of parts, none if their folder is missing."""
     try:
         return list((folder / kind).glob("*.json*"))
-    except FileNotFoundError:  # another process has just removed the folder
+    except FileNotFoundError:  # another process may have removed the folder
         return []
 
 
-def stranger(folder: Path) -> str:
-    """Return a file among the parts that only pretends to be one; empty if there is none."""
+def unexpected_file(folder: Path) -> str:
+    """Return an unexpected file among the parts, or a link; empty if there is none."""
     for kind in (BUCKETS, CORPUS):
         if (folder / kind).is_symlink():
             return kind
         for path in sorted(parts_in(folder, kind)):
-            if not _PART.fullmatch(path.name) and not _OF_SCHEMA_1.fullmatch(path.name):
+            if not _PART.fullmatch(path.name) and not _SCHEMA_1_CASE.fullmatch(path.name):
                 return f"{kind}/{path.name}"
     return ""
 
 
 def leftovers(folder: Path, layout: BaselineLayout) -> list[Path]:
-    """Return what a writer that was killed has left: parts of another layout, halves of files.
+    """Return files of killed writers: parts of another layout, and temporary files.
 
-    They are not read; whoever writes the baseline next removes them.
+    They are not read, and the next writer of the baseline removes them.
     """
     expected = {file_of(kind, part) for kind in (BUCKETS, CORPUS) for part in layout.parts()}
-    found = [folder / file_of(CORPUS, "")] if layout.digits else []
-    found += folder.glob(f"{_HALF_WRITTEN}*")
+    candidates = [folder / file_of(CORPUS, "")] if layout.digits else []
+    candidates += folder.glob(f"{_TEMPORARY_PREFIX}*")
     for kind in (BUCKETS, CORPUS):
-        found += parts_in(folder, kind)
-        found += (folder / kind).glob(f"{_HALF_WRITTEN}*")
+        candidates += parts_in(folder, kind)
+        candidates += (folder / kind).glob(f"{_TEMPORARY_PREFIX}*")
     return sorted(
         path
-        for path in found
+        for path in candidates
         if path.relative_to(folder).as_posix() not in expected and path.is_file()
     )

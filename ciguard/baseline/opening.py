@@ -1,4 +1,4 @@
-"""From the setting to the store."""
+"""Selection of the store for a baseline's location."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def open_store(location: Location) -> BaselineStore:
-    """Return the store of a baseline. Nothing is read yet."""
+    """Return the store of a baseline, without reading it."""
     if isinstance(location, GitBranch):
         return GitBranchStore(location)
     return FolderStore(location)

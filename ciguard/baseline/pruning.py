@@ -1,4 +1,4 @@
-"""Pruning: what a baseline need not know any longer. Pure functions of records."""
+"""Pruning: removal of obsolete records from a baseline. Pure functions of records."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ if TYPE_CHECKING:
 
 
 def prune(records: Records, *, now: str, older_than_days: int) -> Records:
-    """Return the records that are worth keeping.
+    """Return the records without obsolete ones.
 
-    Two kinds go: what was fixed, or never showed every time, and has stayed so for that many days;
-    and what is covered, since another record carries its fingerprint as an older name. That one
-    takes over what was known.
+    A record is obsolete if it has been fixed or flaky for some days. A record is also removed if
+    another record has its fingerprint as an alias; that record takes over its data.
 
     Args:
         records: the baseline.
-        now: as `Sighting.time`.
-        older_than_days: 0 takes all that is fixed or flaky.
+        now: current time, as `Sighting.time`.
+        older_than_days: minimum age of an obsolete record; 0 removes all fixed and flaky records.
     """
-    before = datetime.strptime(now, TIME_FORMAT) - timedelta(days=older_than_days)  # noqa: DTZ007 - both are UTC
-    limit = before.strftime(TIME_FORMAT)
-    kept = {name: record for name, record in records.items() if not _is_over(record, limit)}
-    for name, record in _covered(kept):
-        keeper = kept[name]
-        renamed = replace(record, fingerprint=name)
-        aliases = tuple(sorted({*keeper.aliases, *record.aliases} - {name}))
-        whole = replace(merge_records(keeper, renamed), aliases=aliases, exhibit=keeper.exhibit)
-        kept[name] = whole
-        del kept[record.fingerprint]
+    start = datetime.strptime(now, TIME_FORMAT) - timedelta(days=older_than_days)  # noqa: DTZ007 - both are UTC
+    limit = start.strftime(TIME_FORMAT)
+    kept = {name: record for name, record in records.items() if not _is_obsolete(record, limit)}
+    for name, old in _replaced_records(kept):
+        record = kept[name]
+        renamed = replace(old, fingerprint=name)
+        aliases = tuple(sorted({*record.aliases, *old.aliases} - {name}))
+        merged = replace(merge_records(record, renamed), aliases=aliases, exhibit=record.exhibit)
+        kept[name] = merged
+        del kept[old.fingerprint]
     return kept
 
 
-def _is_over(record: BaselineRecord, limit: str) -> bool:
+def _is_obsolete(record: BaselineRecord, limit: str) -> bool:
     match record.state:
         case State.FIXED:
             return record.decision.changed <= limit
@@ -47,13 +46,13 @@ def _is_over(record: BaselineRecord, limit: str) -> bool:
             return False
 
 
-def _covered(records: Records) -> list[tuple[str, BaselineRecord]]:
-    """Return pairs of a record's name and another that it covers; no record is in two pairs."""
+def _replaced_records(records: Records) -> list[tuple[str, BaselineRecord]]:
+    """Return disjoint pairs of a record's fingerprint and another record that it replaces."""
     pairs: list[tuple[str, BaselineRecord]] = []
-    settled: set[str] = set()
+    paired: set[str] = set()
     for name in sorted(records):
         for alias in records[name].aliases:
-            if alias in records and alias != name and not {name, alias} & settled:
+            if alias in records and alias != name and not {name, alias} & paired:
                 pairs.append((name, records[alias]))
-                settled |= {name, alias}
+                paired |= {name, alias}
     return pairs

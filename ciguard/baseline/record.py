@@ -1,4 +1,4 @@
-"""One known bucket, and how two copies of it become one."""
+"""The record of one known bucket, and the merge of two copies."""
 
 from __future__ import annotations
 
@@ -33,36 +33,36 @@ if TYPE_CHECKING:
     from ciguard.triage import Simplicity
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
-"""Of `Sighting.time`, which is UTC: as text it sorts as time does."""
+"""Format of `Sighting.time` in UTC, whose text order is the order of time."""
 _TIME = re.compile(r"2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 MAX_DECISIONS = 50
-"""Of one record's history; the oldest go."""
+"""Maximum number of decisions in a record's history, without the oldest ones."""
 
 
 class State(StrEnum):
-    """What is decided about a known bucket."""
+    """State of a known bucket."""
 
     OPEN = "open"
     FIXED = "fixed"
-    """Not met in several runs that exercised it."""
+    """Not reproduced in several consecutive runs that exercised it."""
     ACCEPTED = "accepted"
-    """A person said why it may stay."""
+    """Accepted by the user for a reason."""
     FLAKY = "flaky"
-    """Never reproduced every time."""
+    """Never reproduced in all repetitions."""
 
 
 _RANKS = {state: rank for rank, state in enumerate(reversed(State))}
-"""Which of two decisions of one moment holds: the one that hides least."""
+"""Rank of a state among simultaneous decisions; the most visible one has the highest rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Sighting:
-    """When and where a bucket was met. The order is that of time."""
+    """Time, commit and versions of a run that showed a bucket. Ordered by time."""
 
     time: str
-    """UTC, `2026-01-31T23:59:00Z`."""
+    """Time of the run in UTC, `2026-01-31T23:59:00Z`."""
     commit: str = ""
     versions: tuple[tuple[str, str], ...] = ()
     """Library version by target, sorted by target."""
@@ -85,7 +85,7 @@ def _is_time(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhibit:
-    """What stands for the bucket: one finding without its outcomes."""
+    """Representative of a bucket: a finding without its outcomes."""
 
     level: str
     oracle: str
@@ -102,42 +102,43 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What is decided about the bucket; the later one of two holds."""
+    """Decision on the state of a bucket; of two decisions, the later one counts."""
 
     changed: str
-    """When it was decided, as `Sighting.time`."""
+    """Time of the decision, as `Sighting.time`."""
     state: State = State.OPEN
     because: str = ""
-    """Why it is accepted."""
+    """Reason why the bucket is accepted."""
     clean_runs: int = 0
-    """Runs in a row that exercised it and did not meet it."""
+    """Number of consecutive runs that exercised the bucket without reproducing it."""
     clean_on: tuple[Sighting, ...] = ()
-    """These runs, the latest last, each with the versions of the targets where it used to be."""
+    """Clean runs, latest last, with the versions of the bucket's targets."""
 
     def order(self) -> tuple[str, int, str, int, tuple[Sighting, ...]]:
-        """Return the key by which decisions are compared; total."""
+        """Return the sort key of decisions, a total order."""
         return self.changed, _RANKS[self.state], self.because, -self.clean_runs, self.clean_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flakes:
-    """How often a flaky bucket showed itself when it was repeated."""
+    """Counts of a flaky bucket's repetitions."""
 
     shown: int = 0
+    """Number of repetitions that showed the defect."""
     tried: int = 0
-    """Repetitions, of confirmations and replays."""
+    """Number of repetitions, in confirmations and replays."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.shown <= self.tried:
-            msg = f"shown {self.shown} times of {self.tried}"
+            msg = f"'shown' is {self.shown}, which is not between 0 and 'tried' ({self.tried})"
             raise ValueError(msg)
 
     def plus(self, *, shown: int, tried: int) -> Flakes:
-        """Return the counts with more repetitions."""
+        """Return the counts with further repetitions added."""
         return Flakes(shown=self.shown + shown, tried=self.tried + tried)
 
     def order(self) -> tuple[int, int]:
-        """Return the key by which the copy that knows more is the greater."""
+        """Return the sort key of counts, greater for more repetitions."""
         return self.tried, self.shown
 
 
@@ -147,23 +148,25 @@ class BaselineRecord:
 
     fingerprint: str
     aliases: tuple[str, ...] = ()
-    """Its fingerprints by older recipes, sorted."""
+    """Fingerprints of the bucket by older recipes, sorted."""
     decision: Decision
+    """Latest decision on the bucket."""
     exhibit: Exhibit
+    """Representative of the bucket."""
     targets: tuple[str, ...]
-    """Where it was met, sorted; for a differential bucket both sides."""
+    """Targets that showed the bucket, sorted; for a differential bucket both targets."""
     first_seen: Sighting
     last_seen: Sighting
     history: tuple[Decision, ...] = ()
-    """Every decision that changed its state, the last one included, the oldest first."""
+    """Decisions that changed the state, including the latest, oldest first."""
     native_stack: tuple[Frame, ...] = ()
-    """Its native frames, where a debugger told them."""
+    """Native frames of a crash; empty without a debugger."""
     issue: str = ""
-    """Number of its issue, or path of its file; empty while none was filed."""
+    """Issue number or path of the issue's file; empty if none was filed."""
     onset: Onset | None = None
-    """Since which release it shows; None where nobody has bisected it."""
+    """First release that shows the bucket; None if it was not bisected."""
     flakes: Flakes = Flakes()
-    """Measured while it was flaky; nothing is counted for what shows every time."""
+    """Counts of repetitions while the bucket was flaky."""
 
     def __post_init__(self) -> None:
         for name in (self.fingerprint, *self.aliases):
@@ -173,12 +176,12 @@ class BaselineRecord:
 
     @property
     def state(self) -> State:
-        """Whether it is open, fixed, accepted or flaky."""
+        """State of the bucket by the latest decision."""
         return self.decision.state
 
 
 def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) -> BaselineRecord:
-    """Return the record of a bucket that is met for the first time."""
+    """Return the record of a new bucket."""
     decision = Decision(changed=sighting.time, state=state)
     return BaselineRecord(
         fingerprint=bucket.fingerprint,
@@ -196,7 +199,7 @@ def record_of(bucket: Bucket, sighting: Sighting, *, state: State = State.OPEN) 
 
 
 def exhibit_of(bucket: Bucket) -> Exhibit:
-    """Return what a record keeps of a bucket's representative."""
+    """Return the exhibit of a bucket: its representative finding without outcomes."""
     finding = bucket.finding
     return Exhibit(
         level=finding.case.level,
@@ -214,34 +217,34 @@ def exhibit_of(bucket: Bucket) -> Exhibit:
 
 
 def with_exhibit(record: BaselineRecord, bucket: Bucket) -> BaselineRecord:
-    """Return the record shown by the better of its own case and the bucket's."""
+    """Return the record with the better of its own exhibit and the bucket's."""
     return replace(record, exhibit=_better(record.exhibit, exhibit_of(bucket)))
 
 
-def _better(one: Exhibit, other: Exhibit) -> Exhibit:
-    # Mostly they are equal, and the order is dear.
-    return one if one == other else min(one, other, key=exhibit_order)
+def _better(exhibit: Exhibit, other: Exhibit) -> Exhibit:
+    # Most exhibits are equal, and the sort key is slow to compute.
+    return exhibit if exhibit == other else min(exhibit, other, key=exhibit_order)
 
 
 def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
-    """Return a bucket for a record that this run did not meet. It has no outcomes."""
-    shown = record.exhibit
+    """Return a bucket, without outcomes, for a record that this run did not reproduce."""
+    exhibit = record.exhibit
     is_flaky = record.state is State.FLAKY
     return Bucket(
         fingerprint=record.fingerprint,
-        grouping=shown.grouping,
+        grouping=exhibit.grouping,
         finding=Finding(
-            oracle=shown.oracle,
-            kind=shown.kind,
-            severity=shown.severity,
-            library=shown.library,
-            api=shown.api,
-            case=shown.case,
+            oracle=exhibit.oracle,
+            kind=exhibit.kind,
+            severity=exhibit.severity,
+            library=exhibit.library,
+            api=exhibit.api,
+            case=exhibit.case,
             outcomes={},
             targets=record.targets,
-            pair=shown.pair,
-            message=shown.message,
-            evidence=shown.evidence,
+            pair=exhibit.pair,
+            message=exhibit.message,
+            evidence=exhibit.evidence,
         ),
         count=0,
         aliases=record.aliases,
@@ -256,7 +259,7 @@ def bucket_of(record: BaselineRecord, comparison: Comparison) -> Bucket:
 
 
 def history_of(record: BaselineRecord) -> BucketHistory:
-    """Return what those who report on a run may know of a record."""
+    """Return the history of a record, for reports."""
     decisions = record.history or (record.decision,)
     return BucketHistory(
         first_seen=record.first_seen.time,
@@ -267,46 +270,46 @@ def history_of(record: BaselineRecord) -> BucketHistory:
 
 @lru_cache(maxsize=4096)
 def _states(decisions: tuple[Decision, ...]) -> tuple[tuple[str, str], ...]:
-    """Return one object for equal histories, which most records of a large baseline share."""
+    """Return one shared object for equal histories, to save memory."""
     return tuple((decision.changed, decision.state.value) for decision in decisions)
 
 
-def merge_records(one: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
-    """Return what both copies of a record know. Commutative, associative, idempotent.
+def merge_records(record: BaselineRecord, other: BaselineRecord) -> BaselineRecord:
+    """Merge two copies of a record. Commutative, associative, idempotent.
 
-    Every part is a least or a greatest of the two, so the order of merging cannot matter.
+    Each field is the minimum, maximum or union of both, independent of the order of merging.
 
     Raises:
-        ValueError: if they are records of different buckets.
+        ValueError: if the records belong to different buckets.
     """
-    if one == other:
-        return one
-    if one.fingerprint != other.fingerprint:
-        msg = f"{one.fingerprint} and {other.fingerprint} are different buckets"
+    if record == other:
+        return record
+    if record.fingerprint != other.fingerprint:
+        msg = f"{record.fingerprint} and {other.fingerprint} are different buckets"
         raise ValueError(msg)
     return replace(
-        one,
-        aliases=_union(one.aliases, other.aliases),
-        decision=max(one.decision, other.decision, key=Decision.order),
-        history=united_history(one.history, other.history),
-        native_stack=max(one.native_stack, other.native_stack, key=_stack_order),
-        onset=min((o for o in (one.onset, other.onset) if o), default=None),
-        exhibit=_better(one.exhibit, other.exhibit),
-        targets=_union(one.targets, other.targets),
-        first_seen=min(one.first_seen, other.first_seen),
-        last_seen=max(one.last_seen, other.last_seen),
-        # Sums would count twice what both copies know; the longer count is the better measured one.
-        flakes=max(one.flakes, other.flakes, key=Flakes.order),
-        # When two jobs filed at once, the older issue stays: numbers grow.
-        issue=min((i for i in (one.issue, other.issue) if i), key=_issue_order, default=""),
+        record,
+        aliases=_union(record.aliases, other.aliases),
+        decision=max(record.decision, other.decision, key=Decision.order),
+        history=merge_histories(record.history, other.history),
+        native_stack=max(record.native_stack, other.native_stack, key=_stack_order),
+        onset=min((onset for onset in (record.onset, other.onset) if onset), default=None),
+        exhibit=_better(record.exhibit, other.exhibit),
+        targets=_union(record.targets, other.targets),
+        first_seen=min(record.first_seen, other.first_seen),
+        last_seen=max(record.last_seen, other.last_seen),
+        # Not sums, which would count shared repetitions twice.
+        flakes=max(record.flakes, other.flakes, key=Flakes.order),
+        # If two jobs filed issues, the older one with the smaller number stays.
+        issue=min(filter(None, (record.issue, other.issue)), key=_issue_order, default=""),
     )
 
 
-def decided(record: BaselineRecord, decision: Decision) -> BaselineRecord:
-    """Return the record after a decision, which its history keeps if the state changed by it.
+def with_decision(record: BaselineRecord, decision: Decision) -> BaselineRecord:
+    """Return the record after a decision, which enters the history if the state changes.
 
-    A decision is later than the one that it changes, whatever the clocks say, else it would be
-    lost where two copies become one.
+    The new decision gets a later time than the previous one, independent of clocks. Otherwise a
+    merge with a copy would lose it.
     """
     before = record.decision
     if decision == before:
@@ -314,7 +317,7 @@ def decided(record: BaselineRecord, decision: Decision) -> BaselineRecord:
     decision = replace(decision, changed=_later(decision.changed, before.changed))
     history = record.history
     if (before.state, before.because) != (decision.state, decision.because):
-        history = united_history(history, (before, replace(decision, clean_runs=0)))
+        history = merge_histories(history, (before, replace(decision, clean_runs=0)))
     return replace(record, decision=decision, history=history)
 
 
@@ -324,14 +327,16 @@ def _later(time: str, before: str) -> str:
     return (datetime.fromisoformat(before) + timedelta(seconds=1)).strftime(TIME_FORMAT)
 
 
-def united_history(one: tuple[Decision, ...], other: tuple[Decision, ...]) -> tuple[Decision, ...]:
-    """Return both histories in one, by time."""
-    every = {replace(decision, clean_runs=0) for decision in (*one, *other)}
-    return tuple(sorted(every, key=Decision.order))[-MAX_DECISIONS:]
+def merge_histories(
+    history: tuple[Decision, ...], other: tuple[Decision, ...]
+) -> tuple[Decision, ...]:
+    """Merge two histories, ordered by time."""
+    decisions = {replace(decision, clean_runs=0) for decision in (*history, *other)}
+    return tuple(sorted(decisions, key=Decision.order))[-MAX_DECISIONS:]
 
 
-def renamed(record: BaselineRecord, fingerprint: str) -> BaselineRecord:
-    """Return a record under its name by a newer recipe; the name that it had is an alias."""
+def with_fingerprint(record: BaselineRecord, fingerprint: str) -> BaselineRecord:
+    """Return a record under another fingerprint, with the old one as an alias."""
     if record.fingerprint == fingerprint:
         return record
     aliases = {*record.aliases, record.fingerprint} - {fingerprint}
@@ -343,7 +348,7 @@ def _stack_order(stack: tuple[Frame, ...]) -> tuple[int, list[tuple[str, str]]]:
 
 
 def exhibit_order(exhibit: Exhibit) -> tuple[int, Simplicity, str]:
-    """Return the key by which the better exhibit is the lesser; total."""
+    """Return the sort key of exhibits, less for better ones; a total order."""
     text = json.dumps([exhibit_to_json(exhibit), case_to_json(exhibit.case)])
     return -exhibit.severity, simplicity(exhibit.case), text
 
@@ -368,5 +373,5 @@ def _issue_order(issue: str) -> tuple[int, str]:
     return len(issue), issue
 
 
-def _union(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({*one, *other}))
+def _union(names: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({*names, *other}))

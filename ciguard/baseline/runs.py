@@ -1,7 +1,7 @@
-"""What each run that wrote a baseline came to: one line per run, the newest thousand.
+"""History of the runs that wrote a baseline, one line per run.
 
-Records tell what is known now. What was known at which time, and on which versions, is told by
-these lines, of which the page beside the baseline is made.
+Records hold the current state of buckets. These lines hold the state after each run and its
+versions, from which the baseline's page is made.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
 RUNS = "runs.jsonl"
 MAX_RUNS = 1_000
-"""Nearly three years of nightly runs."""
+"""Maximum number of stored runs, nearly three years of nightly runs."""
 MAX_VERSIONS = 100
+"""Maximum number of targets whose version a run stores."""
 _SCHEMA = 1
 _HEADER = json.dumps({"schema": _SCHEMA, "records": "ciguard runs"})
 _MAX_BYTES = 32 << 20
-_MAX_NAME = 200
-_PAGE = re.compile(
+_MAX_NAME_LENGTH = 200
+_RUN_URL = re.compile(
     r"https://[A-Za-z0-9.-]{1,100}(:[0-9]{1,5})?/[\w.-]{1,100}/[\w.-]{1,100}/actions/runs/[0-9]{1,20}",
     re.ASCII,
 )
@@ -38,34 +39,34 @@ _PAGE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class RunNote:
-    """One run that wrote the baseline. The order is that of time."""
+    """One run that wrote the baseline. Ordered by time."""
 
     time: str
-    """When it ended, as `Sighting.time`."""
+    """End of the run, as `Sighting.time`."""
     verdict: Verdict
     cases: int
-    """Cases that were executed, on all targets together."""
+    """Number of executed cases on all targets."""
     new: int
-    """New buckets that reproduced."""
+    """Number of confirmed new buckets."""
     states: tuple[tuple[str, int], ...]
     """Number of records in each state after the run, in the order of `State`."""
     versions: tuple[tuple[str, str], ...] = ()
     """Library version by target, sorted by target; at most `MAX_VERSIONS`."""
     page: str = ""
-    """URL of the workflow run; empty if it was none."""
+    """URL of the workflow run; empty for local runs."""
 
     def count(self, state: State) -> int:
-        """Return how many records were in a state."""
+        """Return the number of records in a state."""
         return dict(self.states).get(state.value, 0)
 
 
 def with_run(runs: Iterable[RunNote], run: RunNote) -> tuple[RunNote, ...]:
-    """Return the newest runs, each once, by time."""
+    """Return the runs with `run` added, ordered by time, without the oldest ones."""
     return tuple(sorted({*runs, run}))[-MAX_RUNS:]
 
 
 def read_runs(folder: Path) -> tuple[RunNote, ...]:
-    """Return the runs that a baseline's folder tells of, by time.
+    """Return the runs in a baseline's folder, ordered by time.
 
     Raises:
         BaselineError: if the file cannot be read, or a newer ciguard wrote it.
@@ -78,12 +79,12 @@ def read_runs(folder: Path) -> tuple[RunNote, ...]:
         _check_schema(Untrusted(parse_json(header), "line 1"))
         return tuple(sorted(set(_runs(lines))))[-MAX_RUNS:]
     except (OSError, ValueError) as error:
-        msg = f"{path}: cannot be read: {error}. Restore it from history or remove it."
+        msg = f"{path}: cannot be read: {error}. Restore it from its history or remove it."
         raise BaselineError(msg) from error
 
 
 def write_runs(folder: Path, runs: Iterable[RunNote]) -> None:
-    """Write the runs.
+    """Write the runs to a baseline's folder.
 
     Raises:
         OSError: if the file cannot be written.
@@ -95,7 +96,7 @@ def write_runs(folder: Path, runs: Iterable[RunNote]) -> None:
 def _check_schema(header: Untrusted) -> None:
     schema = header.count("schema")
     if schema > _SCHEMA:
-        msg = f"written by a newer ciguard (schema {schema}; this one reads {_SCHEMA})"
+        msg = f"a newer ciguard wrote it (schema {schema}; this one reads schema {_SCHEMA})"
         raise ValueError(msg)
 
 
@@ -125,10 +126,10 @@ def _from_json(fields: Untrusted) -> RunNote:
         verdict=Verdict(fields.text("verdict")),
         cases=fields.count("cases"),
         new=fields.count("new"),
-        states=tuple((s.value, states.count(s.value)) for s in State if s.value in states.data),
+        states=tuple((name, states.count(name)) for name in map(str, State) if name in states.data),
         versions=tuple(
-            (name[:_MAX_NAME], versions.text(name)[:_MAX_NAME])
+            (name[:_MAX_NAME_LENGTH], versions.text(name)[:_MAX_NAME_LENGTH])
             for name in islice(sorted(versions.members()), MAX_VERSIONS)
         ),
-        page=page if _PAGE.fullmatch(page) else "",
+        page=page if _RUN_URL.fullmatch(page) else "",
     )

@@ -1,4 +1,4 @@
-"""What keeps a baseline between runs, and the folder that does: text to read in a diff."""
+"""The protocol of stores that keep a baseline between runs, and the store in a folder."""
 
 from __future__ import annotations
 
@@ -16,73 +16,81 @@ from ciguard.baseline.writing import write_records
 from ciguard.errors import BaselineError
 
 _LOCK = ".lock"
-_PATIENCE_S = 60.0
-_MAX_READINGS = 4
+_LOCK_TIMEOUT_S = 60.0
+_MAX_RETRIES = 4
 
 Change: TypeAlias = Callable[[Records], Records]
-"""Makes the new records of the stored ones. May be called again when others were faster."""
+"""Function from stored to new records; called again after a concurrent change."""
 Beside: TypeAlias = Callable[[Path], None]
-"""Writes what lies beside the records into the baseline's folder: how far runs explored, …"""
+"""Function that writes further files into the baseline's folder, such as exploration progress."""
 
 
 class BaselineStore(Protocol):
-    """Keeps the records of a baseline between runs."""
+    """Store that keeps the records of a baseline between runs."""
 
     @property
     def folder(self) -> Path:
-        """Where the files are on this machine, as they were last read."""
+        """Local folder with the files as last read."""
 
     def exists(self) -> bool:
-        """Return whether a baseline was ever saved here.
+        """Return whether the baseline exists.
 
         Raises:
-            BaselineError: if that cannot be found out.
+            BaselineError: if the store cannot be accessed.
         """
 
     def load(self) -> Records:
-        """Return the records by fingerprint; none where there is no baseline yet.
+        """Return the records by fingerprint; none if the baseline does not exist.
 
         Raises:
-            BaselineError: if what is stored cannot be read; it is left as it is.
+            BaselineError: if the stored baseline cannot be read; it is unchanged.
         """
 
     def save(self, records: Records, *, beside: Beside | None = None) -> Records:
-        """Merge the records with what is stored, store that and return it.
+        """Merge the records with the stored ones, store the result and return it.
+
+        Args:
+            records: the records to add.
+            beside: writes further files into the folder.
 
         Raises:
-            BaselineError: if it cannot be written; what was stored is left as it is.
+            BaselineError: if it cannot be written; the stored baseline is unchanged.
         """
 
     def change(self, changed: Change, *, beside: Beside | None = None) -> Records:
-        """Store what `changed` makes of the records that are stored, and return it.
+        """Apply `changed` to the stored records, store the result and return it.
+
+        Args:
+            changed: returns the new records.
+            beside: writes further files into the folder.
 
         Raises:
-            BaselineError: if it cannot be written; what was stored is left as it is.
+            BaselineError: if it cannot be written; the stored baseline is unchanged.
         """
 
 
 class FolderStore:
-    """A baseline in a folder: `buckets.jsonl`, `corpus.jsonl`, and parts of them if it is large."""
+    """A store in a folder: `buckets.jsonl`, `corpus.jsonl`, and parts of them if it is large."""
 
     def __init__(self, folder: Path, *, name: str = "") -> None:
-        """Make a store.
+        """Create a store.
 
         Args:
-            folder: which need not exist.
-            name: of the place, for messages; the folder's path if empty.
+            folder: the folder, which need not exist.
+            name: name of the baseline in messages; the folder's path if empty.
         """
         self.folder = folder
         self._name = name or str(folder)
         self._records: Records = {}
         self._signature: Signature = ()
-        """Of the files when they were read last: a large baseline takes seconds."""
+        """Signature of the files when last read, since reading a large baseline takes seconds."""
 
     def exists(self) -> bool:
-        """Return whether a baseline was ever saved here."""
+        """Return whether the baseline exists."""
         return (self.folder / INDEX).exists()
 
     def load(self) -> Records:
-        """Return the records by fingerprint; none where there is no baseline yet.
+        """Return the records by fingerprint; none if the baseline does not exist.
 
         Raises:
             BaselineError: if a file is damaged, too large or of a newer ciguard. Nothing is
@@ -90,7 +98,7 @@ class FolderStore:
         """
         if not self.exists():
             return {}
-        for is_last in (*[False] * _MAX_READINGS, True):
+        for is_last in (*[False] * _MAX_RETRIES, True):
             before = signature(self.folder)
             if before == self._signature:
                 break
@@ -98,14 +106,14 @@ class FolderStore:
                 self._records = read_records(self.folder, self._name)
             except BaselineError:
                 if is_last or signature(self.folder) == before:
-                    raise  # nobody is moving lines to other files at this moment
+                    raise  # no other process is rewriting the files
             else:
                 self._signature = before
                 break
         return self._records
 
     def save(self, records: Records, *, beside: Beside | None = None) -> Records:
-        """Merge the records with what is stored, store that and return it.
+        """Merge the records with the stored ones, store the result and return it.
 
         Raises:
             BaselineError: if the folder cannot be read or written, or stays locked.
@@ -113,30 +121,30 @@ class FolderStore:
         return self.change(partial(merge, records), beside=beside)
 
     def change(self, changed: Change, *, beside: Beside | None = None) -> Records:
-        """Store what `changed` makes of the records that are stored, and return it.
+        """Apply `changed` to the stored records, store the result and return it.
 
         Raises:
             BaselineError: if the folder cannot be read or written, or stays locked.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.folder / _LOCK, timeout=_PATIENCE_S):
+            with FileLock(self.folder / _LOCK, timeout=_LOCK_TIMEOUT_S):
                 stored = self.load()
-                after = changed(stored)
-                write_records(self.folder, after, stored)
-                self._records, self._signature = after, signature(self.folder)
+                records = changed(stored)
+                write_records(self.folder, records, stored)
+                self._records, self._signature = records, signature(self.folder)
                 if beside is not None:
                     beside(self.folder)
         except Timeout as error:
             msg = (
-                f"{self._name}: another process has held the baseline for {_PATIENCE_S:g} s. "
+                f"{self._name}: another process has locked the baseline for {_LOCK_TIMEOUT_S:g} s. "
                 "Wait for it to end, then run again."
             )
             raise BaselineError(msg) from error
         except OSError as error:
             msg = (
                 f"{self._name}: the baseline cannot be written: {error.strerror or error}. "
-                "What was stored is unchanged; free space or correct the permissions."
+                "The stored baseline is unchanged. Free disk space or correct the permissions."
             )
             raise BaselineError(msg) from error
-        return after
+        return records

@@ -1,7 +1,7 @@
 """The campaign: one time-boxed run over levels and targets, as a generator of events.
 
-`run(config)` ties the rooms together: provision, describe, replay, explore, confirm, compare.
-Nothing here prints; whoever iterates decides what to show.
+`run(config)` connects the packages: provision, describe, replay, explore, confirm, compare. It does
+not print: the caller, which iterates over the events, decides what to show.
 """
 
 from ciguard.campaign.bisect import Bisection, bisect
@@ -9,10 +9,10 @@ from ciguard.campaign.budget import Budget
 from ciguard.campaign.conclude import Intends
 from ciguard.campaign.extract import extract
 from ciguard.campaign.factory import StreamFactory, digest_of_apis
+from ciguard.campaign.feedback import guided_lag
 from ciguard.campaign.group import Group, Member
 from ciguard.campaign.history import PAGE_FILE, PAGE_MARK, Publishing
 from ciguard.campaign.journal import JOURNAL
-from ciguard.campaign.lessons import guided_lag
 from ciguard.campaign.levels import (
     DirectTests,
     Investigator,
@@ -29,8 +29,8 @@ from ciguard.campaign.reproduce import debug, reproduce
 from ciguard.campaign.run import run
 from ciguard.campaign.sharding.cluster import folder_of as shard_folder
 from ciguard.campaign.sharding.cluster import jobs_of, launch
-from ciguard.campaign.sharding.merge import Merged, gather, merge
-from ciguard.campaign.sharding.shard_process import Done as ShardDone
+from ciguard.campaign.sharding.merge import MergeInput, gather, merge
+from ciguard.campaign.sharding.shard_process import ShardDone
 from ciguard.campaign.shipped import shipped_files
 from ciguard.campaign.stream import Executed, Stream
 
@@ -47,7 +47,7 @@ __all__ = [
     "Investigator",
     "LevelDefaults",
     "Member",
-    "Merged",
+    "MergeInput",
     "Publishing",
     "Relating",
     "RunnableLevel",

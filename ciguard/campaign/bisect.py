@@ -1,4 +1,4 @@
-"""Bisection: the first released version of a library that shows a bucket's defect."""
+"""Bisection over released versions of a library, for the first one that shows a defect."""
 
 from __future__ import annotations
 
@@ -48,88 +48,93 @@ log = logging.getLogger(__name__)
 
 _WAIT_S = 1.0
 _MAX_CACHE_BYTES = 1 << 20
-_MAX_SAID = 200
+_MAX_DETAIL = 200
 
 
-class Standing(StrEnum):
-    """What a version is seen to be."""
+class VersionStatus(StrEnum):
+    """Status of a version in a bisection."""
 
     GOOD = "good"
+    """The version does not show the defect."""
     BAD = "bad"
-    """It shows the defect."""
+    """The version shows the defect."""
     SKIPPED = "skipped"
-    """It cannot be installed, lacks the API, or fails in another way: it tells nothing."""
+    """The version cannot be installed, lacks the API, or fails in another way."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionTrial:
-    """One version, tried."""
+    """Result of testing one version."""
 
     version: str
-    standing: Standing
-    says: str = ""
-    """One line: what happened."""
+    """Version number."""
+    status: VersionStatus
+    """Status of the version."""
+    detail: str = ""
+    """Outcome or reason, in one line."""
 
 
 @dataclass(slots=True)
 class Bisection:
-    """What a bisection has found."""
+    """Result of a bisection."""
 
     trials: list[VersionTrial] = field(default_factory=list)
-    """In the order in which they were made."""
+    """Results of the tested versions, in the order of the tests."""
     first_bad: str = ""
+    """First version that shows the defect."""
     last_good: str = ""
-    """Empty when the defect shows on every version that can be tried."""
+    """Last version before it that does not; empty if all tested versions show the defect."""
     between: list[str] = field(default_factory=list)
-    """Versions between the two that tell nothing: any of them may be the first bad one."""
+    """Skipped versions between the two, each of which may be the first bad one."""
     is_fix: bool = False
-    """The good version is newer than the bad one: what is found is where the defect went away."""
+    """True if the good version is newer than the bad one, so that a fix was searched."""
 
 
 def search(
     versions: Sequence[str], trial_of: Callable[[str], VersionTrial], *, knows_good: bool = False
 ) -> Bisection:
-    """Halve a range of versions until the first bad one stands next to the last good one.
+    """Search a range of versions by halving it, for the first bad one after a good one.
 
     Args:
-        versions: in order, from the good end to the last one, which is meant to be bad.
-        trial_of: tries one; called once per version.
-        knows_good: the first one is meant to be good; otherwise the oldest that can be tried is.
+        versions: versions in order; the last one is expected to be bad.
+        trial_of: function that tests a version; called at most once per version.
+        knows_good: whether the first version is expected to be good; otherwise the search begins
+            with the oldest version that can be tested.
 
     Raises:
-        ConfigurationError: if the last one does not show the defect, or the first one does though
-            it is meant to be good.
+        ConfigurationError: if the last version does not show the defect, or the first one does
+            although it is expected to be good.
     """
-    found = Bisection()
+    result = Bisection()
 
-    def standing_of(place: int) -> Standing:
-        found.trials.append(trial_of(versions[place]))
-        return found.trials[-1].standing
+    def test(index: int) -> VersionStatus:
+        result.trials.append(trial_of(versions[index]))
+        return result.trials[-1].status
 
     bad = len(versions) - 1
-    if standing_of(bad) is not Standing.BAD:
-        trial = found.trials[-1]
-        msg = f"{trial.version} does not show the defect: {trial.standing}, {trial.says}"
+    if test(bad) is not VersionStatus.BAD:
+        trial = result.trials[-1]
+        msg = f"{trial.version} does not show the defect: {trial.status}, {trial.detail}"
         raise ConfigurationError(msg)
     good = -1
     skipped: set[int] = set()
-    while left := [place for place in range(good + 1, bad) if place not in skipped]:
-        # The oldest comes first: without a good one there is nothing to halve.
-        place = left[len(left) // 2] if good >= 0 else left[0]
-        match standing_of(place):
-            case Standing.GOOD:
-                good = place
-            case Standing.BAD if knows_good and not place:
-                msg = f"{versions[0]} is not good: {found.trials[-1].says}"
+    while candidates := [index for index in range(good + 1, bad) if index not in skipped]:
+        # The oldest version comes first, as there is no range to halve without a good one.
+        index = candidates[len(candidates) // 2] if good >= 0 else candidates[0]
+        match test(index):
+            case VersionStatus.GOOD:
+                good = index
+            case VersionStatus.BAD if knows_good and not index:
+                msg = f"{versions[0]} is not good: {result.trials[-1].detail}"
                 raise ConfigurationError(msg)
-            case Standing.BAD:
-                bad = place
-            case Standing.SKIPPED:
-                skipped.add(place)
-    found.first_bad = versions[bad]
-    found.last_good = versions[good] if good >= 0 else ""
-    found.between = [versions[place] for place in range(good + 1, bad)]
-    return found
+            case VersionStatus.BAD:
+                bad = index
+            case VersionStatus.SKIPPED:
+                skipped.add(index)
+    result.first_bad = versions[bad]
+    result.last_good = versions[good] if good >= 0 else ""
+    result.between = [versions[index] for index in range(good + 1, bad)]
+    return result
 
 
 def bisect(
@@ -140,21 +145,21 @@ def bisect(
     bad: str = "",
     on_step: Callable[[str], None] = log.info,
 ) -> Bisection:
-    """Try released versions of a bucket's library until the first bad one is known.
+    """Test released versions of a bucket's library until the first bad one is known.
 
-    What was tried is kept in the cache, so that an interrupted bisection goes on where it was.
+    Results are cached, so that an interrupted bisection continues where it stopped.
 
     Args:
-        bucket: from a run or from the baseline.
-        config: limits and repetitions.
-        good: a version that is known to be good; by default the oldest that can be installed.
-            One that is newer than the bad one finds where the defect went away.
-        bad: a version that shows the defect; by default that where it was found.
-        on_step: told what is happening, one line each.
+        bucket: bucket of a run or of the baseline.
+        config: settings, with limits and repetitions.
+        good: a version without the defect; by default the oldest that can be installed. If it is
+            newer than the bad one, the version with the fix is searched.
+        bad: a version that shows the defect; by default the one that showed it first.
+        on_step: called with a line of text for each step.
 
     Raises:
-        ConfigurationError: if an end of the range is not what it is meant to be, or the bucket is
-            about a sub-condition of an application, which depends on no version.
+        ConfigurationError: if an end of the range has the wrong status, or the bucket does not
+            depend on a version.
         ProvisioningError: if the versions cannot be listed.
     """
     level_of(bucket.finding.case.level).check_rerun(bucket.finding)
@@ -163,7 +168,7 @@ def bisect(
     bad = _version(bad or provision(target, on_step=on_step).version)
     good = _version(good) if good else ""
     if good == bad:
-        msg = f"{good} cannot be both good and bad."
+        msg = f"Version {good} cannot be both good and bad."
         raise ConfigurationError(msg)
     is_fix = bool(good) and Version(good) > Version(bad)
     newest, oldest = (good, bad) if is_fix else (bad, good)
@@ -171,28 +176,28 @@ def bisect(
     listed = released_versions(target, library, newest=newest, oldest=oldest)
     ends = {bad, good} - {""}
     versions = sorted({*listed, *ends}, key=Version, reverse=is_fix)
-    tries = _Tries(bucket, library, config, on_step=on_step)
+    tester = _VersionTester(bucket, library, config, on_step=on_step)
     on_step(f"{len(versions)} versions, from {versions[0]} to {versions[-1]}")
-    found = search(versions, tries.of, knows_good=bool(good))
-    found.is_fix = is_fix
-    return found
+    result = search(versions, tester.trial, knows_good=bool(good))
+    result.is_fix = is_fix
+    return result
 
 
 def _version(text: str) -> str:
     try:
         return Version(text).public
     except InvalidVersion as error:
-        msg = f"{text!r} is no version such as 2.13.0."
+        msg = f"{text!r} is not a version. Give one such as 2.13.0."
         raise ConfigurationError(msg) from error
 
 
 def _requested(name: str) -> Target:
-    # Of two equal targets the second carries a number that is not part of the request.
+    # The second of two equal targets has a number that is not part of the request.
     return parse_target(name.partition(" #")[0])
 
 
-class _Tries:
-    """Tries versions, each once; what is settled is kept."""
+class _VersionTester:
+    """Tests each version once, and caches the results."""
 
     def __init__(
         self, bucket: Bucket, library: Library, config: Config, *, on_step: Callable[[str], None]
@@ -203,60 +208,68 @@ class _Tries:
         self._on_step = on_step
         name = f"{bucket.fingerprint.replace(':', '-')}-{case_id(bucket.finding.case)}.json"
         self._path = cache_folder() / "bisect" / name
-        self._kept = _read(self._path)
+        self._cached = _read(self._path)
 
-    def of(self, version: str) -> VersionTrial:
-        """Try a version, or recall what came of it."""
-        trial = self._kept.get(version)
+    def trial(self, version: str) -> VersionTrial:
+        """Return the result of a version, from the cache if possible."""
+        trial = self._cached.get(version)
         if trial is None:
-            trial = self._try(version)
-        if trial.standing is not Standing.SKIPPED:  # next time it may be possible
-            self._kept[version] = trial
-            _write(self._path, self._kept)
-        self._on_step(f"{version}: {trial.standing}, {trial.says}")
+            trial = self._test(version)
+        if trial.status is not VersionStatus.SKIPPED:  # it may be installable next time
+            self._cached[version] = trial
+            _write(self._path, self._cached)
+        self._on_step(f"{version}: {trial.status}, {trial.detail}")
         return trial
 
-    def _try(self, version: str) -> VersionTrial:
+    def _test(self, version: str) -> VersionTrial:
         try:
             environments = self._environments(version)
             repetitions = self._outcomes(environments)
         except (ProvisioningError, WorkerStartError) as error:
-            return VersionTrial(version, Standing.SKIPPED, _line(str(error)))
+            return VersionTrial(version, VersionStatus.SKIPPED, _line(str(error)))
         group = groups_of(environments)[self._library.name]
         shown = sum(_shows(self._bucket, outcomes, group) for outcomes in repetitions)
         outcome = repetitions[0][list(environments)[-1]]
-        says = _line(telling_line(outcome) or "the call returned")
+        detail = _line(telling_line(outcome) or "the call returned")
         if shown:
             times = "" if shown == len(repetitions) else f" ({shown} of {len(repetitions)} times)"
-            return VersionTrial(version, Standing.BAD, f"{says}{times}")
+            return VersionTrial(version, VersionStatus.BAD, f"{detail}{times}")
         if isinstance(outcome, Rejected) and outcome.stage is Stage.BUILD:
-            return VersionTrial(version, Standing.SKIPPED, f"it cannot make this call: {says}")
+            return VersionTrial(
+                version, VersionStatus.SKIPPED, f"it cannot make this call: {detail}"
+            )
         if any(_findings(self._bucket, outcomes, group) for outcomes in repetitions):
-            return VersionTrial(version, Standing.SKIPPED, f"it fails in another way: {says}")
-        return VersionTrial(version, Standing.GOOD, says)
+            return VersionTrial(
+                version, VersionStatus.SKIPPED, f"it fails in another way: {detail}"
+            )
+        return VersionTrial(version, VersionStatus.GOOD, detail)
 
     def _environments(self, version: str) -> dict[str, Environment]:
         finding = self._bucket.finding
         targets = [_requested(name) for name in finding.targets]
         if finding.pair is PairKind.NONE:
             targets = targets[-1:]
-        # Two versions were compared: the reference stays. Otherwise both sides have this version.
-        kept = targets[:-1] if finding.pair is PairKind.VERSION else []
-        moved = [at_version(t, self._library, version) for t in targets[len(kept) :]]
-        wanted = [*kept, *moved]
+        # A comparison of two versions keeps its reference; otherwise all targets get this version.
+        unchanged = targets[:-1] if finding.pair is PairKind.VERSION else []
+        changed = targets[len(unchanged) :]
+        versioned = [at_version(target, self._library, version) for target in changed]
+        requested = [*unchanged, *versioned]
         return {
             name: provision(target, on_step=self._on_step)
-            for name, target in zip(unique_names(wanted), wanted, strict=True)
+            for name, target in zip(unique_names(requested), requested, strict=True)
         }
 
     def _outcomes(self, environments: Mapping[str, Environment]) -> list[dict[str, Outcome]]:
-        """Run the case in fresh workers, as often as a new finding is confirmed."""
+        """Run the case in fresh workers, as often as confirming a new finding does."""
         if not self._bucket.finding.case.is_run_by_worker:
-            return [self._applied(environments) for _ in range(self._config.confirmations)]
+            return [self._run_by_level(environments) for _ in range(self._config.confirmations)]
         case = encode(self._bucket.finding.case)
         repetitions: list[dict[str, Outcome]] = [{} for _ in range(self._config.confirmations)]
         with Dispatcher() as dispatcher:
-            specs = [worker_spec(name, e, self._config) for name, e in environments.items()]
+            specs = [
+                worker_spec(name, environment, self._config)
+                for name, environment in environments.items()
+            ]
             for started in dispatcher.start(specs).values():
                 if isinstance(started, WorkerStartError):
                     raise started
@@ -270,9 +283,9 @@ class _Tries:
             for name in environments:
                 if dispatcher.failure(name):
                     raise WorkerStartError(dispatcher.failure(name))
-        return [{name: seen[name] for name in environments} for seen in repetitions]
+        return [{name: outcomes[name] for name in environments} for outcomes in repetitions]
 
-    def _applied(self, environments: Mapping[str, Environment]) -> dict[str, Outcome]:
+    def _run_by_level(self, environments: Mapping[str, Environment]) -> dict[str, Outcome]:
         case = self._bucket.finding.case
         level = level_of(case.level)
         return {
@@ -282,11 +295,12 @@ class _Tries:
 
 
 def _shows(bucket: Bucket, outcomes: Mapping[str, Outcome], group: Group) -> bool:
-    """Return whether outcomes show a bucket's defect; another version may word it differently."""
-    wanted = (bucket.finding.oracle, dict(bucket.grouping).get("symptom"))
+    """Return whether outcomes show a bucket's defect, by oracle and symptom."""
+    # Not by fingerprint, as the wording of messages differs between versions.
+    expected = (bucket.finding.oracle, dict(bucket.grouping).get("symptom"))
     return any(
-        (found.oracle, dict(fingerprint(found).grouping).get("symptom")) == wanted
-        for found in _findings(bucket, outcomes, group)
+        (finding.oracle, dict(fingerprint(finding).grouping).get("symptom")) == expected
+        for finding in _findings(bucket, outcomes, group)
     )
 
 
@@ -295,26 +309,26 @@ def _findings(bucket: Bucket, outcomes: Mapping[str, Outcome], group: Group) -> 
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())[:_MAX_SAID]
+    return " ".join(text.split())[:_MAX_DETAIL]
 
 
 def _read(path: Path) -> dict[str, VersionTrial]:
-    """Return what earlier bisections of the same case have settled; nothing if it is damaged."""
+    """Return the cached results for a case; nothing if the file is damaged."""
     try:
         stored = json.loads(read_text(path, most=_MAX_CACHE_BYTES))
         return {
-            str(version): VersionTrial(str(version), Standing(standing), str(says))
-            for version, (standing, says) in stored.items()
+            str(version): VersionTrial(str(version), VersionStatus(status), str(detail))
+            for version, (status, detail) in stored.items()
         }
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        log.warning("%s: not used, %s", path, error)
+        log.warning("%s: ignored, as it cannot be read: %s", path, error)
         return {}
 
 
 def _write(path: Path, trials: Mapping[str, VersionTrial]) -> None:
-    stored = {trial.version: [trial.standing.value, trial.says] for trial in trials.values()}
-    with suppress(OSError):  # a cache that cannot be written costs time only
+    stored = {trial.version: [trial.status.value, trial.detail] for trial in trials.values()}
+    with suppress(OSError):  # without a cache, bisecting again only takes longer
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, json.dumps(stored, indent=1) + "\n")

@@ -1,7 +1,7 @@
-"""The catalogue of a target's public API, and what is known of it.
+"""The catalogue of a target's public API, with all that is known about it.
 
-It comes from the file kept in the target's environment, where that holds, else from a description
-by the target itself, which is kept.
+It is read from a cached file in the target's environment, if this is valid. Otherwise the target is
+described, and the description is cached.
 """
 
 from __future__ import annotations
@@ -38,22 +38,24 @@ log = logging.getLogger(__name__)
 
 
 class CatalogueOrigin(StrEnum):
-    """Where a catalogue comes from."""
+    """Origin of a catalogue."""
 
     KEPT = "kept"
-    """In the environment, where an earlier command left it."""
+    """Read from the cache in the environment."""
     DESCRIBED = "described"
-    """The library has just been asked."""
+    """Described by the library just now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """What is known of a target's API, and whence."""
+    """Knowledge of a target's API, and its origin."""
 
     known: KnownApis
+    """Constraints and documentation of all APIs."""
     origin: CatalogueOrigin
+    """Origin of this knowledge."""
     notices: tuple[str, ...] = ()
-    """What a person should know, one line each: a kept file that was damaged."""
+    """Warnings for the user, such as a damaged cache file, one line each."""
 
 
 def catalogue(
@@ -62,34 +64,34 @@ def catalogue(
     """Return the catalogue of a target whose server is started.
 
     Args:
-        name: the target's, as the dispatcher knows it.
-        environment: where it runs.
-        dispatcher: asks the target where nothing else answers.
-        anew: ask the target in any case.
+        name: name of the target, as the dispatcher knows it.
+        environment: environment of the target.
+        dispatcher: dispatcher with the started target.
+        anew: whether to ignore the cache.
 
     Raises:
         WorkerStartError: if the library cannot be described.
     """
     notices: list[str] = []
     if not anew:
-        stored = _stored(name, environment, notices)
-        if stored is not None:
-            return stored
+        cached = _cached(name, environment, notices)
+        if cached is not None:
+            return cached
     known = _described(name, environment, dispatcher)
-    kept = _kept_file(environment)
-    if kept is not None:
-        _keep(kept, known)
+    path = _cache_file(environment)
+    if path is not None:
+        _write_cache(path, known)
     return Catalogue(known=known, origin=CatalogueOrigin.DESCRIBED, notices=tuple(notices))
 
 
-def _stored(name: str, environment: Environment, notices: list[str]) -> Catalogue | None:
-    path = _kept_file(environment)
+def _cached(name: str, environment: Environment, notices: list[str]) -> Catalogue | None:
+    path = _cache_file(environment)
     if path is None or not path.is_file():
         return None
     try:
-        known = read_file(path, only_if=partial(_is_kept, environment=environment))
+        known = read_file(path, only_if=partial(_is_valid, environment=environment))
     except ConstraintsFileError as error:
-        notices.append(f"{name}: {error} Until then the library is described again.")
+        notices.append(f"{name}: {error} Until then, every run describes the library again.")
         return None
     return None if known is None else Catalogue(known=known, origin=CatalogueOrigin.KEPT)
 
@@ -100,11 +102,14 @@ def read_file(
     """Read a file of constraints.
 
     Args:
-        path: of the file.
-        only_if: judges by the first line whether the rest is worth reading; None is returned else.
+        path: path of the file.
+        only_if: predicate of the first line; if it is false, the file is not read any further.
 
     Raises:
         ConstraintsFileError: if it cannot be read; names file, line and key.
+
+    Returns:
+        None if the predicate is false.
     """
     try:
         with path.open(encoding="utf-8") as lines:
@@ -113,7 +118,7 @@ def read_file(
                 return None
             return read_constraints(chain((first,), lines), name=str(path))
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read: {error}. Write the file anew with `ciguard api extract`."
+        msg = f"{path}: cannot be read: {error}. Write it again with `ciguard api extract`."
         raise ConstraintsFileError(msg) from error
 
 
@@ -121,30 +126,34 @@ def _described(name: str, environment: Environment, dispatcher: Dispatcher) -> K
     lines = list(dispatcher.errands(name).describe())
     return known_of(
         [record_from_json(line) for line in lines if "skipped" not in line],
-        [Skipped(name=x["skipped"], reason=x["reason"]) for x in lines if "skipped" in x],
+        [
+            Skipped(name=line["skipped"], reason=line["reason"])
+            for line in lines
+            if "skipped" in line
+        ],
         provenance_of(environment),
     )
 
 
-def _kept_file(environment: Environment) -> Path | None:
-    """Return where the catalogue is kept; None for an environment that may change under us.
+def _cache_file(environment: Environment) -> Path | None:
+    """Return the path of the cached catalogue; None for an environment that may change.
 
-    In the folder of the build: what is installed anew, such as the next nightly, begins without.
+    It is in the folder of the installed build, so that a newer build, such as a nightly, has none.
     """
     if environment.target.is_current:
         return None
     return environment.root / f"records-{environment.library.name}.jsonl"
 
 
-def _is_kept(provenance: Provenance, environment: Environment) -> bool:
+def _is_valid(provenance: Provenance, environment: Environment) -> bool:
     library = environment.library
-    same = provenance.adapter == description_version(library)
-    return same and provenance.library == library.name
+    is_same_adapter = provenance.adapter == description_version(library)
+    return is_same_adapter and provenance.library == library.name
 
 
-def _keep(path: Path, known: KnownApis) -> None:
+def _write_cache(path: Path, known: KnownApis) -> None:
     try:
-        # Two runs that describe at once write the same.
+        # Two runs that describe at the same time write the same content.
         replace_file(path, "".join(constraint_lines(known, records_only=True)))
-    except OSError as error:  # a cache that is mounted read-only or full serves as well
-        log.warning("%s: what the library says of itself is not kept: %s", path, error)
+    except OSError as error:  # a cache that is read-only or full is not an error
+        log.warning("%s: the description of the library is not cached: %s", path, error)

@@ -1,4 +1,4 @@
-"""The end of a run: compare with the baseline, write and try reproducers, decide, remember."""
+"""Conclusion of a run: compare with the baseline, check reproducers, decide, update."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ciguard.baseline import (
     open_store,
     update,
 )
-from ciguard.campaign.experience import keep_explored
+from ciguard.campaign.experience import keep_in_baseline
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.history import keep_history, run_note
+from ciguard.campaign.history import run_note, update_history
 from ciguard.campaign.scripts import write_scripts
 from ciguard.config import location_text
 from ciguard.domain.events import Event, StageFinished
@@ -40,87 +40,98 @@ if TYPE_CHECKING:
     from ciguard.campaign.budget import Budget
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.history import Publishing
-    from ciguard.campaign.scripts import Site
+    from ciguard.campaign.scripts import ScriptTarget
     from ciguard.config import Config
     from ciguard.domain.findings import TargetSummary
     from ciguard.domain.parts import StreamProgress
 
 Trial: TypeAlias = Callable[[list[Bucket]], Generator[Event, None, list[Bucket]]]
-"""Runs the scripts of buckets, and marks those that fail as their finding did."""
+"""Function that runs the reproducers of buckets, and marks those that show the defect."""
 
 
 _MAX_LISTED = 6
-"""Targets that did not run whose names one sentence holds."""
+"""Maximum number of targets that are named in the summary."""
 
 
 Intends: TypeAlias = Callable[
     [Verdict, tuple[Bucket, ...], Mapping[str, str]], Callable[["Path", "Records"], None]
 ]
-"""Is told verdict, buckets and versions by target before they are remembered; returns what writes
-into the baseline's folder what is to be done about the records that it is given."""
+"""Function that plans the issues of a run before the baseline is updated.
+
+It receives the verdict, the buckets, and the versions by target. It returns a function that writes
+the planned tasks for the given records into the baseline's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
-    """What earlier runs have left."""
+class BaselineSnapshot:
+    """The baseline as it was when a run began."""
 
     store: BaselineStore
+    """Store of the baseline."""
     intends: Intends | None = None
+    """Planner of the issues; None for none."""
     records: Records
+    """Records by fingerprint."""
     is_first: bool
-    """There is no baseline yet: this run establishes it."""
+    """True if there is no baseline yet, so that this run establishes it."""
     frontier: Frontier
+    """Progress of earlier runs."""
     publishing: Publishing | None = None
+    """Files that are written next to the baseline; None for none."""
 
     @property
     def fingerprints(self) -> frozenset[str]:
-        """Names of the buckets that are known to reproduce."""
-        known = [r for r in self.records.values() if r.state in {State.OPEN, State.ACCEPTED}]
-        return frozenset(name for r in known for name in (r.fingerprint, *r.aliases))
+        """Fingerprints of the buckets that are known to be reproducible."""
+        return frozenset(
+            name
+            for record in self.records.values()
+            if record.state in {State.OPEN, State.ACCEPTED}
+            for name in (record.fingerprint, *record.aliases)
+        )
 
     def corpus(self, *, is_flaky: bool = False) -> list[BaselineRecord]:
-        """Return the records to replay, the gravest first.
+        """Return the records to replay, by decreasing severity.
 
         Args:
-            is_flaky: those that are, instead of those that are not. They prove nothing, but how
-                often they show is counted; a hang is left out, since it would take its whole limit.
+            is_flaky: whether to return flaky records instead of the others. They are replayed to
+                count how often they show. Hangs are omitted, as each takes its whole timeout.
         """
-        worth = [
+        records = [
             record
             for record in current(self.records).values()
             if (record.state is State.FLAKY) is is_flaky
             and not (is_flaky and traits_of(record.exhibit.oracle).takes_limit)
         ]
-        return sorted(worth, key=lambda r: (-r.exhibit.severity, r.fingerprint))
+        return sorted(records, key=lambda record: (-record.exhibit.severity, record.fingerprint))
 
 
-def load_memory(
+def load_baseline(
     config: Config,
     *,
     store: BaselineStore | None = None,
     intends: Intends | None = None,
     publishing: Publishing | None = None,
-) -> Memory:
+) -> BaselineSnapshot:
     """Read the baseline.
 
     Args:
-        config: names it.
-        store: which keeps it, if it is open already.
-        intends: decides what is to be done about what the run finds.
-        publishing: what is shown of it beside it.
+        config: settings of the run.
+        store: store of the baseline, if it is open already.
+        intends: planner of the issues.
+        publishing: files that are written next to the baseline.
 
     Raises:
-        BaselineError: if it cannot be read; its files are left as they are.
+        BaselineError: if the baseline cannot be read; its files are not changed.
     """
     store = store or open_store(config.baseline)
     is_first = not store.exists()
     if is_first and config.compare_only and not config.base:
         msg = (
-            f"{location_text(config.baseline)}: there is no baseline to compare with. Let a run of "
-            "the default branch establish it, or name the base with --base."
+            f"{location_text(config.baseline)}: there is no baseline to compare with. Run ciguard "
+            "on the default branch first, or name the base with --base."
         )
         raise BaselineError(msg)
-    return Memory(
+    return BaselineSnapshot(
         store=store,
         intends=intends,
         records={} if is_first else store.load(),
@@ -132,55 +143,65 @@ def load_memory(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """What a run has done, for its conclusion."""
+    """Results of a run, for its conclusion."""
 
     config: Config
-    memory: Memory
+    """Settings of the run."""
+    baseline: BaselineSnapshot
+    """Baseline when the run began."""
     budget: Budget
+    """Time budget of the run."""
     targets: tuple[TargetSummary, ...]
-    """What ran, or should have."""
+    """Targets that ran, or should have run."""
     base: Collection[str] = ()
     """Names of the base's targets."""
-    sites: Mapping[str, Site]
+    script_targets: Mapping[str, ScriptTarget]
+    """Targets of reproducers, by name."""
     trial: Trial | None = None
-    """None where no worker is at hand."""
+    """Function that checks reproducers; None if no workers are available."""
     replayed: Mapping[str, frozenset[str]]
-    """Fingerprint → targets on which its stored case ended well, and nothing was found then."""
+    """Targets on which a stored case ended well and showed nothing, by fingerprint."""
     shown: Collection[str] = ()
-    """Fingerprints of buckets that the replay of their case has shown again."""
+    """Fingerprints of the buckets that their replayed case has shown again."""
     shown_on: Mapping[str, Collection[tuple[str, ...]]] = field(default_factory=dict)
-    """Fingerprint → the targets of each finding in the bucket."""
+    """Targets of each finding in a bucket, by fingerprint."""
     explored: Mapping[str, tuple[StreamProgress, float]]
-    """Stream → how far it got, and the budget that is enough to get there."""
+    """Progress of each stream, and the budget that suffices for it, in seconds."""
     used: Collection[tuple[str, Snapshot]]
-    """Libraries, and what was known of each from outcomes when the run began."""
+    """Libraries, each with its experience when the run began."""
     interrupted: bool = False
+    """True if the user interrupted the run."""
 
     @property
     def exercised(self) -> Exercised:
-        """What was run again, and where."""
+        """Buckets that were replayed, and all targets."""
         targets = frozenset(target.name for target in self.targets)
         return Exercised(replayed=self.replayed, targets=targets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConclusion:
-    """How a run ends."""
+    """Result of a run."""
 
     verdict: Verdict
+    """Verdict of the run."""
     exit_code: ExitCode
+    """Exit code of the command."""
     summary: str
+    """Verdict as one sentence."""
     buckets: tuple[Bucket, ...]
+    """Buckets of the run and of the baseline, compared."""
 
 
-def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, RunConclusion]:
-    """Compare, write and try reproducers, decide, and update the baseline.
+def conclude(run: Conclusion, found: list[Bucket]) -> Generator[Event, None, RunConclusion]:
+    """Compare with the baseline, write and check reproducers, decide, and update the baseline.
 
     Raises:
         OutputError: if reproducers cannot be written.
-        BaselineError: if the baseline cannot be written; what it held is intact.
+        BaselineError: if the baseline cannot be written; its content is unchanged then.
     """
-    written = list(write_scripts(_taken(_compared(run, met)), run.sites, run.config.out))
+    compared = _consumed(_compared(run, found))
+    written = list(write_scripts(compared, run.script_targets, run.config.out))
     if run.trial is not None and not run.interrupted:
         try:
             written = yield from run.trial(written)
@@ -190,123 +211,126 @@ def conclude(run: Conclusion, met: list[Bucket]) -> Generator[Event, None, RunCo
     decided = decide(run, written)
     if decided.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}:
         if not run.config.is_read_only:
-            _remember(run, decided)
-        with suppress(KeyboardInterrupt):  # too late: all is done and remembered
+            _update_baseline(run, decided)
+        with suppress(KeyboardInterrupt):  # too late: the baseline is updated
             yield StageFinished(stage="remember", spent_s=run.budget.finish_stage("remember"))
     return decided
 
 
-def _taken(buckets: list[Bucket]) -> Iterator[Bucket]:
-    """Yield the buckets, none of which is kept: a large baseline would be held twice."""
+def _consumed(buckets: list[Bucket]) -> Iterator[Bucket]:
+    """Yield the buckets and empty the list, so that a large baseline is not in memory twice."""
     buckets.reverse()
     while buckets:
         yield buckets.pop()
 
 
-def _compared(run: Conclusion, met: list[Bucket]) -> list[Bucket]:
-    """Return the buckets of run and baseline that the policy wants to see, each compared."""
+def _compared(run: Conclusion, found: list[Bucket]) -> list[Bucket]:
+    """Return the compared buckets of run and baseline that the policy does not ignore."""
     against_base = known_to(
         run.base,
-        compare(met, run.memory.records, run.exercised),
+        compare(found, run.baseline.records, run.exercised),
         run.shown_on,
     )
-    with_reasons = with_reach(with_causes(against_base))
-    return [b for b in with_reasons if run.config.policy.action(b.finding) is not Action.OFF]
+    explained = with_reach(with_causes(against_base))
+    policy = run.config.policy
+    return [bucket for bucket in explained if policy.action(bucket.finding) is not Action.OFF]
 
 
 def decide(run: Conclusion, buckets: list[Bucket]) -> RunConclusion:
-    """Return verdict, exit code and the verdict as one sentence."""
-    counted = [
-        b
-        for b in buckets
-        if b.comparison is Comparison.NEW and b.confirmation is Confirmation.CONFIRMED
+    """Return the verdict, the exit code and the summary of a run."""
+    new = [
+        bucket
+        for bucket in buckets
+        if bucket.comparison is Comparison.NEW and bucket.confirmation is Confirmation.CONFIRMED
     ]
     policy = run.config.policy
-    failing = [b for b in counted if policy.action(b.finding) is Action.FAIL]
-    known = sum(b.comparison in {Comparison.KNOWN, Comparison.ACCEPTED} for b in buckets)
+    failing = [bucket for bucket in new if policy.action(bucket.finding) is Action.FAIL]
+    known = sum(bucket.comparison in {Comparison.KNOWN, Comparison.ACCEPTED} for bucket in buckets)
     executed = sum(target.tally.total for target in run.targets)
-    lost = [target.name for target in run.targets if target.not_run]
+    not_run = [target.name for target in run.targets if target.not_run]
     if run.interrupted:
         verdict, code = Verdict.INTERRUPTED, ExitCode.INTERRUPTED
-        text = f"Interrupted after {executed:,} cases: {len(counted)} new buckets so far."
-    elif lost or not (executed or run.config.is_part):
+        text = f"Interrupted after {executed:,} cases: {len(new)} new buckets so far."
+    elif not_run or not (executed or run.config.is_part):
         verdict, code = Verdict.NOT_RUN, ExitCode.INTERNAL
-        text = f"Not run to the end on {_listed(lost)}: nothing can be concluded."
-        text += f" {len(counted)} new buckets elsewhere." if counted else ""
+        text = f"Not run to the end on {_listed(not_run)}: nothing can be concluded."
+        text += f" {len(new)} new buckets elsewhere." if new else ""
     elif run.config.is_part:
         verdict, code = Verdict.PART, ExitCode.CLEAN
         text = (
-            f"Shard {run.config.shard} is done: {executed:,} cases, {len(counted)} buckets that "
-            f"the baseline lacks, {known} known. `ciguard merge` judges all shards together."
+            f"Shard {run.config.shard} is done: {executed:,} cases, {len(new)} new buckets, "
+            f"{known} known. `ciguard merge` judges all shards together."
         )
-    elif run.memory.is_first and not run.config.is_read_only:
+    elif run.baseline.is_first and not run.config.is_read_only:
         verdict, code = Verdict.ESTABLISHED, ExitCode.CLEAN
-        text = f"Baseline established with {_causes(counted)}; from now on only new ones count."
+        text = f"Baseline established with {_causes(new)}; from now on only new ones count."
     elif failing:
         verdict, code = Verdict.NEW_FINDINGS, ExitCode.FINDINGS
         counts = "which count" if policy.rules else f"of severity {policy.fail_on.label} or above"
         text = f"{_counted(failing)} {counts}, {known} known."
     else:
         verdict, code = Verdict.CLEAN, ExitCode.CLEAN
-        why = "that only get reported" if policy.rules else f"below {policy.fail_on.label}"
-        below = f", {len(counted)} new {why}" if counted else ""
+        reason = "that only get reported" if policy.rules else f"below {policy.fail_on.label}"
+        below = f", {len(new)} new {reason}" if new else ""
         text = f"Nothing new that counts{below}; {known} known."
     return RunConclusion(verdict=verdict, exit_code=code, summary=text, buckets=tuple(buckets))
 
 
 def _counted(failing: list[Bucket]) -> str:
-    """Return how many causes are new, and behind how many buckets where these are more."""
+    """Return the number of new causes, and that of their buckets if it is larger."""
     causes = len(set(map(cause_name, failing)))
     behind = f" ({len(failing)} buckets)" if causes < len(failing) else ""
     return f"{causes} new{behind}"
 
 
 def _causes(buckets: list[Bucket]) -> str:
-    """Return e.g. `39 causes (60 buckets)`, or `4 buckets` where each has a cause of its own."""
+    """Return e.g. `39 causes (60 buckets)`, or `4 buckets` if each has its own cause."""
     causes = len(set(map(cause_name, buckets)))
     counted = f"{len(buckets)} bucket{'' if len(buckets) == 1 else 's'}"
     return f"{causes} causes ({counted})" if causes < len(buckets) else counted
 
 
-def _remember(run: Conclusion, decided: RunConclusion) -> None:
-    """Update baseline and frontier. What is still pending is not known yet."""
-    settled = [b for b in decided.buckets if b.confirmation is not Confirmation.PENDING]
+def _update_baseline(run: Conclusion, decided: RunConclusion) -> None:
+    """Update the baseline and the frontier, without pending buckets."""
+    settled = [
+        bucket for bucket in decided.buckets if bucket.confirmation is not Confirmation.PENDING
+    ]
     versions = {target.name: target.version for target in run.targets}
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     sighting = Sighting(time=now, versions=tuple(sorted(versions.items())))
-    known = run.memory.records
+    known = run.baseline.records
     exercised = run.exercised
     passed = [name for name in run.replayed if name in known and exercised.covers(known[name])]
     repeated = dict.fromkeys(passed, False) | dict.fromkeys(run.shown, True)
-    after = (
+    updated = (
         establish(settled, sighting)
-        if run.memory.is_first
+        if run.baseline.is_first
         else update(known, settled, sighting, repeated=repeated)
     )
-    intends = run.memory.intends
-    put = None if intends is None else intends(decided.verdict, decided.buckets, versions)
+    intends = run.baseline.intends
+    write_tasks = None if intends is None else intends(decided.verdict, decided.buckets, versions)
     note = run_note(decided.verdict, decided.buckets, run.targets, sighting)
     stored_last: list[Records] = []
 
-    def changed(stored: Records) -> Records:
-        merged = merge(after, stored)
-        if put is not None:
-            # First what is to be done: for a bucket that is known already nobody would do it.
-            put(run.memory.store.folder, merged)
+    def change(stored: Records) -> Records:
+        merged = merge(updated, stored)
+        if write_tasks is not None:
+            # Write the tasks before the records: for a known bucket they would never be written.
+            write_tasks(run.baseline.store.folder, merged)
         stored_last[:] = [merged]
         return merged
 
-    def beside(folder: Path) -> None:
+    def write_beside(folder: Path) -> None:
         for library, snapshot in run.used:
-            keep_explored(folder, library, snapshot)
-        frontier = Frontier(folder, is_first=run.memory.is_first)
-        for name, (far, budget_s) in run.explored.items():
-            frontier.extend(name, far.batches, budget_s)
+            keep_in_baseline(folder, library, snapshot)
+        frontier = Frontier(folder, is_first=run.baseline.is_first)
+        for name, (progress, budget_s) in run.explored.items():
+            frontier.extend(name, progress.batches, budget_s)
         frontier.note(sighting)
         frontier.save()
-        keep_history(folder, note, stored_last[0], run.memory.publishing)
+        update_history(folder, note, stored_last[0], run.baseline.publishing)
 
-    run.memory.store.change(changed, beside=beside)
+    run.baseline.store.change(change, beside=write_beside)
 
 
 def _listed(names: list[str]) -> str:

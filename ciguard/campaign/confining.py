@@ -1,4 +1,4 @@
-"""What holds the processes of a target, tried before its first case, and what is said of it."""
+"""Check of the confinement of a target's processes before its first case."""
 
 from __future__ import annotations
 
@@ -21,57 +21,59 @@ if TYPE_CHECKING:
 _EXPECTED = {"capabilities", "landlock", "reaper", "seccomp"}
 
 
-def try_confinement(
+def check_confinement(
     member: Member, config: Config, server: ServerProcess, dispatcher: Dispatcher
 ) -> None:
-    """Have the processes of a started target try what they must not do.
+    """Attempt forbidden operations in the processes of a started target.
 
-    These are workers where the library has an API, and what levels start themselves. A target whose
-    processes cannot be started is marked `not_run`.
+    These are workers, if the library has an API, and the processes that levels start themselves.
+    `not_run` is set for a target whose processes cannot be started.
     """
-    held: list[tuple[str, ...]] = []
+    mechanisms: list[tuple[str, ...]] = []
     probes: list[Probe] = []
     try:
         if member.environment.library.has_api:
-            held.append(server.confined_by)
+            mechanisms.append(server.confined_by)
             probes += probe_target(dispatcher, server.spec)
         for level in levels_in(config):
             probed = level.probe(member.environment)
             if probed is not None:
-                held.append(probed[0])
+                mechanisms.append(probed[0])
                 probes += probed[1]
     except WorkerStartError as error:
         member.not_run = str(error)
         return
     member.confined_by = tuple(
-        name for name in dict.fromkeys(held[0] if held else ()) if all(name in one for one in held)
+        name
+        for name in dict.fromkeys(mechanisms[0] if mechanisms else ())
+        if all(name in names for names in mechanisms)
     )
     member.unconfined = tuple(dict.fromkeys(probe.name for probe in probes if not probe.holds))
-    member.is_tried = bool(held)
+    member.is_probed = bool(mechanisms)
 
 
 def confinement_warning(member: Member, config: Config) -> Iterable[Event]:
-    """Warn of what does not hold a target's processes.
+    """Warn if the confinement of a target's processes is incomplete.
 
     Raises:
-        PlatformError: if there is something, and the configuration requires confinement.
+        PlatformError: if it is incomplete, and the configuration requires it.
     """
-    if not member.is_tried:
+    if not member.is_probed:
         return
     if config.confine == CONFINE_NEVER:
-        what = "its workers may do whatever the user of this process may"
-        message = f"{member.name}: confine = {CONFINE_NEVER!r}: {what}; see docs/confinement.md"
+        effect = "its workers may do whatever the user of this process may"
+        message = f"{member.name}: confine = {CONFINE_NEVER!r}: {effect}; see docs/confinement.md"
         yield Warned(message=message)
         return
     missing = sorted(_EXPECTED - set(member.confined_by))
-    lacks = [f"this machine offers no {name}" for name in missing]
+    problems = [f"this machine does not support {name}" for name in missing]
     if member.unconfined:
-        lacks.append(f"workers were not refused {', '.join(member.unconfined)}")
-    if not lacks:
+        problems.append(f"these operations were not refused: {', '.join(member.unconfined)}")
+    if not problems:
         return
-    message = f"{member.name}: {'; '.join(lacks)}"
+    message = f"{member.name}: {'; '.join(problems)}"
     if config.confine == CONFINE_ALWAYS:
-        remedy = "Run on Linux 6.7 or later without a container's restrictions of its own"
+        remedy = "Run on Linux 6.7 or later, without additional restrictions of a container"
         msg = f"{message}. confine = {CONFINE_ALWAYS!r}. {remedy}, or set confine = "
         raise PlatformError(msg + f"{CONFINE_WHERE_POSSIBLE!r}.")
     yield Warned(message=f"{message}; see docs/confinement.md")

@@ -1,4 +1,4 @@
-"""The end of a run: what its stages have done is concluded, also where somebody has ended it."""
+"""The finish_run of a run, complete or interrupted: evaluate the results of its stages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import histories
+from ciguard.campaign.baseline_status import baseline_status
 from ciguard.campaign.conclude import Conclusion, conclude
-from ciguard.campaign.known_before import keep_learned, run_parameters
-from ciguard.campaign.scripts import sites_of, try_scripts
+from ciguard.campaign.initial_experience import run_parameters, save_experience
+from ciguard.campaign.scripts import check_scripts, script_targets_of
 from ciguard.campaign.setup import summary
 from ciguard.campaign.sharding.own_part import part_of
-from ciguard.campaign.standing import standing_of
 from ciguard.domain.events import RunFinished, Warned
 from ciguard.domain.parts import StreamProgress
 
@@ -26,44 +26,44 @@ if TYPE_CHECKING:
     from ciguard.domain.events import Event
 
 
-def end(
+def finish_run(
     state: CampaignState, stages: Sequence[CampaignStage], loop: Loop, *, interrupted: bool
 ) -> Iterator[Event]:
     """Conclude a run; the last event is `RunFinished`.
 
     Raises:
         OutputError: if reproducers cannot be written.
-        BaselineError: if the baseline cannot be written; what it held is intact.
+        BaselineError: if the baseline cannot be written; its content is unchanged then.
     """
-    void = loop.finish()
-    keep_learned(state)
-    yield from void
+    warnings = loop.finish()
+    save_experience(state)
+    yield from warnings
     for group in state.groups.values():
-        yield from (Warned(message=text) for text in group.ill_built())
-    _mark_what_did_not_run(state)
+        yield from (Warned(message=text) for text in group.unbuilt_warnings())
+    _mark_targets_without_cases(state)
     conclusion = _conclusion(state, stages, interrupted=interrupted)
-    finished = yield from conclude(conclusion, state.intake.buckets())
-    standing = standing_of(
-        state.memory, conclusion.targets, base=conclusion.base, now=datetime.now(UTC)
+    result = yield from conclude(conclusion, state.collector.buckets())
+    standing = baseline_status(
+        state.baseline, conclusion.targets, base=conclusion.base, now=datetime.now(UTC)
     )
     members = state.members
-    ended = RunFinished(
-        verdict=finished.verdict,
-        exit_code=finished.exit_code,
-        summary=finished.summary,
+    finished = RunFinished(
+        verdict=result.verdict,
+        exit_code=result.exit_code,
+        summary=result.summary,
         targets=conclusion.targets,
-        buckets=finished.buckets,
+        buckets=result.buckets,
         stages=dict(state.budget.stages),
-        history=histories(state.memory.records),
+        history=histories(state.baseline.records),
         apis_exercised={name: len(member.exercised) for name, member in members.items()},
         parameters=run_parameters(state),
         baseline=standing,
     )
-    part = part_of(conclusion, ended, members, documentation=state.documentation)
-    yield replace(ended, parts=(part,))
+    part = part_of(conclusion, finished, members, documentation=state.documentation)
+    yield replace(finished, parts=(part,))
 
 
-def _mark_what_did_not_run(state: CampaignState) -> None:
+def _mark_targets_without_cases(state: CampaignState) -> None:
     for member in state.members.values():
         if member.tally.total or member.not_run:
             continue
@@ -71,11 +71,11 @@ def _mark_what_did_not_run(state: CampaignState) -> None:
         if requested:
             member.not_run = f"none of its {requested} cases was executed in time"
         elif state.is_late:
-            member.not_run = _late(state)
+            member.not_run = _late_reason(state)
 
 
-def _late(state: CampaignState) -> str:
-    """Return why no case was run where preparing took all the time."""
+def _late_reason(state: CampaignState) -> str:
+    """Return the reason why no case was run when the preparation took all the time."""
     spent_s = sum(state.budget.stages.get(name, 0.0) for name in ("describe", "replay"))
     targets = len(state.members)
     started = "the target" if targets == 1 else f"{targets} targets"
@@ -91,29 +91,31 @@ def _conclusion(
     members = state.members
     return Conclusion(
         config=state.config,
-        memory=state.memory,
+        baseline=state.baseline,
         budget=state.budget,
         targets=tuple(summary(member) for member in members.values()),
         base=state.base,
-        sites=sites_of(members),
+        script_targets=script_targets_of(members),
         trial=partial(
-            try_scripts,
+            check_scripts,
             members=members,
             dispatcher=state.dispatcher,
             until=state.budget.scripts_until,
             case_limit_s=state.config.case_limit_s,
         ),
-        replayed={name: on for stage in stages for name, on in stage.replayed.items()},
+        replayed={name: targets for stage in stages for name, targets in stage.replayed.items()},
         shown={name for stage in stages for name in stage.shown},
-        shown_on=state.intake.shown_on,
-        explored={name: (far, state.explored_in_s) for name, far in _explored(state).items()},
+        shown_on=state.collector.shown_on,
+        explored={
+            name: (progress, state.explored_in_s) for name, progress in _explored(state).items()
+        },
         used=list(state.used.items()),
         interrupted=interrupted,
     )
 
 
 def _explored(state: CampaignState) -> dict[str, StreamProgress]:
-    """Return how far each stream got."""
+    """Return the progress of each stream."""
     digests = {library: snapshot.digest for library, snapshot in state.used.items()}
     return {
         name: StreamProgress(batches=stream.done, learned=digests.get(stream.group.library, ""))

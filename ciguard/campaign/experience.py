@@ -1,12 +1,12 @@
-"""What campaigns have learned from outcomes, kept beside a target's constraints and used again.
+"""Experience that campaigns gain from outcomes, stored in snapshots for later campaigns.
 
-    <environment>/experience-<library>-<digest>.jsonl     one snapshot per state of knowledge
-    <baseline>/experience-<library>-<digest>.jsonl        those that the baseline's runs began with
-    <out>/experience-<library>.jsonl                      the snapshot that a run began with
+    <environment>/experience-<library>-<digest>.jsonl     all recent snapshots
+    <baseline>/experience-<library>-<digest>.jsonl        initial snapshots of the baseline's runs
+    <out>/experience-<library>.jsonl                      initial snapshot of a run
 
-A snapshot is named by its content, and a run names the one it used: the same snapshot, seed and
-targets give the same cases. So that a run that repeats the one that made the baseline meets the
-same cases, it begins with the same snapshot, however much was learned since, on any machine.
+A snapshot is identified by its digest, and a run records the digest of its initial snapshot. The
+same snapshot, seed and targets give the same cases. So a run that repeats the one that established
+the baseline begins with the same snapshot, on any machine, even if newer ones exist.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_MAX_KEPT = 8
+_MAX_SNAPSHOTS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What was known from outcomes when a run began."""
+    """Experience at a point in time."""
 
     digest: str = ""
-    """Names it by its content; empty for nothing."""
+    """Digest of the content; empty if there is no experience."""
     learned: Mapping[str, Experience] = field(default_factory=dict)
+    """Experience by API."""
 
 
 class ExperienceStore:
-    """The snapshots of one library in one environment; none where the library may change."""
+    """Snapshots of one library in one environment; none if the library may change."""
 
     def __init__(
         self, environment: Environment, *, baseline: Path | None = None, is_shared: bool = True
@@ -51,10 +52,10 @@ class ExperienceStore:
         """Find the snapshots in an environment and, if given, in the folder of a baseline.
 
         Args:
-            environment: which may be used by many campaigns, at the same time too.
-            baseline: folder of a baseline.
-            is_shared: whether what campaigns leave in the environment counts. It does not for the
-                parts of one, which begin alike on any machine and at any time.
+            environment: environment of the target; campaigns may share it at the same time.
+            baseline: folder of a baseline; None for none.
+            is_shared: whether to use the snapshots in the environment. Shards do not, as they must
+                begin equally on all machines.
         """
         self._library = environment.library.name
         is_fixed = is_shared and not environment.target.is_current
@@ -62,67 +63,67 @@ class ExperienceStore:
         self._baseline = baseline
 
     def choose(self, is_explored: Callable[[str], bool]) -> Snapshot:
-        """Return the snapshot to begin with.
+        """Return the initial snapshot of a run.
 
         Args:
-            is_explored: tells for a digest, or for nothing at all, whether the baseline was made
-                by a run that began with it.
+            is_explored: returns whether a run of the baseline began with the snapshot of a digest,
+                or with none for an empty string.
         """
-        own = _paths(self._folder, self._library)
-        for path in (*_paths(self._baseline, self._library), *own):
+        recent = _paths(self._folder, self._library)
+        for path in (*_paths(self._baseline, self._library), *recent):
             if is_explored(_digest_of(path)):
                 return _read(path)
-        return Snapshot() if is_explored("") or not own else _read(own[0])
+        return Snapshot() if is_explored("") or not recent else _read(recent[0])
 
     def save(self, learned: Mapping[str, Experience]) -> str:
-        """Keep what is known now, and return its digest; nothing is kept of nothing."""
+        """Store a snapshot and return its digest; empty if nothing is stored."""
         if self._folder is None or not learned:
             return ""
         text = "".join(experience_lines(self._library, learned))
         digest = _digest(text)
         try:
             _write(self._folder, self._library, text)
-        except OSError as error:  # a cache that is mounted read-only or full serves as well
-            log.warning("%s: what was learned is not kept: %s", self._folder, error)
+        except OSError as error:  # a cache that is read-only or full is not an error
+            log.warning("%s: the experience of this run is not stored: %s", self._folder, error)
         return digest
 
 
-def keep_explored(baseline: Path, library: str, used: Snapshot) -> None:
-    """Keep with a baseline what one of its runs began with.
+def keep_in_baseline(baseline: Path, library: str, snapshot: Snapshot) -> None:
+    """Store the initial snapshot of a run in the baseline's folder.
 
     Raises:
         BaselineError: if it cannot be written.
     """
-    if not used.digest:
+    if not snapshot.digest:
         return
     try:
         baseline.mkdir(parents=True, exist_ok=True)
-        _write(baseline, library, "".join(experience_lines(library, used.learned)))
+        _write(baseline, library, "".join(experience_lines(library, snapshot.learned)))
     except OSError as error:
         msg = f"{baseline}: cannot be written: {error.strerror}. Free space or correct its rights."
         raise BaselineError(msg) from error
 
 
 def _write(folder: Path, library: str, text: str) -> None:
-    """Write a snapshot whole, or make the one that is there the newest again; drop old ones."""
+    """Write a snapshot, or mark the existing one as the newest; remove old ones."""
     path = folder / f"experience-{library}-{_digest(text)}.jsonl"
     if path.exists():
         path.touch()
     else:
         replace_file(path, text)
-    for old in _paths(folder, library)[_MAX_KEPT:]:
+    for old in _paths(folder, library)[_MAX_SNAPSHOTS:]:
         old.unlink(missing_ok=True)
 
 
 def _paths(folder: Path | None, library: str) -> list[Path]:
-    """Return the files of snapshots in a folder, the newest first."""
+    """Return the paths of the snapshots in a folder, the newest first."""
     if folder is None:
         return []
-    found = []
+    entries = []
     for path in folder.glob(f"experience-{library}-*.jsonl"):
         with suppress(FileNotFoundError):  # another run has just removed it
-            found.append((-path.stat().st_mtime_ns, path.name, path))
-    return [path for *_, path in sorted(found)]
+            entries.append((-path.stat().st_mtime_ns, path.name, path))
+    return [path for *_, path in sorted(entries)]
 
 
 def _digest_of(path: Path) -> str:
@@ -130,16 +131,16 @@ def _digest_of(path: Path) -> str:
 
 
 def _read(path: Path) -> Snapshot:
-    """Read a snapshot that may be damaged: then it is learned anew."""
+    """Read a snapshot; return an empty one if it is damaged."""
     try:
-        found = read_snapshot(path)
+        snapshot = read_snapshot(path)
     except ConstraintsFileError as error:
         log.warning("%s", error)
         return Snapshot()
-    if found.digest != _digest_of(path):
-        log.warning("%s: not what its name says. Remove it; it is learned anew.", path)
+    if snapshot.digest != _digest_of(path):
+        log.warning("%s: does not match the digest in its name. Remove it.", path)
         return Snapshot()
-    return found
+    return snapshot
 
 
 def read_snapshot(path: Path) -> Snapshot:
@@ -151,31 +152,31 @@ def read_snapshot(path: Path) -> Snapshot:
     try:
         text = path.read_text("ascii")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read: {error}. Remove it; it is learned anew."
+        msg = f"{path}: cannot be read: {error}. Remove it: campaigns learn it again."
         raise ConstraintsFileError(msg) from error
     return snapshot_of(text, name=str(path))
 
 
 def snapshot_of(text: str, *, name: str) -> Snapshot:
-    """Return the snapshot that a text holds.
+    """Parse a snapshot.
 
     Raises:
-        ConstraintsFileError: if it is damaged; names it.
-        UnicodeEncodeError: if no ciguard wrote it.
+        ConstraintsFileError: if the text is malformed; names the file.
+        UnicodeEncodeError: if the text is not ASCII.
     """
     return Snapshot(_digest(text), read_experience(text.splitlines(), name=name))
 
 
-def note_used(folder: Path, library: str, used: Snapshot) -> None:
-    """Keep in a run's folder what the run began with, so that it can be resumed and repeated.
+def write_run_snapshot(folder: Path, library: str, snapshot: Snapshot) -> None:
+    """Write the initial snapshot of a run to its folder, so that it can be resumed and repeated.
 
     Raises:
         OutputError: if it cannot be written.
     """
-    path = used_file(folder, library)
+    path = run_snapshot_file(folder, library)
     try:
-        if used.digest:
-            path.write_text("".join(experience_lines(library, used.learned)), "ascii")
+        if snapshot.digest:
+            path.write_text("".join(experience_lines(library, snapshot.learned)), "ascii")
         else:
             path.unlink(missing_ok=True)
     except OSError as error:
@@ -183,28 +184,28 @@ def note_used(folder: Path, library: str, used: Snapshot) -> None:
         raise OutputError(msg) from error
 
 
-def recall_used(folder: Path, library: str, digest: str) -> Snapshot:
-    """Return what a run that is resumed began with.
+def read_run_snapshot(folder: Path, library: str, digest: str) -> Snapshot:
+    """Return the initial snapshot of the run to resume.
 
     Raises:
-        OutputError: if its folder does not hold that any more.
+        OutputError: if the snapshot in its folder is missing or different.
     """
     if not digest:
         return Snapshot()
-    path = used_file(folder, library)
+    path = run_snapshot_file(folder, library)
     try:
-        used = read_snapshot(path)
+        snapshot = read_snapshot(path)
     except ConstraintsFileError as error:
-        msg = f"{error} The run began with it; start anew without --resume."
+        msg = f"{error} The run to resume needs it; start a new run without --resume."
         raise OutputError(msg) from error
-    if used.digest != digest:
-        msg = f"{path}: not what the run began with ({digest}). Start anew without --resume."
+    if snapshot.digest != digest:
+        msg = f"{path}: not the run's snapshot {digest}. Start a new run without --resume."
         raise OutputError(msg)
-    return used
+    return snapshot
 
 
-def used_file(folder: Path, library: str) -> Path:
-    """Return where a run keeps what it began with."""
+def run_snapshot_file(folder: Path, library: str) -> Path:
+    """Return the path of a run's initial snapshot."""
     return folder / f"experience-{library}.jsonl"
 
 

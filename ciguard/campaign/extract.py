@@ -1,4 +1,4 @@
-"""What a target says of its API, without a campaign: for `ciguard api extract` and `explain`."""
+"""Extraction of a target's API without a campaign, for `ciguard api extract` and `explain`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ log = logging.getLogger(__name__)
 def extract(
     target_text: str, *, anew: bool = False, on_step: Callable[[str], None] = log.info
 ) -> Catalogue:
-    """Provision a target and return what is known of its API.
+    """Provision a target, and return the catalogue of its API.
 
     Args:
-        target_text: e.g. `torch==2.13.0`.
-        anew: ask the library, whatever is kept.
-        on_step: told what is happening, one line each, when something takes time.
+        target_text: name of the target, e.g. `torch==2.13.0`.
+        anew: whether to ignore the cache.
+        on_step: called with a line of text for each step that takes time.
 
     Raises:
-        TargetSyntaxError: if the target cannot be read.
-        ProvisioningError: if it cannot be provided.
+        TargetSyntaxError: if the target cannot be parsed.
+        ProvisioningError: if it cannot be provisioned.
         WorkerStartError: if its library cannot be imported or described.
     """
     target = parse_target(target_text)

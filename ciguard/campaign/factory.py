@@ -1,4 +1,4 @@
-"""What makes the streams of a run, for the levels that ask for them."""
+"""Factory that levels use to create the streams of a run."""
 
 from __future__ import annotations
 
@@ -24,21 +24,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamFactory:
-    """Makes streams for the groups of one run."""
+    """Creates streams for the groups of one run."""
 
     config: Config
+    """Settings of the run."""
     groups: Mapping[str, Group]
-    """By library."""
+    """Groups by library."""
     dispatcher: Dispatcher
+    """Dispatcher of all jobs."""
     lanes: int
-    """Workers per target."""
+    """Number of workers per target."""
     choose: Callable[[Group, Callable[[str], str]], Snapshot] | None = None
-    """Chooses what a group's learning levels begin with. The second argument names a stream by the
-    digest of that."""
+    """Function that chooses the initial experience of a group's learning levels.
+
+    Its second argument returns the name of a stream, given the digest of an experience."""
 
     @property
     def is_any_running(self) -> bool:
-        """Whether any target runs calls eagerly."""
+        """True if any target runs calls eagerly."""
         return any(group.running_eagerly for group in self.groups.values())
 
     def stream(
@@ -47,21 +50,21 @@ class StreamFactory:
         """Return the stream of a level's cases for a group.
 
         Args:
-            level: makes the cases.
-            group: runs them.
-            kind: names the level, with all of its settings that decide the cases.
-            chosen: names what the level was made from.
-            apis: how many it calls in turn; 0 if unknown.
+            level: generator of the cases.
+            group: targets that run the cases.
+            kind: name of the level, with all its settings that decide the cases.
+            chosen: digest of the APIs or seeds that the level uses.
+            apis: number of APIs that the level tests in turn; 0 if unknown.
         """
-        named = partial(self._name, kind, group, chosen)
+        name_of = partial(self._name, kind, group, chosen)
         used = Snapshot()
         if self.choose is not None and isinstance(level, LearningLevel):
-            used = self.choose(group, named)
+            used = self.choose(group, name_of)
             level.recall(used.learned)
-        return Stream(named(used.digest), level, group, lanes=self.lanes, apis=apis)
+        return Stream(name_of(used.digest), level, group, lanes=self.lanes, apis=apis)
 
     def _name(self, kind: str, group: Group, chosen: str, learned: str) -> str:
-        """Return the name of a stream by all that decides its cases."""
+        """Return the name of a stream, derived from all that decides its cases."""
         config = self.config
         requests = (member.identity.request for member in group.members.values())
         focus = [f"focus {glob}" for glob in config.focus]
@@ -73,6 +76,6 @@ class StreamFactory:
 
 
 def digest_of_apis(records: Iterable[ApiRecord]) -> str:
-    """Return what names a choice of APIs."""
+    """Return the digest of a selection of APIs."""
     names = "\n".join(record.api for record in records)
     return hashlib.sha256(names.encode()).hexdigest()

@@ -1,8 +1,8 @@
 """The frontier: how far earlier runs explored the same cases.
 
-A time box ends at another case on every run. Without a memory of that, the same command would meet
-a few old bugs that the run before did not get to, and call them new. So a run that does the same as
-the one that made the baseline stops where that one stopped; a longer budget goes further.
+A run with a time budget ends at a different case each time. So a repeated run could report old
+defects as new that the previous run did not reach. To avoid this, a run with the same cases as an
+earlier one stops where that one stopped, unless its budget is larger.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 FRONTIER = "frontier.json"
 FRONTIER_SCHEMA = 1
+_CORRUPT = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""Errors that reading a malformed file may raise."""
 
 
 def stream_key(*parts: object) -> str:
-    """Return the name of a stream by all that decides its cases."""
+    """Return the name of a stream, derived from all that decides its cases."""
     text = json.dumps([str(part) for part in parts])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -33,14 +35,14 @@ class Frontier:
     """Reads and writes `frontier.json` in the baseline's folder."""
 
     def __init__(self, folder: Path, *, is_first: bool = False) -> None:
-        """Read what is stored.
+        """Read the stored frontier.
 
         Args:
-            folder: of the baseline.
-            is_first: there is no baseline: what a removed one had explored counts for nothing.
+            folder: folder of the baseline.
+            is_first: whether there is no baseline, so that a stored frontier is ignored.
 
         Raises:
-            BaselineError: if it cannot be read, or a newer ciguard wrote it.
+            BaselineError: if it cannot be read, or was written by a newer ciguard.
         """
         self._path = folder / FRONTIER
         self._explored: dict[str, tuple[int, float]] = {}
@@ -62,42 +64,45 @@ class Frontier:
                     for target, (time, version) in stored.get("ran", {}).items()
                 }
                 return
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as e:
-            msg = f"{self._path}: not readable ({e!r:.200}). Restore it from history or remove it."
-            raise BaselineError(msg) from e
+        except _CORRUPT as error:
+            msg = (
+                f"{self._path}: cannot be read ({error!r:.200}). Restore it from history or remove "
+                "it."
+            )
+            raise BaselineError(msg) from error
         msg = (
             f"{self._path}: written by a newer ciguard (schema {schema}, this one reads "
-            f"{FRONTIER_SCHEMA}). Upgrade ciguard; the file is left as it is."
+            f"{FRONTIER_SCHEMA}). Upgrade ciguard; the file was not changed."
         )
         raise BaselineError(msg)
 
     def last(self, key: str, budget_s: float) -> int:
-        """Return the batch to stop before; 0 when this run may go as far as it gets."""
+        """Return the index of the batch to stop at; 0 if this run has no such limit."""
         batches, explored_in_s = self._explored.get(key, (0, 0.0))
         return batches if budget_s <= explored_in_s else 0
 
     def knows(self, key: str) -> bool:
-        """Return whether an earlier run explored these cases."""
+        """Return whether an earlier run explored this stream."""
         return key in self._explored
 
     def extend(self, key: str, batches: int, budget_s: float) -> None:
-        """Note how far a run got; less than an earlier run changes nothing."""
-        before, explored_in_s = self._explored.get(key, (0, 0.0))
-        if batches >= before:
+        """Record the progress of a run, if it exceeds that of earlier runs."""
+        previous, explored_in_s = self._explored.get(key, (0, 0.0))
+        if batches >= previous:
             self._explored[key] = (batches, max(budget_s, explored_in_s))
 
     @property
     def ran(self) -> Mapping[str, tuple[str, str]]:
-        """When a target was last run to write the baseline, and in which version, by name."""
+        """Time and version of each target's last run that wrote the baseline, by name."""
         return self._ran
 
     def note(self, sighting: Sighting) -> None:
-        """Note which targets a run had, and when."""
+        """Record the targets and the time of a run."""
         for target, version in sighting.versions:
             self._ran[target] = max(self._ran.get(target, ("", "")), (sighting.time, version))
 
     def save(self) -> None:
-        """Write the file whole.
+        """Write the file atomically.
 
         Raises:
             BaselineError: if it cannot be written.
@@ -111,7 +116,10 @@ class Frontier:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self._path, json.dumps(stored, indent=1) + "\n")
         except OSError as error:
-            msg = f"{self._path}: cannot be written: {error.strerror}"
+            msg = (
+                f"{self._path}: cannot be written: {error.strerror}. Free space or correct its "
+                "rights."
+            )
             raise BaselineError(msg) from error
 
 

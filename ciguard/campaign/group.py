@@ -1,4 +1,4 @@
-"""A group: all targets of one library. They run the same cases and are compared."""
+"""Groups: all targets of one library, which run the same cases and are compared."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ciguard.targets import Environment
 
 _MIN_CASES = 200
-_MAX_UNBUILT_MORE = 0.25
-"""Share of cases; versions and devices lack a type or two, which costs a few in a hundred."""
+_MAX_EXCESS_UNBUILT = 0.25
+"""Maximum excess share of cases that cannot be built; unsupported dtypes cause a few percent."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,49 +30,58 @@ class Member:
     """One target of a group."""
 
     name: str
+    """Name of the target."""
     environment: Environment
+    """Environment that the target runs in."""
     identity: Identity
+    """Properties by which targets are compared."""
     confined_by: tuple[str, ...] = ()
+    """Names of the mechanisms that confine its processes."""
     unconfined: tuple[str, ...] = ()
-    """Names of the attempts of a worker or an application that nothing refused."""
-    is_tried: bool = False
-    """Whether attempts were made."""
+    """Names of the forbidden operations that were not refused."""
+    is_probed: bool = False
+    """True if the confinement was checked."""
     catalogue: Mapping[str, ApiRecord] = field(default_factory=dict)
+    """Records of all APIs, by name."""
     tally: Tally = field(default_factory=Tally)
-    tried: int = 0
-    """Cases of this run, without those of the run that it resumes."""
+    """Number of cases by status."""
+    cases_run: int = 0
+    """Number of cases of this run, without those of the resumed run."""
     unbuilt: int = 0
-    """Those of them whose arguments could not be made."""
+    """Number of these cases whose arguments could not be built."""
     exercised: set[str] = field(default_factory=set)
     """APIs that were called at least once."""
-    unnoted: set[str] = field(default_factory=set)
-    """Those of them that the journal does not hold yet."""
+    unrecorded_apis: set[str] = field(default_factory=set)
+    """Exercised APIs that the journal does not contain yet."""
     not_run: str = ""
+    """Reason why the target cannot run cases; empty while it can."""
 
     @property
     def unbuilt_share(self) -> float:
-        """Share of the cases whose arguments could not be made."""
-        return self.unbuilt / self.tried if self.tried else 0.0
+        """Share of the cases whose arguments could not be built."""
+        return self.unbuilt / self.cases_run if self.cases_run else 0.0
 
     def count(self, apis: Collection[str], counts: Mapping[str, int]) -> None:
-        """Note that cases of these APIs were executed, by status."""
+        """Record the executed APIs, and the number of cases by status."""
         new = set(apis) - self.exercised
         self.exercised |= new
-        self.unnoted |= new
+        self.unrecorded_apis |= new
         for status, count in counts.items():
             setattr(self.tally, status, getattr(self.tally, status) + count)
 
 
 @dataclass(slots=True, kw_only=True)
 class Group:
-    """The targets of one library, in the order given: the first that runs is the reference."""
+    """The targets of one library, in the given order; the first running one is the reference."""
 
     library: str
+    """Name of the library."""
     members: dict[str, Member]
+    """Targets by name."""
     unstable: set[str] = field(default_factory=set)
-    """APIs that were seen to disagree with themselves."""
+    """APIs with nondeterministic results."""
     _laws: dict[str, Mapping[str, tuple[Law, ...]]] = field(default_factory=dict)
-    """What was read of each API so far."""
+    """Documented constraints by API, cached."""
 
     @property
     def running(self) -> list[Member]:
@@ -81,40 +90,40 @@ class Group:
 
     @property
     def names(self) -> list[str]:
-        """Names of the members that can run cases, in the order given."""
+        """Names of the members that can run cases, in the given order."""
         return [member.name for member in self.running]
 
-    def ill_built(self) -> Iterator[str]:
-        """Yield what to say of devices that can make the arguments of far fewer cases than others.
+    def unbuilt_warnings(self) -> Iterator[str]:
+        """Yield warnings of devices that fail to build the arguments of far more cases than others.
 
-        A device that answers nothing any more looks healthy otherwise: every call is refused.
+        A device that no longer works would look healthy otherwise, as it rejects every call.
         """
-        built = [member for member in self.running if member.tried >= _MIN_CASES]
-        best = min(built, key=lambda member: member.unbuilt_share, default=None)
-        for member in built:
+        measured = [member for member in self.running if member.cases_run >= _MIN_CASES]
+        best = min(measured, key=lambda member: member.unbuilt_share, default=None)
+        for member in measured:
             if best is None or member.identity.device == best.identity.device:
                 continue
-            if member.unbuilt_share - best.unbuilt_share > _MAX_UNBUILT_MORE:
+            if member.unbuilt_share - best.unbuilt_share > _MAX_EXCESS_UNBUILT:
                 yield (
-                    f"{member.name}: {member.unbuilt_share:.0%} of its cases had arguments that "
-                    f"could not be made, {best.unbuilt_share:.0%} on {best.name}: "
-                    "what it computes on may not work; see docs/gpu.md"
+                    f"{member.name}: the arguments of {member.unbuilt_share:.0%} of its cases "
+                    f"could not be built, but only {best.unbuilt_share:.0%} on {best.name}. "
+                    "Its device may not work; see docs/gpu.md"
                 )
 
     @property
     def has_api(self) -> bool:
-        """Whether the library has an API to call; the client of a service has none."""
+        """True if the library has an API; the client of a service has none."""
         return any(member.environment.library.has_api for member in self.members.values())
 
     def record(self, api: str) -> ApiRecord | None:
-        """Return what the first target that has the API says of it."""
+        """Return the record of an API on the first target that has it; None if no target has it."""
         for member in self.running:
             if api in member.catalogue:
                 return member.catalogue[api]
         return None
 
     def records(self) -> list[ApiRecord]:
-        """Return one record per API that any running target has, by name."""
+        """Return one record for each API of the running targets, by name."""
         merged: dict[str, ApiRecord] = {}
         for member in reversed(self.running):
             merged |= member.catalogue
@@ -125,34 +134,36 @@ class Group:
         return [member.name for member in self.running if api in member.catalogue]
 
     def targets_for(self, case: Case) -> list[str]:
-        """Return the names of the running targets that a case is for.
+        """Return the names of the running targets that can run a case.
 
-        A program says itself what a target lacks, and may be about no API of its library at all. A
-        case that no worker runs is for none.
+        Programs run on all eager targets, as they handle missing APIs themselves. The result is
+        empty for cases that workers do not run.
         """
         if not case.is_run_by_worker:
             return []
         if not case.is_api_use:
             return list(self.running_eagerly)
         names = self.targets_with(case.api)
-        return names if is_for_modes(case) else [n for n in names if self.mode_of(n) == EAGER]
+        return (
+            names if is_for_modes(case) else [name for name in names if self.mode_of(name) == EAGER]
+        )
 
     @property
     def running_eagerly(self) -> tuple[str, ...]:
-        """The names of the running targets that execute calls eagerly."""
-        return tuple(m.name for m in self.running if m.identity.mode == EAGER)
+        """Names of the running targets that execute calls eagerly."""
+        return tuple(member.name for member in self.running if member.identity.mode == EAGER)
 
     def mode_of(self, target: str) -> str:
-        """Return how a target executes calls."""
+        """Return the execution mode of a target."""
         return self.members[target].identity.mode
 
     @property
     def modes(self) -> list[str]:
-        """Every mode of execution among the running targets, once."""
+        """Distinct execution modes of the running targets."""
         return list(dict.fromkeys(member.identity.mode for member in self.running))
 
     def subject(self, api: str) -> Subject:
-        """Return what the oracles need to know of an API."""
+        """Return the subject of an API for the oracles."""
         record = self.record(api)
         tags = record.tags if record is not None else frozenset()
         return Subject(
@@ -170,18 +181,17 @@ class Group:
             self._laws[record.api] = laws_of(record)
         return self._laws[record.api]
 
-    def note(self, finding: Finding) -> None:
-        """Remember that an API disagrees with itself, when a flaky finding shows that."""
+    def note_flaky(self, finding: Finding) -> None:
+        """Mark an API as unstable if a flaky finding shows that its values vary."""
         if is_of_values(finding):
             self.unstable.add(finding.api)
 
 
 def is_for_modes(case: Case) -> bool:
-    """Return whether a case is worth compiling.
+    """Return whether a case runs in modes other than eager execution.
 
-    Compiling is slow, and what a mode does with wrong arguments is nobody's promise: those are for
-    eager execution alone, and so is what a relation holds against a twin. A program says itself
-    what it compiles.
+    Compiling is slow, and modes promise nothing for wrong arguments, so only conforming calls
+    without a relation do. Programs decide themselves what they compile.
     """
     return case.is_api_use and case.intent is Intent.CONFORMING and not case.relation
 
@@ -200,10 +210,10 @@ def groups_of(environments: Mapping[str, Environment]) -> dict[str, Group]:
 
 def _identity(environment: Environment) -> Identity:
     target = environment.target
-    packages = tuple(sorted(f"{name}=={ver}" for name, ver in environment.packages.items()))
+    packages = [f"{name}=={version}" for name, version in environment.packages.items()]
     return Identity(
         request=target.name,
-        packages=packages,
+        packages=tuple(sorted(packages)),
         version=environment.version,
         device=target.device,
         mode=target.mode,
@@ -215,7 +225,7 @@ def _identity(environment: Environment) -> Identity:
 
 
 def subject_of(groups: Mapping[str, Group], finding: Finding) -> Subject:
-    """Return what the oracles need to know to judge a finding's case again."""
+    """Return the subject for judging a finding's case again."""
     subject = groups[finding.library].subject(finding.api)
     if finding.pair is not PairKind.LIBRARY:
         return subject
@@ -228,5 +238,5 @@ def identities(groups: Mapping[str, Group]) -> dict[str, Identity]:
 
 
 def members_of(groups: Mapping[str, Group]) -> dict[str, Member]:
-    """Return every target of every group, by name."""
-    return {name: m for group in groups.values() for name, m in group.members.items()}
+    """Return the targets of all groups, by name."""
+    return {name: member for group in groups.values() for name, member in group.members.items()}

@@ -1,4 +1,4 @@
-"""The history of a baseline, and the page that shows it, written with the baseline itself."""
+"""The history of a baseline, and the page that shows it, both written with the baseline."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 PAGE_FILE = "index.html"
 PAGE_MARK = '<meta name="generator" content="ciguard">'
-"""In every page of ours: another is somebody's own, and is left as it is."""
+"""Mark in every page of ciguard; other pages are not overwritten."""
 _MAX_PAGE_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publishing:
-    """What is shown of a baseline beside it."""
+    """Files that present a baseline and are written next to it."""
 
     files: Callable[[Sequence[RunNote], Records], Mapping[str, str]]
-    """Returns the texts of files by name, made of all runs and records."""
+    """Function that returns the files' contents by name, from all runs and records."""
     run_page: str = ""
-    """URL of the workflow run that this is; empty outside of one."""
+    """URL of the current workflow run; empty outside of one."""
 
 
 def run_note(
@@ -38,7 +38,7 @@ def run_note(
     targets: Sequence[TargetSummary],
     sighting: Sighting,
 ) -> RunNote:
-    """Return what is noted of a run before its records are merged."""
+    """Return the entry of a run for the history, before its records are merged."""
     return RunNote(
         time=sighting.time,
         verdict=verdict,
@@ -53,15 +53,15 @@ def run_note(
 
 
 def counts_by_state(records: Records) -> tuple[tuple[str, int], ...]:
-    """Return how many records are in each state."""
+    """Return the number of records in each state."""
     states = [record.state for record in records.values()]
     return tuple((state.value, states.count(state)) for state in State)
 
 
-def keep_history(
+def update_history(
     folder: Path, run: RunNote, records: Records, publishing: Publishing | None
 ) -> None:
-    """Add a run to the history in a baseline's folder, and write what is shown of it.
+    """Add a run to the history in a baseline's folder, and write the files that present it.
 
     Raises:
         BaselineError: if the history cannot be read.
@@ -84,4 +84,4 @@ def _is_ours(page: Path) -> bool:
     except FileNotFoundError:
         return True
     except ValueError:
-        return False  # no text, or too large to be one of ours
+        return False  # not text, or too large for a page of ciguard

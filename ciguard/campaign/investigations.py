@@ -1,4 +1,4 @@
-"""Investigations: batches that levels look into before anything is a finding."""
+"""Investigations: batches that levels examine in further runs before they report findings."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from ciguard.campaign.finding_collector import FindingCollector
     from ciguard.campaign.group import Group
-    from ciguard.campaign.intake import Intake
     from ciguard.campaign.levels import RunnableLevel
     from ciguard.campaign.stream import Executed
     from ciguard.domain.events import Event
@@ -16,35 +16,39 @@ if TYPE_CHECKING:
 
 
 class Investigations:
-    """Hands batches to the investigators of their levels, and what these find to the intake."""
+    """Passes batches to the investigators of their levels, and their findings to the collector."""
 
     def __init__(
-        self, levels: Iterable[RunnableLevel], dispatcher: Dispatcher, intake: Intake
+        self, levels: Iterable[RunnableLevel], dispatcher: Dispatcher, collector: FindingCollector
     ) -> None:
-        """Make the investigators.
+        """Create the investigators.
 
         Args:
-            levels: of the run.
-            dispatcher: runs the jobs.
-            intake: takes findings.
+            levels: levels of the run.
+            dispatcher: dispatcher of their jobs.
+            collector: collector of their findings.
         """
-        made = {level.name: level.investigator(dispatcher) for level in levels}
-        self._investigators = {name: one for name, one in made.items() if one is not None}
-        """By level."""
-        self._intake = intake
+        investigators = {level.name: level.investigator(dispatcher) for level in levels}
+        self._investigators = {
+            name: investigator
+            for name, investigator in investigators.items()
+            if investigator is not None
+        }
+        """Investigators by level."""
+        self._collector = collector
 
     @property
     def keys(self) -> Collection[str]:
-        """First words of the keys of their jobs."""
-        return [one.key for one in self._investigators.values()]
+        """First elements of the keys of their jobs."""
+        return [investigator.key for investigator in self._investigators.values()]
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
-        return all(one.is_idle for one in self._investigators.values())
+        """True if no job is waiting or running."""
+        return all(investigator.is_idle for investigator in self._investigators.values())
 
     def note(self, executed: Executed, group: Group) -> bool:
-        """Take a batch; return whether its level has it looked into, and oracles judge it later."""
+        """Pass a batch to its level's investigator; return whether there is one."""
         investigator = self._investigators.get(executed.level)
         if investigator is None:
             return False
@@ -52,24 +56,24 @@ class Investigations:
         return True
 
     def pump(self) -> Iterator[Event]:
-        """Start what may be started; propose what is found without a further run."""
+        """Start waiting jobs, and propose the findings that need no further run."""
         for investigator in self._investigators.values():
             for finding in investigator.pump():
-                yield from self._intake.propose(finding)
+                yield from self._collector.propose(finding)
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take the result of one of their jobs; propose what it proves."""
+        """Process the result of one of their jobs, and propose the findings that it proves."""
         for investigator in self._investigators.values():
             if isinstance(result.job.key, tuple) and result.job.key[0] == investigator.key:
                 for finding in investigator.take(result):
-                    yield from self._intake.propose(finding)
+                    yield from self._collector.propose(finding)
 
     def give_up(self, target: str) -> None:
-        """Forget what needs a target that failed."""
+        """Drop all work that needs a failed target."""
         for investigator in self._investigators.values():
             investigator.give_up(target)
 
     def abandon(self) -> None:
-        """Forget what is looked into and not settled."""
+        """Drop all unfinished work."""
         for investigator in self._investigators.values():
             investigator.abandon()

@@ -1,6 +1,6 @@
-"""The journal: what a run has done, appended durably, so that a killed run can be resumed.
+"""The journal: durable records of a run's progress, so that a killed run can be resumed.
 
-One JSON object per line, in `<out>/journal.jsonl`:
+It is the file `<out>/journal.jsonl`, with one JSON object per line:
 
     {"type": "start", "schema": 1, "parameters": {…}}
     {"type": "progress", "elapsed_s": 1.0, "streams": {name: {…}}, "targets": {name: {…}},
@@ -11,11 +11,11 @@ One JSON object per line, in `<out>/journal.jsonl`:
     {"type": "proven", "elapsed_s": 1.0}
     {"type": "resume"}
 
-A progress line with `"waits": true` counts once a later line proves the results that it rests on:
-`proven` for the lines up to its time, a progress line without it for all. A run that goes on from
-the journal begins with `resume`: what waits until then is run again, and never counts.
+A progress line with `"waits": true` is valid only once a later line proves its results: a `proven`
+line proves all lines up to its time, and a progress line without `waits` proves all lines. A
+resumed run writes `resume`; lines that are unproven then are ignored, and their cases run again.
 
-What a progress line says belongs together, so it is one line: it is there whole or not at all.
+Each progress line is complete in itself, so that a torn line loses no consistency.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from ciguard.campaign.lessons import Lesson, packed, unpacked
+from ciguard.campaign.feedback import Feedback, pack, unpack
 from ciguard.domain.findings import (
     Bucket,
     Finding,
@@ -47,28 +47,34 @@ JOURNAL_SCHEMA = 1
 
 
 @dataclass(slots=True)
-class Past:
-    """What an earlier part of the same campaign has left."""
+class ResumeState:
+    """State of an interrupted run, read from its journal."""
 
     parameters: dict[str, Any] = field(default_factory=dict)
+    """Settings of the run."""
     elapsed_s: float = 0.0
+    """Budget that is spent, in seconds."""
     streams: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """State of each stream, see `Stream.state`."""
     targets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Tally and exercised APIs of each target."""
     candidates: dict[str, Finding] = field(default_factory=dict)
-    """Findings that were proposed and not settled, by provisional fingerprint."""
+    """Proposed findings without a result, by provisional fingerprint."""
     buckets: list[tuple[str, Bucket]] = field(default_factory=list)
+    """Buckets, each with its provisional fingerprint."""
     counts: dict[str, int] = field(default_factory=dict)
-    lessons: dict[str, list[Lesson]] = field(default_factory=dict)
-    """What the batches of each stream have taught, in the order of their index."""
+    """Number of findings by fingerprint."""
+    feedback: dict[str, list[Feedback]] = field(default_factory=dict)
+    """Feedback of each stream, in the order of the batches' index."""
     waiting: list[dict[str, Any]] = field(default_factory=list)
-    """Progress that rests on results which no line has proven yet."""
+    """Progress lines that are not proven yet."""
 
 
 class Journal:
     """Appends to the journal of one run."""
 
     def __init__(self, folder: Path) -> None:
-        """Open the journal for appending; a line that a killed run left unfinished is ended.
+        """Open the journal for appending, and terminate a torn last line.
 
         Raises:
             OutputError: if it cannot be written.
@@ -97,53 +103,53 @@ class Journal:
     def _unwritable(self, error: OSError) -> OutputError:
         return OutputError(
             f"{self._path}: cannot be written: {error.strerror}. Free some space or choose another "
-            "folder with --out, then go on with `ciguard run --resume`."
+            "folder with --out, then continue with `ciguard run --resume`."
         )
 
     def start(self, parameters: Mapping[str, Any]) -> None:
-        """Note what the run is."""
+        """Record the settings of a new run."""
         self._append({"type": "start", "schema": JOURNAL_SCHEMA, "parameters": parameters})
 
     def resume(self) -> None:
-        """Note that another part of the run begins: it does again what was not proven."""
+        """Record that the run is resumed, and runs unproven cases again."""
         self._append({"type": "resume"})
 
     def proven(self, elapsed_s: float) -> None:
-        """Note that the progress until then rests on proven results."""
+        """Record that all progress up to this time is proven."""
         self._append({"type": "proven", "elapsed_s": elapsed_s})
 
-    def progress(  # noqa: PLR0913 - a line is there whole or not at all, and holds all of this
+    def progress(  # noqa: PLR0913 - one line must hold all of this
         self,
         elapsed_s: float,
         *,
         streams: Mapping[str, Any],
         targets: Mapping[str, Any],
         counts: Mapping[str, int],
-        lessons: Mapping[str, Sequence[Lesson]] | None = None,
+        feedback: Mapping[str, Sequence[Feedback]] | None = None,
         waits: bool = False,
     ) -> None:
-        """Note how far the run is.
+        """Record the progress of the run.
 
         Args:
-            elapsed_s: how much of the budget is spent.
-            streams: state of each, as of the batches that were judged.
-            targets: tally of each, and APIs exercised since the last line.
-            counts: how many findings of those batches fell into each bucket.
-            lessons: what the batches of each stream have taught since the last line.
-            waits: whether any of that rests on results which are not proven.
+            elapsed_s: budget that is spent, in seconds.
+            streams: state of each stream, as of the last judged batch.
+            targets: tally of each target, and APIs exercised since the last line.
+            counts: number of findings of the judged batches, by fingerprint.
+            feedback: feedback of each stream since the last line.
+            waits: whether any of these results are not proven yet.
         """
         line = {"type": "progress", "elapsed_s": elapsed_s, "streams": streams}
         if waits:
             line["waits"] = True
-        taught = {name: packed(new) for name, new in (lessons or {}).items() if new}
-        self._append({**line, "targets": targets, "counts": counts, "lessons": taught})
+        packed = {name: pack(entries) for name, entries in (feedback or {}).items() if entries}
+        self._append({**line, "targets": targets, "counts": counts, "lessons": packed})
 
     def candidate(self, key: str, finding: Finding) -> None:
-        """Note a finding before it is confirmed."""
+        """Record a finding before it is confirmed."""
         self._append({"type": "candidate", "key": key, "finding": finding_to_json(finding)})
 
     def bucket(self, key: str, bucket: Bucket) -> None:
-        """Note what came of a candidate; survives also a power failure."""
+        """Record the result of a candidate, durably even in a power failure."""
         self._append({"type": "bucket", "key": key, "bucket": bucket_to_json(bucket)}, sync=True)
 
     def _append(self, line: Mapping[str, Any], *, sync: bool = False) -> None:
@@ -155,7 +161,7 @@ class Journal:
                 raise self._unwritable(error) from error
 
     def _write(self, line: bytes) -> None:
-        # Without a buffer: a line is written or reported, and none is left for a later attempt.
+        # The file is unbuffered: a line is written or raises an error, and is never written later.
         unwritten = memoryview(line)
         try:
             while unwritten:
@@ -164,12 +170,12 @@ class Journal:
             raise self._unwritable(error) from error
 
     def close(self) -> None:
-        """Close the file; what could not be written was reported when it was appended."""
+        """Close the file."""
         self._file.close()
 
 
 def _ends_torn(path: Path) -> bool:
-    """Return whether the last line has no end."""
+    """Return whether the last line is incomplete."""
     if not path.exists() or not path.stat().st_size:
         return False
     with path.open("rb") as file:
@@ -177,8 +183,8 @@ def _ends_torn(path: Path) -> bool:
         return file.read(1) != b"\n"
 
 
-def set_aside(folder: Path) -> None:
-    """Keep an earlier run's journal under another name, so that the new run starts its own.
+def archive_journal(folder: Path) -> None:
+    """Rename the journal of an earlier run, so that a new run starts its own.
 
     Raises:
         OutputError: if the folder cannot be written.
@@ -192,14 +198,14 @@ def set_aside(folder: Path) -> None:
         raise OutputError(msg) from error
 
 
-def read_journal(folder: Path) -> Past:
-    """Return what the journal in `folder` holds; lines that a killed run left torn are skipped.
+def read_journal(folder: Path) -> ResumeState:
+    """Read the journal in `folder`, ignoring torn lines.
 
-    A run that was killed before its first line has left an empty journal: no parameters.
+    The result has no parameters if the run was killed before its first line.
 
     Raises:
-        OutputError: if there is none, its first line is missing, or it was written by another
-            version of ciguard.
+        OutputError: if it is missing, lacks its first line, or was written by another version of
+            ciguard.
     """
     path = folder / JOURNAL
     try:
@@ -207,14 +213,14 @@ def read_journal(folder: Path) -> Past:
     except OSError as error:
         msg = f"{path}: nothing to resume ({error.strerror}). Start a run without --resume."
         raise OutputError(msg) from error
-    past = Past()
+    restored = ResumeState()
     entries = list(filter(None, map(_parse, lines)))
     for entry in entries:
-        _recall(past, entry, path)
-    if entries and not past.parameters:
-        msg = f"{path}: holds no started run. Start a run without --resume."
+        _apply(restored, entry, path)
+    if entries and not restored.parameters:
+        msg = f"{path}: contains no started run. Start a run without --resume."
         raise OutputError(msg)
-    return past
+    return restored
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
@@ -225,26 +231,26 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     return entry if isinstance(entry, dict) else None
 
 
-def _recall(past: Past, entry: dict[str, Any], path: Path) -> None:
+def _apply(restored: ResumeState, entry: dict[str, Any], path: Path) -> None:
     try:
         match entry["type"]:
             case "start":
                 _check_schema(entry["schema"], path)
-                past.parameters = dict(entry["parameters"])
+                restored.parameters = dict(entry["parameters"])
             case "progress":
-                past.elapsed_s = float(entry["elapsed_s"])
-                past.waiting.append(entry)
+                restored.elapsed_s = float(entry["elapsed_s"])
+                restored.waiting.append(entry)
                 if not entry.get("waits"):
-                    _rely(past, until_s=past.elapsed_s)
+                    _accept_progress(restored, until_s=restored.elapsed_s)
             case "proven":
-                _rely(past, until_s=float(entry["elapsed_s"]))
+                _accept_progress(restored, until_s=float(entry["elapsed_s"]))
             case "resume":
-                past.waiting.clear()
+                restored.waiting.clear()
             case "candidate":
-                past.candidates[str(entry["key"])] = finding_from_json(entry["finding"])
+                restored.candidates[str(entry["key"])] = finding_from_json(entry["finding"])
             case "bucket":
-                past.candidates.pop(str(entry["key"]), None)
-                past.buckets.append((str(entry["key"]), bucket_from_json(entry["bucket"])))
+                restored.candidates.pop(str(entry["key"]), None)
+                restored.buckets.append((str(entry["key"]), bucket_from_json(entry["bucket"])))
             case _:
                 pass  # a later minor version may note more
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -252,45 +258,46 @@ def _recall(past: Past, entry: dict[str, Any], path: Path) -> None:
         raise OutputError(msg) from error
 
 
-def _rely(past: Past, *, until_s: float) -> None:
-    """Take up the progress that is proven now."""
-    for entry in [e for e in past.waiting if float(e["elapsed_s"]) <= until_s]:
-        past.waiting.remove(entry)
-        past.streams = {str(n): _stream(state) for n, state in entry["streams"].items()}
-        _recall_targets(past, entry["targets"])
-        past.counts = {str(key): _natural(n) for key, n in entry["counts"].items()}
+def _accept_progress(restored: ResumeState, *, until_s: float) -> None:
+    """Apply the waiting progress lines up to a time, as they are proven."""
+    proven = [entry for entry in restored.waiting if float(entry["elapsed_s"]) <= until_s]
+    for entry in proven:
+        restored.waiting.remove(entry)
+        restored.streams = {str(name): _stream(state) for name, state in entry["streams"].items()}
+        _apply_targets(restored, entry["targets"])
+        restored.counts = {str(key): _natural(count) for key, count in entry["counts"].items()}
         for name, text in entry.get("lessons", {}).items():
-            past.lessons.setdefault(name, []).extend(unpacked(text))
+            restored.feedback.setdefault(name, []).extend(unpack(text))
 
 
 def _stream(state: Mapping[str, Any]) -> dict[str, Any]:
-    deaths = {
-        str(api): [(int(index), int(cost)) for index, cost in seen]
-        for api, seen in state["deaths"].items()
+    crashes = {
+        str(api): [(int(index), int(cost)) for index, cost in entries]
+        for api, entries in state["deaths"].items()
     }
-    return {"done": _natural(state["done"]), "cases": _natural(state["cases"]), "deaths": deaths}
+    return {"done": _natural(state["done"]), "cases": _natural(state["cases"]), "deaths": crashes}
 
 
 def _natural(number: Any) -> int:
     if not isinstance(number, int) or number < 0:
-        msg = f"{number!r:.40} is no count"
+        msg = f"{number!r:.40} is not a count"
         raise ValueError(msg)
     return number
 
 
-def _recall_targets(past: Past, targets: dict[str, dict[str, Any]]) -> None:
-    """Take the latest tally of every target, and all APIs that any line names."""
-    for name, seen in targets.items():
-        before = past.targets.get(name, {"exercised": []})
-        exercised = [*before["exercised"], *map(str, seen["exercised"])]
-        tally = {status: _natural(seen["tally"][status]) for status in Tally().as_dict()}
-        past.targets[name] = {"tally": tally, "exercised": exercised}
+def _apply_targets(restored: ResumeState, targets: dict[str, dict[str, Any]]) -> None:
+    """Set the latest tally of every target, and add its exercised APIs."""
+    for name, state in targets.items():
+        previous = restored.targets.get(name, {"exercised": []})
+        exercised = [*previous["exercised"], *map(str, state["exercised"])]
+        tally = {status: _natural(state["tally"][status]) for status in Tally().as_dict()}
+        restored.targets[name] = {"tally": tally, "exercised": exercised}
 
 
 def _check_schema(schema: object, path: Path) -> None:
     if schema != JOURNAL_SCHEMA:
         msg = (
             f"{path}: schema {schema}, this ciguard reads {JOURNAL_SCHEMA}. "
-            "Resume with the version that started the run, or start anew."
+            "Resume with the version that started the run, or start a new run without --resume."
         )
         raise OutputError(msg)

@@ -1,4 +1,4 @@
-"""What a campaign asks of a level."""
+"""Interface between campaigns and levels."""
 
 from __future__ import annotations
 
@@ -30,73 +30,76 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerNeeds:
-    """What workers of a target must find for the sake of a level."""
+    """Requirements of a level for the workers of a target."""
 
     variables: Mapping[str, str] = field(default_factory=dict)
+    """Additional environment variables."""
     readable: tuple[Path, ...] = ()
+    """Additional files and folders that workers may read."""
     writable: tuple[Path, ...] = ()
+    """Additional folders that workers may write."""
     functions: Json = None
-    """Description of the user's programs for workers; see `WorkerSpec.functions`."""
+    """Settings for running the user's functions; see `WorkerSpec.functions`."""
 
 
 class DirectTests(Protocol):
-    """What a level tries by itself, in a stage of its own, since workers cannot run its cases."""
+    """Tests of a level that run in their own stage, as workers cannot run their cases."""
 
     gone: dict[str, frozenset[str]]
-    """Known buckets that were looked at again and are not there: the targets by fingerprint."""
+    """Targets on which known buckets were tested and not found, by fingerprint."""
 
     @property
     def stage(self) -> str:
-        """What it is called where a run says how long each stage took."""
+        """Name of the stage, under which its time is reported."""
 
     def events(self, until: float) -> Iterator[Event | Finding]:
-        """Try everything, until that time on the clock of `time.monotonic`."""
+        """Run all tests until this time on the clock of `time.monotonic`; yield their results."""
 
     def again(
-        self, known: Iterable[BaselineRecord], met: Mapping[str, int], until: float
+        self, known: Iterable[BaselineRecord], counts: Mapping[str, int], until: float
     ) -> Iterator[Event | Finding]:
-        """Try known buckets again that were not met, and note those that are gone."""
+        """Test known buckets again that were not found, and record absent ones in `gone`."""
 
 
 class Investigator(Protocol):
-    """Looks into batches whose outcomes are no findings by themselves, in further runs."""
+    """Runs further jobs for batches whose outcomes alone are not findings."""
 
     key: str
-    """What the keys of its jobs begin with."""
+    """First element of the keys of its jobs."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
+        """True if no job is waiting or running."""
 
     def note(self, executed: Executed, group: Group) -> None:
-        """Take a batch that ran on all of its targets."""
+        """Add a batch that ran on all its targets."""
 
     def pump(self) -> Iterable[Finding]:
-        """Start what may be started; return what is found without a further run."""
+        """Start waiting jobs; return the findings that need no further run."""
 
     def take(self, result: JobResult) -> Iterator[Finding]:
-        """Take the result of one of its jobs; yield what it proves."""
+        """Process the result of one of its jobs; yield the findings that it proves."""
 
     def give_up(self, target: str) -> None:
-        """Forget what needs a target that failed."""
+        """Drop all work that needs a failed target."""
 
     def abandon(self) -> None:
-        """Forget everything that is not settled."""
+        """Drop all unfinished work."""
 
 
 @runtime_checkable
 class RunnableLevel(LevelSpec, Protocol):
-    """A level that campaigns can run. `LevelDefaults` answers what a plain one need not."""
+    """A level that campaigns can run; `LevelDefaults` implements the optional methods."""
 
     def check(self, config: Config) -> None:
-        """Refuse settings with which the level cannot run, before anything is built.
+        """Check the settings before anything is built.
 
         Raises:
-            CiguardError: naming the setting and the remedy.
+            CiguardError: if the level cannot run with them; names the setting and the remedy.
         """
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
-        """Return what workers of a library's targets need."""
+        """Return the requirements for workers of a library's targets."""
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
         """Return the streams of cases.
@@ -109,69 +112,69 @@ class RunnableLevel(LevelSpec, Protocol):
     def direct(
         self, config: Config, groups: Mapping[str, Group], budget: Budget
     ) -> DirectTests | None:
-        """Return what is tried without workers; None if workers run all cases."""
+        """Return the tests that run without workers; None if workers run all cases."""
 
     def investigator(self, dispatcher: Dispatcher) -> Investigator | None:
-        """Return what looks into its batches; None if oracles judge them as they are."""
+        """Return the investigator of its batches; None if oracles judge them directly."""
 
     def events_of(self, executed: Executed) -> Iterable[Event]:
-        """Return what is reported of a batch beside its outcomes."""
+        """Return additional events about a batch."""
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]] | None:
-        """Return what confines the processes of direct tests, and attempts to break out.
+        """Return the mechanisms that confine the processes of direct tests, and a check of them.
 
         None if there are no such processes.
         """
 
     def check_rerun(self, finding: Finding) -> None:
-        """Refuse a finding that says the same whatever version of a library runs it.
+        """Check that a finding depends on the library's version.
 
         Raises:
-            ConfigurationError: if it is such a finding.
+            ConfigurationError: if it is the same with any version.
         """
 
     def run_again(self, case: Case, environment: Environment, config: Config) -> Outcome:
         """Run a case that workers cannot run.
 
         Raises:
-            ConfigurationError: if what it is about is not there any more.
+            ConfigurationError: if the program or service under test no longer exists.
             WorkerStartError: if the environment's interpreter does not start.
         """
 
     def settings_for(self, finding: Finding, config: Config) -> Config:
-        """Return settings with which a finding's case can be run again on its own."""
+        """Return the settings for running a finding's case again alone."""
 
 
 class LevelDefaults:
-    """A level whose cases workers run, from settings that need no check."""
+    """Default methods of a level whose cases workers run."""
 
     def check(self, config: Config) -> None:
         """Accept all settings."""
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
-        """Return that workers need nothing of their own."""
+        """Return no requirements."""
         del config, library
         return WorkerNeeds()
 
     def direct(
         self, config: Config, groups: Mapping[str, Group], budget: Budget
     ) -> DirectTests | None:
-        """Return that nothing is tried without workers."""
+        """Return None, as workers run all cases."""
         del config, groups, budget
         return None
 
     def investigator(self, dispatcher: Dispatcher) -> Investigator | None:
-        """Return that oracles judge its batches as they are."""
+        """Return None, as oracles judge the batches directly."""
         del dispatcher
         return None
 
     def events_of(self, executed: Executed) -> Iterable[Event]:
-        """Return that nothing is reported beside outcomes."""
+        """Return no additional events."""
         del executed
         return ()
 
     def probe(self, environment: Environment) -> tuple[tuple[str, ...], Sequence[Probe]] | None:
-        """Return that there are no processes beside workers."""
+        """Return None, as there are no processes other than workers."""
         del environment
         return None
 
@@ -179,37 +182,37 @@ class LevelDefaults:
         """Accept every finding."""
 
     def run_again(self, case: Case, environment: Environment, config: Config) -> Outcome:
-        """Raise a TypeError: workers run the cases."""
+        """Raise a TypeError, as workers run the cases."""
         del environment, config
         raise TypeError(case)
 
     def settings_for(self, finding: Finding, config: Config) -> Config:
-        """Return the settings as they are."""
+        """Return the settings unchanged."""
         del finding
         return config
 
 
 def level_of(name: str) -> RunnableLevel:
-    """Return a level.
+    """Return the level with a name.
 
     Raises:
-        UnknownNameError: if there is none of that name.
+        UnknownNameError: if there is no such level.
         RegistrationError: if campaigns cannot run it.
     """
     level = LEVELS.get(name)
     if not isinstance(level, RunnableLevel):
-        msg = f"level {name!r} ({level!r}) does not fulfil ciguard.campaign.RunnableLevel"
+        msg = f"level {name!r} ({level!r}) does not implement ciguard.campaign.RunnableLevel"
         raise RegistrationError(msg)
     return level
 
 
 def rerun_settings(finding: Finding, config: Config) -> Config:
-    """Return settings with which a finding's case can be run again on its own.
+    """Return the settings for running a finding's case again alone.
 
-    Levels in the settings that are not installed are left out: the case is of another one.
+    Levels of the settings that are not installed are ignored, as the case belongs to another one.
 
     Raises:
-        CiguardError: if what it is about is out of reach.
+        CiguardError: if the program or service under test is not available.
     """
     installed = tuple(name for name in config.levels if _is_installed(name))
     settings = replace(config, levels=installed)
@@ -225,21 +228,21 @@ def _is_installed(name: str) -> bool:
 
 
 def levels_in(config: Config) -> list[RunnableLevel]:
-    """Return the levels of a run, in the order in which their cases are made.
+    """Return the levels of a run, in the order in which they generate cases.
 
     Raises:
-        UnknownNameError: if there is no level of some name.
+        UnknownNameError: if a level does not exist.
     """
     chosen = {name: level_of(name) for name in config.levels}
     return [chosen[name] for name in LEVELS.names() if name in chosen]
 
 
 def check_levels(config: Config) -> None:
-    """Refuse levels that do not exist, or cannot run, before anything is built.
+    """Check before anything is built that all levels exist and can run.
 
     Raises:
         UnknownNameError: if there is no such level.
-        CiguardError: whatever a level raises.
+        CiguardError: if a level cannot run with the settings.
     """
     for level in levels_in(config):
         level.check(config)

@@ -1,4 +1,4 @@
-"""Find what is known of an API by its name, without installing anything where that can be."""
+"""Lookup of the knowledge of an API by its name, without an installation where possible."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ _SUGGESTIONS = 3
 def knowledge_for(
     api: str, *, target: str | None, file: Path | None, on_step: Callable[[str], None]
 ) -> tuple[KnownApis, str]:
-    """Return what is known of the library that has an API, and the name it is listed under.
+    """Return the knowledge of the library that has an API, and the API's name in it.
 
     Args:
-        api: its qualified name.
-        target: library and version, to be asked; None means the newest version that is shipped.
-        file: of constraints, to look into instead.
-        on_step: told what is happening, one line each, when something takes time.
+        api: qualified name of the API.
+        target: library and version to describe; None for the newest shipped version.
+        file: file of constraints to read instead.
+        on_step: called with a line of text for each step that takes time.
 
     Raises:
-        ConfigurationError: if there is no such API, with the closest names, or no such library.
-        CiguardError: if the target cannot be provided, or a file cannot be read.
+        ConfigurationError: if there is no such API, naming the closest ones, or no such library.
+        CiguardError: if the target cannot be provisioned, or a file cannot be read.
     """
     if file is not None:
-        known = _whole(file)
+        known = _read_all(file)
     elif target is None:
         known = _newest(api)
     else:
         known = extract(target, on_step=on_step).known
-    listed = known.find(api)
-    if not listed:
+    name = known.find(api)
+    if not name:
         origin = f"{known.provenance.library} {visible(known.provenance.version)}"
         raise ConfigurationError(_no_such_api(api, known, origin))
-    return known, listed
+    return known, name
 
 
 def learned_of(
     record: ApiRecord, target: str, *, on_step: Callable[[str], None]
 ) -> tuple[Refinement, ...]:
-    """Return what campaigns on a target have learned of an API from its answers.
+    """Return the constraints of an API that campaigns on a target have learned from outcomes.
 
     Raises:
-        CiguardError: if the target cannot be provided.
+        CiguardError: if the target cannot be provisioned.
     """
     environment = provision(parse_target(target), on_step=on_step)
     newest = ExperienceStore(environment).choose(lambda _: False)
@@ -68,17 +68,17 @@ def learned_of(
 
 
 def shipped_knowledge(module: str) -> KnownApis | None:
-    """Return what ciguard brings along on the newest version of the library of a module, if any."""
+    """Return the shipped knowledge of the newest version of a module's library, if any."""
     for library in LIBRARIES.items().values():
         files = shipped_files(library.name) if library.module == module else []
         if files:
-            return _whole(files[0])
+            return _read_all(files[0])
     return None
 
 
-def _whole(path: Path) -> KnownApis:
+def _read_all(path: Path) -> KnownApis:
     known = read_file(path)
-    if known is None:  # only `only_if` leaves a file unread, and none was given
+    if known is None:  # impossible without `only_if`
         raise AssertionError(path)
     return known
 
@@ -87,20 +87,20 @@ def _newest(api: str) -> KnownApis:
     known = shipped_knowledge(api.partition(".")[0])
     if known is not None:
         return known
-    brought = sorted(name for name in LIBRARIES.items() if shipped_files(name))
+    shipped = sorted(name for name in LIBRARIES.items() if shipped_files(name))
     msg = (
-        f"api {visible(api)!r}: ciguard brings along what is known of {', '.join(brought)}, whose "
-        "names are written out, as in 'tensorflow.nn.relu'. For another library or version name "
-        "a target, e.g. --target torch==2.12.0."
+        f"api {visible(api)!r}: ciguard ships constraints of {', '.join(shipped)} only. Write the "
+        "full name, as in 'tensorflow.nn.relu'. For another library or version, name a target, "
+        "e.g. --target torch==2.12.0."
     )
     raise ConfigurationError(msg)
 
 
 def _no_such_api(api: str, known: KnownApis, origin: str) -> str:
     last = api.rpartition(".")[2].lower()
-    every = [name for record in known.records.values() for name in (record.api, *record.aliases)]
-    alike = [name for name in every if name.rpartition(".")[2].lower() == last]
-    close = difflib.get_close_matches(api, every, n=_SUGGESTIONS)
-    names = list(dict.fromkeys([*sorted(alike, key=len), *close]))[:_SUGGESTIONS]
-    hint = f" Did you mean {' or '.join(map(repr, names))}?" if names else ""
-    return f"api {visible(api)!r}: {origin} has none of this name.{hint}"
+    names = [name for record in known.records.values() for name in (record.api, *record.aliases)]
+    similar = [name for name in names if name.rpartition(".")[2].lower() == last]
+    close = difflib.get_close_matches(api, names, n=_SUGGESTIONS)
+    suggestions = list(dict.fromkeys([*sorted(similar, key=len), *close]))[:_SUGGESTIONS]
+    hint = f" Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
+    return f"api {visible(api)!r}: {origin} has no such API.{hint}"

@@ -1,4 +1,4 @@
-"""Minimising one bucket on request, with more time than a campaign has for each."""
+"""Minimisation of a single bucket on request, with more time than a campaign has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import groups_of, members_of, subject_of
 from ciguard.campaign.levels import rerun_settings
-from ciguard.campaign.scripts import sites_of, text_of
+from ciguard.campaign.scripts import script_targets_of, text_of
 from ciguard.campaign.workers import worker_spec
 from ciguard.errors import ConfigurationError, WorkerStartError
 from ciguard.execution import Dispatcher, Job
@@ -30,48 +30,48 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _WAIT_S = 1.0
-_FIRST = "first"
+_REPLAY_KEY = "first"
 
 
 @dataclass(frozen=True, slots=True)
 class Minimised:
-    """What became of a bucket."""
+    """Result of a minimisation."""
 
     bucket: Bucket
-    """Shown by the simplest case that was found, with its outcomes."""
+    """Bucket with the simplest case that was found, and its outcomes."""
     script: str
-    """Its reproducer."""
+    """Reproducer of the bucket."""
 
 
 def minimise(
     bucket: Bucket, config: Config, *, on_step: Callable[[str], None] = log.info
 ) -> Minimised | None:
-    """Look for the simplest case that shows a bucket's defect, for as long as the budget lasts.
+    """Search for the simplest case that shows a bucket's defect, within the budget.
 
     Args:
-        bucket: from a run or from the baseline.
-        config: budget, limits and repetitions.
-        on_step: told what is happening, one line each, when something takes time.
+        bucket: bucket of a run or of the baseline.
+        config: settings, with budget, limits and repetitions.
+        on_step: called with a line of text for each step that takes time.
 
     Returns:
-        None if the case does not show the defect any more.
+        None if the case no longer shows the defect.
 
     Raises:
-        ConfigurationError: if no worker runs its case.
-        TargetSyntaxError: if one of the bucket's targets cannot be read.
-        ProvisioningError: if one cannot be provided.
-        WorkerStartError: if the workers of one cannot run.
+        ConfigurationError: if workers cannot run its case.
+        TargetSyntaxError: if one of the bucket's targets cannot be parsed.
+        ProvisioningError: if a target cannot be provisioned.
+        WorkerStartError: if the workers of a target cannot run.
     """
     if not bucket.finding.case.is_run_by_worker:
         msg = (
-            f"bucket {bucket.fingerprint}: level {bucket.finding.case.level} tries the plainest "
-            "cases first: there is nothing simpler to try."
+            f"bucket {bucket.fingerprint}: level {bucket.finding.case.level} runs the simplest "
+            "cases first, so its cases cannot be minimised."
         )
         raise ConfigurationError(msg)
     config = rerun_settings(bucket.finding, config)
     names = list(bucket.finding.outcomes or bucket.finding.targets)
     environments = {
-        # Of two equal targets the second carries a number that is not part of the request.
+        # The second of two equal targets has a number that is not part of the request.
         name: provision(parse_target(name.partition(" #")[0]), on_step=on_step)
         for name in names
     }
@@ -81,22 +81,22 @@ def minimise(
         for started in dispatcher.start(specs).values():
             if isinstance(started, WorkerStartError):
                 raise started
-        finding = _shown(bucket, names, dispatcher, subject_of(groups, bucket.finding))
+        finding = _replayed(bucket, names, dispatcher, subject_of(groups, bucket.finding))
         if finding is None:
             return None
         simplest = _simplest(finding, dispatcher, groups, config)
-    found = replace(bucket, finding=simplest)
-    return Minimised(found, text_of(found, sites_of(members_of(groups))))
+    minimised = replace(bucket, finding=simplest)
+    return Minimised(minimised, text_of(minimised, script_targets_of(members_of(groups))))
 
 
-def _shown(
+def _replayed(
     bucket: Bucket, names: Iterable[str], dispatcher: Dispatcher, subject: Subject
 ) -> Finding | None:
-    """Run the bucket's case as it is, and return the finding that it still gives."""
+    """Run the bucket's case unchanged, and return its finding if it still shows the defect."""
     outcomes: dict[str, Outcome] = {}
     for name in names:
         dispatcher.add(
-            Job(name, _FIRST, (encode_on(name, bucket.finding.case, subject),), fresh=True)
+            Job(name, _REPLAY_KEY, (encode_on(name, bucket.finding.case, subject),), fresh=True)
         )
     while not dispatcher.is_idle:
         for result in dispatcher.wait(_WAIT_S):
@@ -106,7 +106,7 @@ def _shown(
             raise WorkerStartError(dispatcher.failure(name))
     in_order = {name: outcomes[name] for name in names}
     findings = judge(bucket.finding.case, in_order, subject)
-    same = (found for found in findings if fingerprint(found).key == bucket.fingerprint)
+    same = (finding for finding in findings if fingerprint(finding).key == bucket.fingerprint)
     return next(same, None)
 
 
@@ -119,13 +119,13 @@ def _simplest(
         subject_of=partial(subject_of, groups),
     )
     minimiser.propose(fingerprint(finding).key, finding)
-    found = [finding]
+    candidates = [finding]
     deadline = time.monotonic() + config.budget_s
     while not minimiser.is_idle and time.monotonic() < deadline:
         minimiser.pump()
         for result in dispatcher.wait(_WAIT_S):
-            found += minimiser.take(result)
+            candidates += minimiser.take(result)
         for name in finding.outcomes:
             if dispatcher.failure(name):
                 raise WorkerStartError(dispatcher.failure(name))
-    return min(found, key=lambda met: simplicity(met.case))
+    return min(candidates, key=lambda candidate: simplicity(candidate.case))

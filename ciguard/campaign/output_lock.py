@@ -1,4 +1,4 @@
-"""One writer per output folder: two runs would mix their journals and reports."""
+"""Lock of an output folder, as two runs would mix their journals and reports."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ OUTPUT_LOCK = ".lock"
 
 
 @contextmanager
-def sole_writer(folder: Path) -> Iterator[None]:
-    """Make the folder, and hold it for this process; the kernel lets go of it however that ends.
+def lock_output(folder: Path) -> Iterator[None]:
+    """Create the folder and lock it for this process; the kernel releases the lock on any exit.
 
     Raises:
-        OutputError: if another process holds it, or it cannot be written.
+        OutputError: if another process has locked it, or it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

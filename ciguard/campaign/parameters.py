@@ -1,4 +1,4 @@
-"""A run's settings as JSON: in the journal to resume from, in `run.json` to run again."""
+"""Settings of a run as JSON, in the journal for resuming and in `run.json` for repeating it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ciguard.config import Setting
 
-_OF_THIS_COMMAND = frozenset({"out", "resume"})
+_NOT_RESTORED = frozenset({"out", "resume"})
 
 
 def parameters_of(config: Config) -> dict[str, Any]:
@@ -32,55 +32,55 @@ def parameters_of(config: Config) -> dict[str, Any]:
             case Severity():
                 plain[name] = value.label
             case tuple():
-                plain[name] = [str(one) for one in value]
+                plain[name] = [str(item) for item in value]
             case _:
                 plain[name] = value
     return plain
 
 
 def resumed(config: Config, parameters: Mapping[str, Any]) -> Config:
-    """Return the settings of the campaign that is resumed; the output folder is this command's.
+    """Return the settings of the run to resume; only the output folder is that of this command.
 
     Raises:
-        OutputError: if the campaign was started by a version whose settings mean something else.
+        OutputError: if another version of ciguard started the run, or its settings are malformed.
     """
     if parameters.get("ciguard") != __version__:
         msg = (
             f"{config.out}: started by ciguard {parameters.get('ciguard')}, this is {__version__}. "
-            "Resume with the version that started it, or start anew without --resume."
+            "Resume with the version that started it, or start a new run without --resume."
         )
         raise OutputError(msg)
     restored = config
     for setting in SETTINGS.values():
         name = setting.field
-        if name in _OF_THIS_COMMAND or name not in parameters:
+        if name in _NOT_RESTORED or name not in parameters:
             continue
         try:
             restored = having_stored(restored, setting, parameters[name])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             msg = (
                 f"{config.out}: its journal gives {name} = {parameters[name]!r:.100}, "
-                "which no ciguard wrote. Start anew without --resume."
+                "which is invalid. Start a new run without --resume."
             )
             raise OutputError(msg) from error
     return restored
 
 
 def having_stored(config: Config, setting: Setting[Any], stored: Any) -> Config:
-    """Return settings with one of them as `parameters_of` wrote it.
+    """Return the settings with one value replaced, given as `parameters_of` wrote it.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: if it did not write that.
+        AttributeError, KeyError, TypeError, ValueError: if the value is malformed.
     """
     read = _rules if setting.field == "rules" else _restored
     return config.having(setting, read(stored, config[setting]))
 
 
 def having_shared(config: Config, campaign: Mapping[str, Any]) -> Config:
-    """Return settings with those that parts of one campaign have in common; see `campaign_of`.
+    """Return the settings with those that all parts of a campaign share; see `campaign_of`.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: if no part holds such values.
+        AttributeError, KeyError, TypeError, ValueError: if a value is malformed.
     """
     for setting in SETTINGS.values():
         if setting.field in campaign:
@@ -89,11 +89,11 @@ def having_shared(config: Config, campaign: Mapping[str, Any]) -> Config:
 
 
 def _rules(stored: Any, _current: object) -> Any:
-    return SETTINGS["policy"].kind.check([_text(one) for one in stored])
+    return SETTINGS["policy"].kind.check([_text(item) for item in stored])
 
 
 def _restored(stored: Any, current: object) -> Any:
-    """Return a setting as `Config` holds it, read from JSON; `current` shows of which type."""
+    """Return the value of a setting, read from JSON; its type is that of `current`."""
     match current:
         case Path() | GitBranch():
             return parse_location(_of_type(stored, str))
@@ -116,7 +116,7 @@ def _text(stored: object) -> str:
 
 
 def _of_type(stored: Any, *allowed: type) -> Any:
-    # Not `isinstance`: `True` is an integer to Python, and none to whoever wrote it.
+    # Not `isinstance`, to which `True` is an integer.
     if type(stored) not in allowed:
         raise TypeError(stored)
     return stored

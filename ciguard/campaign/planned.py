@@ -1,4 +1,4 @@
-"""The plan that a run was given: read from a file that anybody may have written."""
+"""The plan of a run, read from an untrusted file."""
 
 from __future__ import annotations
 
@@ -24,46 +24,47 @@ _MAX_BYTES = 16 * 1024 * 1024
 _MAX_GLOBS = 10_000
 _MAX_GLOB_LENGTH = 300
 _MAX_STARS = 8
-"""Wildcards in one glob: more name nothing that fewer do not, and take long to match."""
-_FEW = 5
-_OF_FUNCTIONS = ".py:"
-"""In what names functions, and in no name of an API."""
+"""Maximum number of wildcards in one glob, as matching many of them is slow."""
+_MAX_LISTED = 5
+_FUNCTION_MARK = ".py:"
+"""Text that occurs in the names of functions, but not in those of APIs."""
 
 
-def planned(config: Config) -> tuple[Plan | None, Config]:
+def apply_plan(config: Config) -> tuple[Plan | None, Config]:
     """Return the plan that the settings name, if any, and the settings with its focus.
 
     Raises:
-        ConfigurationError: if the file is no plan.
+        ConfigurationError: if the file is not a plan.
     """
     if not config.plan:
         return None, config
     plan = read_plan(Path(config.plan))
-    # What a person asks for at the desk comes before what was planned.
-    focus = tuple(dict.fromkeys((*config.focus, *map(_from_here, plan.focus))))
+    # The user's own focus precedes that of the plan.
+    focus = tuple(dict.fromkeys((*config.focus, *map(_relative_to_folder, plan.focus))))
     return plan, replace(config, focus=focus)
 
 
 def is_batch(plan: Plan | None, config: Config) -> bool:
-    """Return whether a run is one of the long ones of a default branch, never a pull request's."""
+    """Return whether a run is a long one of a default branch, not that of a pull request."""
     is_short = config.compare_only or bool(config.base)
     return plan is not None and plan.mode is PlanMode.BATCH and not is_short
 
 
-def _from_here(glob: str) -> str:
-    """Return a glob over functions as it is seen from the current folder, not the repository's."""
-    here = Path.cwd()
-    root = next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
-    below = here.relative_to(root).as_posix()
-    is_function = _OF_FUNCTIONS in glob and below != "."
+def _relative_to_folder(glob: str) -> str:
+    """Return a glob over functions relative to the current folder instead of the repository's."""
+    current = Path.cwd()
+    folders = (current, *current.parents)
+    root = next((folder for folder in folders if (folder / ".git").exists()), current)
+    below = current.relative_to(root).as_posix()
+    is_function = _FUNCTION_MARK in glob and below != "."
     return glob.removeprefix(f"{escape(below)}/") if is_function else glob
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan that a file holds.
+    """Read a plan.
 
     Raises:
-        ConfigurationError: if the file is no plan.
+        ConfigurationError: if the file is not a plan.
     """
     place = f"--plan {visible(path.as_posix())}"
     try:
@@ -80,37 +81,38 @@ def read_plan(path: Path) -> Plan:
 
 
 def row_warning(plan: Plan | None, config: Config) -> Iterator[Warned]:
-    """Say that the plan means other targets: it brings what to try first, not what to run on."""
+    """Warn if the targets of the run are those of no row of the plan."""
     jobs = plan.jobs if plan else ()
     rows = {(job.targets, job.base) for job in jobs}
     rows.add((_distinct(job.targets for job in jobs), _distinct(job.base for job in jobs)))
     if jobs and (config.targets, config.base) not in rows:
         names = visible(", ".join((*config.base, *config.targets)))
         yield Warned(
-            message=f"--plan: no row of the plan has these targets ({names}): name those of a row "
-            "with --target and --base, as `ciguard plan` prints them"
+            message=f"--plan: no row of the plan has the targets {names}. Set --target and --base "
+            "to those of one row, as `ciguard plan` prints them."
         )
 
 
-def _distinct(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return what is in any of them once: one run may be of all rows."""
-    return tuple(dict.fromkeys(name for names in several for name in names))
+def _distinct(rows: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the distinct names of all rows, as one run may cover all of them."""
+    return tuple(dict.fromkeys(name for names in rows for name in names))
 
 
 def focus_warning(groups: Mapping[str, Group], config: Config) -> Iterator[Warned]:
-    """Say which globs of the focus name no API that takes part."""
+    """Warn of globs of the focus that match no tested API."""
     known = [
         record
         for group in groups.values()
         for record in select(group.records(), config.api, config.exclude, allow=config.allow)
     ]
-    asked = [glob for glob in config.focus if _OF_FUNCTIONS not in glob]
-    lost = unmatched(known, asked) if known else []
-    if lost:
-        shown = ", ".join(visible(glob, limit=120) for glob in lost[:_FEW])
-        more = f", and {len(lost) - _FEW} more" if len(lost) > _FEW else ""
-        count = f"{len(lost)} of {len(asked)}"
-        yield Warned(message=f"focus: {count} match no API that is tested here: {shown}{more}")
+    globs = [glob for glob in config.focus if _FUNCTION_MARK not in glob]
+    unmatched_globs = unmatched(known, globs) if known else []
+    if unmatched_globs:
+        shown = ", ".join(visible(glob, limit=120) for glob in unmatched_globs[:_MAX_LISTED])
+        rest = len(unmatched_globs) - _MAX_LISTED
+        more = f", and {rest} more" if rest > 0 else ""
+        count = f"{len(unmatched_globs)} of {len(globs)}"
+        yield Warned(message=f"focus: {count} globs match no tested API: {shown}{more}")
 
 
 def _check_focus(globs: tuple[str, ...]) -> None:
@@ -119,5 +121,5 @@ def _check_focus(globs: tuple[str, ...]) -> None:
         raise ValueError(msg)
     for glob in globs:
         if len(glob) > _MAX_GLOB_LENGTH or glob.count("*") > _MAX_STARS or not glob.strip():
-            msg = f"'focus' holds {glob!r:.60}, which is no glob over names"
+            msg = f"'focus' contains {glob!r:.60}, which is not a valid glob"
             raise ValueError(msg)

@@ -1,7 +1,7 @@
-"""Promotion: recorded buckets that nobody was told of, presented as if a run had just met them.
+"""Promotion: recorded buckets without an issue, reported like new ones of a run.
 
-A project that turns the guard on meets hundreds of old bugs on day one. They are recorded without
-an issue; later the worst of them are handed, a few at a time, to whoever files what is new.
+The first run on a project may find hundreds of old defects, which are recorded without issues.
+Promotion files the most severe ones later, a few at a time.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 def promotion(records: Records, *, most: int, out: Path) -> RunFinished:
-    """Return the end of a run whose new buckets are the worst recorded ones without an issue.
+    """Return the last event of a run whose new buckets are the most severe ones without an issue.
 
     Args:
-        records: the baseline.
-        most: how many are new; the others without an issue are known.
-        out: where the scripts of the new ones are written.
+        records: records of the baseline.
+        most: maximum number of new buckets; the others without an issue are known.
+        out: folder in which the reproducers of the new buckets are written.
 
     Raises:
-        OutputError: if they cannot be written.
+        OutputError: if the reproducers cannot be written.
     """
     waiting = sorted(
-        (r for r in records.values() if r.state is State.OPEN and not r.issue),
-        key=lambda r: (-r.exhibit.severity, r.exhibit.api, r.fingerprint),
+        (record for record in records.values() if record.state is State.OPEN and not record.issue),
+        key=lambda record: (-record.exhibit.severity, record.exhibit.api, record.fingerprint),
     )
     chosen = [bucket_of(record, Comparison.NEW) for record in waiting[:most]]
     others = [bucket_of(record, Comparison.KNOWN) for record in waiting[most:]]
@@ -53,12 +53,12 @@ def promotion(records: Records, *, most: int, out: Path) -> RunFinished:
 
 
 def _targets(records: Iterable[BaselineRecord]) -> Iterable[TargetSummary]:
-    """Yield the targets on which records were met, with the version that was met last."""
+    """Yield the targets on which records were seen, each with the latest version."""
     versions: dict[str, tuple[str, str]] = {}
     for record in records:
         for name, version in record.last_seen.versions:
-            seen = (record.last_seen.time, version)
-            versions[name] = max(seen, versions.get(name, seen))
+            sighting = (record.last_seen.time, version)
+            versions[name] = max(sighting, versions.get(name, sighting))
     for name, (_, version) in sorted(versions.items()):
         yield TargetSummary(
             name=name,

@@ -1,4 +1,4 @@
-"""Of what library, in which build, a description is."""
+"""Provenance of a library's description: version, build and device."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ciguard.targets import Environment, Target
 
 _LOCAL = re.compile(r"\+(?:cpu|cu\d+|rocm[\d.]+|xpu)$")
-"""Of a published build: which device it is for. Any other local version is somebody's own build."""
+"""Local version of a published build, which names its device; others are custom builds."""
 
 
 def provenance_of(environment: Environment) -> Provenance:
-    """Return what describing an environment's library is a description of."""
+    """Return the provenance of a description made in an environment."""
     library = environment.library
     return Provenance(
         library=library.name,
@@ -32,10 +32,10 @@ def provenance_of(environment: Environment) -> Provenance:
 
 
 def pinned_requirement(target: Target, library: Library) -> str:
-    """Return the exact published version of the library that a target asks for; empty if none.
+    """Return the exact published version that a target requests of the library; empty if none.
 
-    A nightly, a wheel of a pull request or the active environment may call themselves the same
-    version and be another library.
+    A nightly, a wheel of a pull request or the active environment may have the same version number
+    but different code.
     """
     for package in target.packages:
         if isinstance(package, Published) and library.provides(package.distribution):

@@ -1,4 +1,4 @@
-"""Provisioning as events: environments are built in a thread, so that its steps can be shown."""
+"""Provisioning as events; environments are built in a thread, so that steps can be reported."""
 
 from __future__ import annotations
 
@@ -17,24 +17,28 @@ if TYPE_CHECKING:
 
 
 def provision_targets(texts: Sequence[str]) -> Generator[Event, None, dict[str, Environment]]:
-    """Build or find the environment of every target.
+    """Find or build the environment of every target.
 
-    The thread is a daemon and its children are tied to this process: an interruption ends both.
+    The thread is a daemon, and its children exit with this process, so an interruption ends both.
 
     Returns:
-        Environments by target name, in the order given.
+        Environments by target name, in the given order.
 
     Raises:
-        TargetSyntaxError: if a target's text cannot be read.
-        ProvisioningError: if an environment cannot be built; nothing has run then.
+        TargetSyntaxError: if a target cannot be parsed.
+        ProvisioningError: if an environment cannot be built.
     """
     targets = [parse_target(text) for text in texts]
     yield Provisioning(target=", ".join(unique_names(targets)), step="looking for environments")
-    ready = yield from _in_thread(targets)
-    failures = [error for error in ready.values() if isinstance(error, ProvisioningError)]
+    results = yield from _in_thread(targets)
+    failures = [error for error in results.values() if isinstance(error, ProvisioningError)]
     if failures:
         raise ProvisioningError("\n".join(str(error) for error in failures))
-    environments = {n: e for n, e in ready.items() if not isinstance(e, ProvisioningError)}
+    environments = {
+        name: result
+        for name, result in results.items()
+        if not isinstance(result, ProvisioningError)
+    }
     for name, environment in environments.items():
         yield Provisioning(target=name, step=f"ready: {environment.version}", done=True)
     return environments
@@ -43,20 +47,20 @@ def provision_targets(texts: Sequence[str]) -> Generator[Event, None, dict[str, 
 def _in_thread(
     targets: Sequence[Target],
 ) -> Generator[Event, None, dict[str, Environment | ProvisioningError]]:
-    said: queue.Queue[str | dict[str, Environment | ProvisioningError] | BaseException]
-    said = queue.Queue()
+    messages: queue.Queue[str | dict[str, Environment | ProvisioningError] | BaseException]
+    messages = queue.Queue()
 
     def work() -> None:
         try:
-            said.put(provision_all(targets, on_step=said.put))
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            said.put(error)
+            messages.put(provision_all(targets, on_step=messages.put))
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
+            messages.put(error)
 
     threading.Thread(target=work, name="provisioning", daemon=True).start()
     while True:
-        news = said.get()
-        if isinstance(news, BaseException):
-            raise news
-        if isinstance(news, dict):
-            return news
-        yield Provisioning(target="", step=news)
+        message = messages.get()
+        if isinstance(message, BaseException):
+            raise message
+        if isinstance(message, dict):
+            return message
+        yield Provisioning(target="", step=message)

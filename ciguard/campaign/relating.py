@@ -1,4 +1,4 @@
-"""Which calls of a batch are tried with a metamorphic relation, and with which."""
+"""Choice of the calls of a batch that are tested with a metamorphic relation."""
 
 from __future__ import annotations
 
@@ -21,50 +21,59 @@ if TYPE_CHECKING:
     from ciguard.levels import Batch
     from ciguard.oracles.relations import Relation
 
-_ONE_IN = 4
-"""Of the conforming calls: a twin costs as much as the call or more, the pair is not compared
-across targets, and what kills a library comes first."""
+_RELATION_INTERVAL = 4
+"""One in this number of conforming calls gets a relation.
+
+The related call costs at least as much as the call, and the pair is not compared across targets."""
 _PICKS = 1 << 10
-"""More than the weights of all relations together."""
+"""Range of random picks, which exceeds the sum of the weights of all relations."""
 
 
 class Relating:
-    """Gives relations to the calls of a batch: one of those that say something of a call."""
+    """Assigns to calls of a batch one of the relations that apply to them."""
 
     def __init__(self, group: Group, globs: Sequence[str] = ("*",)) -> None:
-        """Choose among the relations whose names match one of these globs."""
+        """Use the relations whose names match one of these globs."""
         self._group = group
         self._globs = tuple(globs)
         self._names = frozenset(record.api for record in group.records())
-        self._of: dict[str, tuple[Relation, ...]] = {}
+        self._by_api: dict[str, tuple[Relation, ...]] = {}
 
     def related(self, batch: Batch) -> Batch:
-        """Return the batch with relations: the same for the same batch."""
-        known = self._relations(batch.api)
-        if not known:
+        """Return the batch with relations, which are always the same for the same batch."""
+        relations = self._relations(batch.api)
+        if not relations:
             return batch
         calls = map(as_call, batch.cases)
-        return replace(batch, cases=tuple([_with_one(call, known) for call in calls]))
+        return replace(batch, cases=tuple([_with_relation(call, relations) for call in calls]))
 
     def _relations(self, api: str) -> tuple[Relation, ...]:
-        found = self._of.get(api)
-        if found is None:
+        relations = self._by_api.get(api)
+        if relations is None:
             record = self._group.record(api)
-            every = () if record is None else relations_of(record, self._names)
-            found = tuple(r for r in every if any(fnmatchcase(r.name, g) for g in self._globs))
-            self._of[api] = found
-        return found
+            candidates = () if record is None else relations_of(record, self._names)
+            relations = tuple(
+                relation
+                for relation in candidates
+                if any(fnmatchcase(relation.name, glob) for glob in self._globs)
+            )
+            self._by_api[api] = relations
+        return relations
 
 
-def _with_one(case: ApiCall, known: tuple[Relation, ...]) -> ApiCall:
-    """Return the call with a relation, or alone. The call's own seed is the dice."""
-    dice, is_not_due = divmod(case.seed, _ONE_IN)
+def _with_relation(case: ApiCall, relations: tuple[Relation, ...]) -> ApiCall:
+    """Return the call with a relation or unchanged, as its seed decides."""
+    number, is_not_due = divmod(case.seed, _RELATION_INTERVAL)
     if is_not_due or case.intent is not Intent.CONFORMING or has_special_elements(case):
         return case
-    turn, pick = divmod(dice, _PICKS)
-    fit = [r for r in known if turn % r.every == 0 and r.twin(case) is not None]
-    if not fit:
+    turn, pick = divmod(number, _PICKS)
+    applicable = [
+        relation
+        for relation in relations
+        if turn % relation.every == 0 and relation.twin(case) is not None
+    ]
+    if not applicable:
         return case
-    weights = list(accumulate(relation.weight for relation in fit))
-    chosen = fit[bisect(weights, pick % weights[-1])]
+    weights = list(accumulate(relation.weight for relation in applicable))
+    chosen = applicable[bisect(weights, pick % weights[-1])]
     return replace(case, relation=chosen.name)

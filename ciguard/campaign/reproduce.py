@@ -1,4 +1,4 @@
-"""Running one bucket again, on a target of choice."""
+"""Reproduction of one bucket on a given target."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def reproduce(
     """Run a bucket's case in a fresh worker of a target.
 
     Args:
-        bucket: what to run.
-        target_text: where, e.g. `torch==2.13.0`; provisioned if need be.
-        config: limits of the case.
-        on_step: told what is happening, one line each, when something takes time.
+        bucket: bucket whose case is run.
+        target_text: name of the target, e.g. `torch==2.13.0`, which is provisioned if needed.
+        config: settings, with the limits of the case.
+        on_step: called with a line of text for each step that takes time.
 
     Raises:
-        TargetSyntaxError: if the target cannot be read.
-        ProvisioningError: if it cannot be provided.
+        TargetSyntaxError: if the target cannot be parsed.
+        ProvisioningError: if it cannot be provisioned.
         WorkerStartError: if its workers cannot run.
-        ConfigurationError: if what the case is about is not there any more.
+        ConfigurationError: if the program or service under test no longer exists.
     """
     case = bucket.finding.case
     if not case.is_run_by_worker:
@@ -65,22 +65,22 @@ def debug(
     """Run a bucket's case under the debugger.
 
     Args:
-        bucket: what to run.
-        target_text: where; provisioned if need be.
-        config: limits of the case.
-        on_step: told what is happening, one line each, when something takes time.
+        bucket: bucket whose case is run.
+        target_text: name of the target, which is provisioned if needed.
+        config: settings, with the limits of the case.
+        on_step: called with a line of text for each step that takes time.
 
     Returns:
-        Its native stack; without frames if the process did not die.
+        Native stack, without frames if the process did not crash.
 
     Raises:
         ConfigurationError: if this machine has no debugger.
-        TargetSyntaxError: if the target cannot be read.
-        ProvisioningError: if it cannot be provided.
+        TargetSyntaxError: if the target cannot be parsed.
+        ProvisioningError: if it cannot be provisioned.
     """
     debugger = find_debugger()
     if debugger is None:
-        msg = "no debugger on this machine: install gdb, e.g. 'apt-get install gdb'."
+        msg = "This machine has no debugger: install gdb, e.g. with 'apt-get install gdb'."
         raise ConfigurationError(msg)
     spec = _spec(target_text, rerun_settings(bucket.finding, config), on_step=on_step)
     on_step(f"{spec.name}: running the case under {debugger.name}, which takes a minute or more")
@@ -88,7 +88,7 @@ def debug(
 
 
 DEBUG_LIMIT_S = 600.0
-"""For a person who waits: a library of a gigabyte takes gdb minutes on a busy machine."""
+"""Timeout of a debugger run, in seconds; gdb needs minutes to load a library of a gigabyte."""
 
 
 def _spec(target_text: str, config: Config, *, on_step: Callable[[str], None]) -> WorkerSpec:

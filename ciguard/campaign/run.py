@@ -1,4 +1,4 @@
-"""A run: provisioning, the stages of its time box, and its end, as a generator of events."""
+"""A run as a generator of events: provisioning, stages and conclusion."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.conclude import load_memory
-from ciguard.campaign.ending import end
-from ciguard.campaign.journal import Journal, Past, read_journal, set_aside
+from ciguard.campaign.conclude import load_baseline
+from ciguard.campaign.ending import finish_run
+from ciguard.campaign.journal import Journal, ResumeState, archive_journal, read_journal
 from ciguard.campaign.levels import check_levels
 from ciguard.campaign.loop import Loop
-from ciguard.campaign.output_lock import sole_writer
+from ciguard.campaign.output_lock import lock_output
 from ciguard.campaign.parameters import resumed
-from ciguard.campaign.planned import is_batch, planned, row_warning
+from ciguard.campaign.planned import apply_plan, is_batch, row_warning
 from ciguard.campaign.provisioning import provision_targets
-from ciguard.campaign.sharding.own_part import forget_part
+from ciguard.campaign.sharding.own_part import remove_part
 from ciguard.campaign.stages.sequence import stages_of
 from ciguard.campaign.state import begin
 from ciguard.domain.events import Event, RunStarted, StageFinished, Warned
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ciguard.config import Config
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Workers need temporary files, so a full disk may show itself anywhere."""
+"""Errors of a full disk, which any part of a run may raise, as workers need temporary files."""
 
 
 def run(
@@ -48,28 +48,28 @@ def run(
 ) -> Iterator[Event]:
     """Run a campaign.
 
-    The last event is `RunFinished`, also after an interruption: a KeyboardInterrupt, raised here or
-    thrown in, ends the run with what was found so far.
+    The last event is `RunFinished`, even after an interruption: a KeyboardInterrupt, raised here or
+    thrown in, ends the run with the findings so far.
 
     Args:
-        config: what to run.
-        store: of the baseline, if it is open already.
-        intends: decides what is to be done about what is found, before the baseline is written.
-        publishing: what is shown of the baseline beside it.
+        config: settings of the run.
+        store: store of the baseline, if it is open already.
+        intends: plans the issues for the findings, before the baseline is written.
+        publishing: files that are written next to the baseline.
 
     Raises:
-        CiguardError: before anything runs, if targets, baseline or output folder are unusable;
-            while it runs, if results cannot be written.
+        CiguardError: if targets, baseline or output folder are unusable, or if results cannot be
+            written later.
     """
-    past = read_journal(config.out) if config.resume else Past()
-    was_empty = config.resume and not past.parameters
-    if was_empty:
+    resume_state = read_journal(config.out) if config.resume else ResumeState()
+    is_journal_empty = config.resume and not resume_state.parameters
+    if is_journal_empty:
         config = replace(config, resume=False)
     if config.resume:
-        config = resumed(config, past.parameters)
-    plan, config = planned(config)
+        config = resumed(config, resume_state.parameters)
+    plan, config = apply_plan(config)
     check_levels(config)
-    memory = load_memory(config, store=store, intends=intends, publishing=publishing)
+    baseline = load_baseline(config, store=store, intends=intends, publishing=publishing)
     yield RunStarted(
         targets=(*config.base, *config.targets),
         levels=config.levels,
@@ -81,42 +81,40 @@ def run(
         shard=config.shard,
         plan=plan,
     )
-    if was_empty:
-        yield Warned(message="The run to resume was killed before it did anything: started afresh.")
+    if is_journal_empty:
+        yield Warned(message="The run to resume has no progress; starting from the beginning.")
     yield from row_warning(plan, config)
-    began = time.monotonic()
-    # What is deviating is the head: the first target is the reference of the others.
+    started_at = time.monotonic()
+    # The first target is the reference of the others, so that deviations are the head's.
     environments = yield from provision_targets((*config.base, *config.targets))
-    yield StageFinished(stage="provision", spent_s=time.monotonic() - began)
+    yield StageFinished(stage="provision", spent_s=time.monotonic() - started_at)
     try:
         with ExitStack() as stack:
-            stack.enter_context(sole_writer(config.out))
+            stack.enter_context(lock_output(config.out))
             if not config.resume:
-                forget_part(config.out)
-                set_aside(config.out)
+                remove_part(config.out)
+                archive_journal(config.out)
             journal = stack.enter_context(Journal(config.out))
             dispatcher = stack.enter_context(Dispatcher(lanes=max(1, config.jobs)))
-            state = begin(config, memory, past, dispatcher=dispatcher, journal=journal)
-            state.base = tuple(environments)[: len(config.base)]  # provided before the head's
-            dates = is_batch(plan, config) and not memory.is_first
+            state = begin(config, baseline, resume_state, dispatcher=dispatcher, journal=journal)
+            state.base = tuple(environments)[: len(config.base)]  # they precede those of the head
+            dates = is_batch(plan, config) and not baseline.is_first
             stages = stages_of(state, environments, dates=dates)
-            yield from _concluded(state, stages, Loop(state, stages))
+            yield from _events(state, stages, Loop(state, stages))
     except OSError as error:
         if error.errno not in _NO_SPACE:
             raise
         msg = (
             f"{error.filename or tempfile.gettempdir()}: {error.strerror}. Free some space, then "
-            "go on with `ciguard run --resume`."
+            "continue with `ciguard run --resume`."
         )
         raise OutputError(msg) from error
 
 
-def _concluded(
-    state: CampaignState, stages: Sequence[CampaignStage], loop: Loop
-) -> Iterator[Event]:
+def _events(state: CampaignState, stages: Sequence[CampaignStage], loop: Loop) -> Iterator[Event]:
     interrupted = False
     try:
         yield from loop.run()
     except KeyboardInterrupt:
         interrupted = True
-    yield from end(state, stages, loop, interrupted=interrupted)
+    yield from finish_run(state, stages, loop, interrupted=interrupted)

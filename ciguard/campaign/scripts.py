@@ -1,4 +1,4 @@
-"""Reproducers: one standalone script per bucket, tried in the target that shows the defect."""
+"""Reproducers: one standalone script per bucket, checked on the target that shows the defect."""
 
 from __future__ import annotations
 
@@ -43,23 +43,26 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _RUNS_ON_REFERENCE = frozenset(
     {PairKind.SAME, PairKind.VERSION, PairKind.DEVICE, PairKind.BACKEND, PairKind.ENVIRONMENT}
 )
-_PATIENCE = 3.0
-"""A script loads nothing anew, but prints and compares: it gets more time than the case had."""
+_LIMIT_FACTOR = 3.0
+"""Timeout of a script as a multiple of the case's, as scripts also compare and print."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """Where a script is to be run: what it says of a target."""
+class ScriptTarget:
+    """Target of a script."""
 
     library: str
+    """Name of the library."""
     mode: str
+    """Execution mode."""
     hint: EnvironmentHint
+    """Instructions for setting up the environment."""
 
 
-def sites_of(members: Mapping[str, Member]) -> dict[str, Site]:
-    """Return the sites of targets that run here, by name."""
+def script_targets_of(members: Mapping[str, Member]) -> dict[str, ScriptTarget]:
+    """Return the script targets of members, by name."""
     return {
-        name: Site(
+        name: ScriptTarget(
             library=member.environment.library.name,
             mode=member.identity.mode,
             hint=_hint(
@@ -70,30 +73,30 @@ def sites_of(members: Mapping[str, Member]) -> dict[str, Site]:
     }
 
 
-def site_elsewhere(target: TargetSummary) -> Site:
-    """Return the site of a target that ran on another machine."""
+def remote_script_target(target: TargetSummary) -> ScriptTarget:
+    """Return the script target of a target that ran on another machine."""
     libraries = LIBRARIES.items()
     try:
-        read = parse_target(target.name.partition(" #")[0])
+        parsed = parse_target(target.name.partition(" #")[0])
     except CiguardError:
-        read = None
-    if read is None or target.library not in libraries:
+        parsed = None
+    if parsed is None or target.library not in libraries:
         hint = EnvironmentHint(install=(target.name,))
-        return Site(library=target.library, mode=EAGER, hint=hint)
-    hint = _hint(read, libraries[target.library], target.version)
-    return Site(library=target.library, mode=read.mode, hint=hint)
+        return ScriptTarget(library=target.library, mode=EAGER, hint=hint)
+    hint = _hint(parsed, libraries[target.library], target.version)
+    return ScriptTarget(library=target.library, mode=parsed.mode, hint=hint)
 
 
 def file_name(bucket: Bucket) -> str:
-    """Return a file name of safe characters only: API and fingerprint."""
+    """Return the file name of a bucket's script, built from API and fingerprint."""
     api = _UNSAFE.sub("-", bucket.finding.api)[:80].strip(".-")
     return f"{api}-{_UNSAFE.sub('-', bucket.fingerprint)}.py"
 
 
 def write_scripts(
-    buckets: Iterable[Bucket], sites: Mapping[str, Site], out: Path
+    buckets: Iterable[Bucket], script_targets: Mapping[str, ScriptTarget], out: Path
 ) -> Iterator[Bucket]:
-    """Write the script of every confirmed bucket; yield the buckets with its path.
+    """Write the script of every confirmed bucket; yield all buckets, with the paths of scripts.
 
     Raises:
         OutputError: if the folder cannot be written.
@@ -106,7 +109,7 @@ def write_scripts(
                 yield bucket
                 continue
             name = file_name(bucket)
-            (folder / name).write_text(text_of(bucket, sites), "utf-8")
+            (folder / name).write_text(text_of(bucket, script_targets), "utf-8")
             yield replace(bucket, reproducer=f"{FOLDER}/{name}")
     except OSError as error:
         msg = f"{folder}: cannot be written: {error.strerror}. Free some space or choose --out."
@@ -114,41 +117,45 @@ def write_scripts(
 
 
 def has_script(bucket: Bucket) -> bool:
-    """Return whether a bucket is confirmed, and a script can show it."""
+    """Return whether a bucket is confirmed and can be shown by a script."""
     case = bucket.finding.case
     return bucket.confirmation is Confirmation.CONFIRMED and presentable(case).has_script(case)
 
 
-def text_of(bucket: Bucket, sites: Mapping[str, Site]) -> str:
+def text_of(bucket: Bucket, script_targets: Mapping[str, ScriptTarget]) -> str:
     """Return the script of a bucket.
 
     Raises:
         ValueError: if a name in its case is not a Python name.
     """
     finding = bucket.finding
-    libraries = [sites[name].library for name in finding.targets if name in sites]
-    shows_on = shown_on(finding, sites)
-    hint = sites[shows_on].hint if shows_on in sites else EnvironmentHint(install=(shows_on,))
-    others = [library for library in libraries if library != finding.library]
-    if finding.pair is PairKind.LIBRARY and others and finding.outcomes:
-        hint = replace(hint, other_library=others[0])
+    libraries = [script_targets[name].library for name in finding.targets if name in script_targets]
+    shows_on = shown_on(finding, script_targets)
+    hint = (
+        script_targets[shows_on].hint
+        if shows_on in script_targets
+        else EnvironmentHint(install=(shows_on,))
+    )
+    other_libraries = [library for library in libraries if library != finding.library]
+    if finding.pair is PairKind.LIBRARY and other_libraries and finding.outcomes:
+        hint = replace(hint, other_library=other_libraries[0])
     return script(finding, environment_hint=hint)
 
 
-def shown_on(finding: Finding, sites: Mapping[str, Site]) -> str:
-    """Return the target to show a defect on: without a mode where it shows without one."""
-    known = [name for name in finding.targets if name in sites]
+def shown_on(finding: Finding, script_targets: Mapping[str, ScriptTarget]) -> str:
+    """Return the target that shows a defect, preferably an eager one."""
+    known = [name for name in finding.targets if name in script_targets]
     if finding.pair is PairKind.NONE:
-        fitting = [name for name in known if sites[name].mode == EAGER]
+        fitting = [name for name in known if script_targets[name].mode == EAGER]
     else:
-        # The baseline keeps the targets of a difference between libraries in no order.
-        fitting = [name for name in known if sites[name].library == finding.library]
+        # The baseline does not preserve the order of targets of different libraries.
+        fitting = [name for name in known if script_targets[name].library == finding.library]
     return (fitting or finding.targets)[-1]
 
 
 def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
-    """Return how a person gets the environment of a target."""
-    packages = tuple(str(p) for p in target.packages if not isinstance(p, Active))
+    """Return the instructions for setting up the environment of a target."""
+    packages = tuple(str(package) for package in target.packages if not isinstance(package, Active))
     device = worker_device(target)
     return EnvironmentHint(
         install=packages or (f"{library.distributions[0]}=={version}",),
@@ -166,7 +173,7 @@ def _hint(target: Target, library: Library, version: str) -> EnvironmentHint:
     )
 
 
-def try_scripts(
+def check_scripts(
     buckets: list[Bucket],
     members: Mapping[str, Member],
     dispatcher: Dispatcher,
@@ -174,35 +181,35 @@ def try_scripts(
     until: float,
     case_limit_s: float,
 ) -> Generator[Event, None, list[Bucket]]:
-    """Run the scripts of new buckets, the gravest first, while there is time.
+    """Run the scripts of new buckets by decreasing severity, while there is time.
 
     Args:
-        buckets: with the paths of their scripts.
-        members: by name.
-        dispatcher: runs the scripts.
-        until: when the last one must have ended, on the clock of `time.monotonic`.
-        case_limit_s: time that one case had; 0 for the library's own limit.
+        buckets: buckets with the paths of their scripts.
+        members: targets by name.
+        dispatcher: dispatcher of the scripts.
+        until: deadline on the clock of `time.monotonic`.
+        case_limit_s: timeout of one case, in seconds; 0 for the library's own limit.
 
     Returns:
-        The buckets, each marked whether its script failed as the finding did. A difference whose
-        script fails on the reference too is flaky: what decides it is not in the script.
+        All buckets; `reproduced` is set for those whose script ran. A difference whose script also
+        fails on the reference is flaky, as the script does not contain its cause.
     """
     settled: dict[str, Bucket] = {}
-    sites = sites_of(members)
+    script_targets = script_targets_of(members)
     order = sorted(
-        (b for b in buckets if b.reproducer and b.comparison is Comparison.NEW),
-        key=lambda b: (-b.finding.severity, b.fingerprint),
+        (bucket for bucket in buckets if bucket.reproducer and bucket.comparison is Comparison.NEW),
+        key=lambda bucket: (-bucket.finding.severity, bucket.fingerprint),
     )
     for bucket in order:
-        name = shown_on(bucket.finding, sites)
+        name = shown_on(bucket.finding, script_targets)
         member = members.get(name)
         if member is None or member.not_run:
             continue
-        usual_s = limit_of if bucket.finding.case.is_api_use else program_limit_s
-        limit_s = _PATIENCE * usual_s(member.environment, case_limit_s)
+        limit_for = limit_of if bucket.finding.case.is_api_use else program_limit_s
+        limit_s = _LIMIT_FACTOR * limit_for(member.environment, case_limit_s)
         run = partial(_run, dispatcher, until=until, limit_s=limit_s)
         try:
-            result = run(name, text_of(bucket, sites))
+            result = run(name, text_of(bucket, script_targets))
             if result is None:
                 break
             fails = fails_alike(bucket, result)
@@ -210,21 +217,23 @@ def try_scripts(
             reference = _reference(bucket.finding, members)
             if not fails or not reference:
                 continue
-            control = run(reference, script(bucket.finding, environment_hint=sites[reference].hint))
+            control = run(
+                reference, script(bucket.finding, environment_hint=script_targets[reference].hint)
+            )
             if control is not None and fails_alike(bucket, control):
                 flaky = replace(bucket, reproduced=False, confirmation=Confirmation.FLAKY)
                 settled[bucket.fingerprint] = flaky
-                yield Warned(message=_unfounded(bucket, reference))
+                yield Warned(message=_flaky_message(bucket, reference))
         except WorkerStartError as error:
             yield Warned(message=str(error))
             break
-    return [settled.get(b.fingerprint, b) for b in buckets]
+    return [settled.get(bucket.fingerprint, bucket) for bucket in buckets]
 
 
 def _run(
     dispatcher: Dispatcher, target: str, text: str, *, until: float, limit_s: float
 ) -> ScriptResult | None:
-    """Run a script on a target; return None if the budget ended first.
+    """Run a script on a target; return None if the budget ends first.
 
     Raises:
         WorkerStartError: if the target's server is gone.
@@ -238,9 +247,9 @@ def _run(
 
 
 def _reference(finding: Finding, members: Mapping[str, Member]) -> str:
-    """Return the reference of a difference where a script can run on it alone; empty elsewhere.
+    """Return the reference of a difference if a script can run on it alone; otherwise nothing.
 
-    A script compares a mode with eager execution by itself, and a library with another one.
+    Scripts for modes and libraries compare both sides themselves.
     """
     name = finding.targets[0]
     member = members.get(name)
@@ -249,15 +258,15 @@ def _reference(finding: Finding, members: Mapping[str, Member]) -> str:
     return "" if member.not_run else name
 
 
-def _unfounded(bucket: Bucket, reference: str) -> str:
+def _flaky_message(bucket: Bucket, reference: str) -> str:
     return (
-        f"{bucket.finding.api}: the script shows the difference on {reference} too, the reference: "
-        f"bucket {bucket.fingerprint} is flaky"
+        f"{bucket.finding.api}: bucket {bucket.fingerprint} is flaky, as its script also shows the "
+        f"difference on the reference {reference}"
     )
 
 
 def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
-    """Return whether a script's end is that of the finding."""
+    """Return whether a script fails in the same way as its finding."""
     finding = bucket.finding
     if is_measured(finding):
         return result.exit_code in {0, 1} and measures_alike(finding, result.log)
@@ -268,13 +277,13 @@ def fails_alike(bucket: Bucket, result: ScriptResult) -> bool:
     mark = level.mark(finding) or traits_of(finding.oracle).mark
     if mark:
         return result.exit_code == 1 and mark in result.log
-    return _matches(finding.outcomes[finding.targets[-1]], result)
+    return _has_same_outcome(result, finding.outcomes[finding.targets[-1]])
 
 
-def _matches(seen: Outcome, result: ScriptResult) -> bool:
-    match seen:
+def _has_same_outcome(result: ScriptResult, outcome: Outcome) -> bool:
+    match outcome:
         case Crashed() | Hung() | Exhausted():
-            return result.death is not None and status(result.death) == status(seen)
+            return result.death is not None and status(result.death) == status(outcome)
         case Errored(exception):
             return result.exit_code == 1 and exception in result.log
         case _:

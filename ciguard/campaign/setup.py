@@ -1,11 +1,11 @@
-"""From environments to groups that can run: servers started, catalogues read, streams made."""
+"""Setup of a run: start the servers of all targets, read their catalogues, create streams."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.catalogue import catalogue
-from ciguard.campaign.confining import confinement_warning, try_confinement
+from ciguard.campaign.confining import check_confinement, confinement_warning
 from ciguard.campaign.group import Group, groups_of
 from ciguard.campaign.levels import levels_in
 from ciguard.campaign.workers import worker_spec
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher
     from ciguard.targets import Environment
 
-_FEW = 3
-"""Names of what was left out that one warning holds; `ciguard api extract` lists them all."""
+_MAX_LISTED = 3
+"""Maximum number of skipped APIs in one warning; `ciguard api extract` lists them all."""
 
 
 def start_groups(
@@ -42,7 +42,7 @@ def start_groups(
     """Start every target's server and read its catalogue.
 
     Returns:
-        Groups by library. A target that cannot start stays in its group, marked `not_run`.
+        Groups by library. A target that cannot start stays in its group, with `not_run` set.
     """
     groups = groups_of(environments)
     specs = [worker_spec(name, environment, config) for name, environment in environments.items()]
@@ -53,7 +53,7 @@ def start_groups(
             if isinstance(server, WorkerStartError):
                 member.not_run = str(server)
             else:
-                try_confinement(member, config, server, dispatcher)
+                check_confinement(member, config, server, dispatcher)
                 yield from _describe(member, dispatcher)
             if member.not_run:
                 yield TargetUnavailable(target=member.name, reason=member.not_run)
@@ -65,28 +65,29 @@ def start_groups(
 
 def _describe(member: Member, dispatcher: Dispatcher) -> Iterable[Event]:
     try:
-        found = catalogue(member.name, member.environment, dispatcher)
+        described = catalogue(member.name, member.environment, dispatcher)
     except WorkerStartError as error:
         member.not_run = str(error)
         return
-    member.catalogue = found.known.records
-    yield from (Warned(message=notice) for notice in found.notices)
-    lost = [f"{item.name} ({item.reason})" for item in found.known.skipped]
-    if lost:
-        more = f", and {len(lost) - _FEW} more" if len(lost) > _FEW else ""
-        message = f"{member.name}: left out, could not be described: {', '.join(lost[:_FEW])}{more}"
+    member.catalogue = described.known.records
+    yield from (Warned(message=notice) for notice in described.notices)
+    skipped = [f"{api.name} ({api.reason})" for api in described.known.skipped]
+    if skipped:
+        rest = len(skipped) - _MAX_LISTED
+        names = ", ".join(skipped[:_MAX_LISTED]) + (f", and {rest} more" if rest > 0 else "")
+        message = f"{member.name}: skipped APIs that cannot be described: {names}"
         yield Warned(message=message)
 
 
 def documentation_of(groups: Mapping[str, Group]) -> Iterable[DocumentationChecked]:
-    """Read the documentation of every library once."""
+    """Yield the findings in the documentation of each library."""
     for group in groups.values():
         findings = documentation_findings(group.records(), group.library)
         yield DocumentationChecked(library=group.library, findings=tuple(findings))
 
 
 def summary(member: Member) -> TargetSummary:
-    """Return a member as reports show it."""
+    """Return the summary of a member for reports."""
     environment = member.environment
     return TargetSummary(
         name=member.name,
@@ -107,7 +108,7 @@ def streams_of(factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
     """Return the streams of all levels of a run.
 
     Raises:
-        ConfigurationError: if one has nothing to test.
+        ConfigurationError: if a level has nothing to test.
         WorkerStartError: if the server of a target is gone.
     """
     streams: list[Stream] = []
@@ -117,7 +118,7 @@ def streams_of(factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
 
 
 def divide_cases(streams: list[Stream], max_cases: int) -> None:
-    """Give every stream an equal part of `max_cases`, in whole batches."""
+    """Limit each stream to an equal share of `max_cases`, in whole batches."""
     for stream in streams:
         if max_cases:
             stream.end_after(max(1, max_cases // len(streams)))

@@ -1,6 +1,6 @@
-"""The constraints that come with ciguard: what is known of a library without having it.
+"""Constraints that are shipped with ciguard, for libraries that are not installed.
 
-They refer to documentation and do not quote it, so a campaign asks its target, which has the words.
+They refer to the documentation without quoting it, so campaigns describe their targets instead.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def shipped_folder() -> Path:
-    """Return where the files of constraints are."""
+    """Return the folder of the shipped constraints."""
     return seeds_folder() / "constraints"
 
 
 def shipped_files(library: str, folder: Path | None = None) -> list[Path]:
-    """Return the shipped files of a library, that of the newest version first."""
-    found = []
+    """Return the shipped files of a library, the newest version first."""
+    files = []
     for path in (folder or shipped_folder()).glob(f"{library}-*.jsonl"):
         try:
-            found.append((Version(path.stem.removeprefix(f"{library}-")), path))
+            files.append((Version(path.stem.removeprefix(f"{library}-")), path))
         except InvalidVersion:
-            continue  # of a library whose name begins like this one's
-    return [path for _, path in sorted(found, reverse=True)]
+            continue  # another library whose name has the same prefix
+    return [path for _, path in sorted(files, reverse=True)]

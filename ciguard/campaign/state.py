@@ -1,4 +1,4 @@
-"""What the stages of one run share."""
+"""State of a run, shared by its stages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.budget import Budget
+from ciguard.campaign.finding_collector import FindingCollector
 from ciguard.campaign.group import members_of, subject_of
-from ciguard.campaign.intake import Intake
 from ciguard.campaign.investigations import Investigations
 from ciguard.campaign.levels import levels_in
 from ciguard.triage import Confirmer
 
 if TYPE_CHECKING:
     from ciguard.baseline import BaselineRecord
-    from ciguard.campaign.conclude import Memory
+    from ciguard.campaign.conclude import BaselineSnapshot
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.group import Group, Member
-    from ciguard.campaign.journal import Journal, Past
+    from ciguard.campaign.journal import Journal, ResumeState
     from ciguard.campaign.stream import Stream
     from ciguard.config import Config
     from ciguard.domain.documentation import DocumentationFinding
@@ -28,62 +28,71 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class CampaignState:
-    """One run: what it was asked for, what it works with, and how far it is."""
+    """Settings, tools and progress of one run."""
 
     config: Config
-    memory: Memory
-    past: Past
-    """Of the run that this one resumes."""
+    """Settings of the run."""
+    baseline: BaselineSnapshot
+    """Baseline when the run began."""
+    resume_state: ResumeState
+    """State of the interrupted run that this one resumes; empty for a new run."""
     budget: Budget
+    """Time budget of the run."""
     dispatcher: Dispatcher
+    """Dispatcher of all jobs."""
     journal: Journal
+    """Journal of the run, for resuming it."""
     groups: dict[str, Group]
-    """By library; empty until the targets are ready, as is `streams`."""
+    """Groups by library; empty until the targets are ready, like `streams`."""
     confirmer: Confirmer
-    """Repeats what the intake proposes."""
-    intake: Intake
+    """Confirmer of the findings that the collector proposes."""
+    collector: FindingCollector
+    """Collector of findings and buckets."""
     investigations: Investigations
+    """Investigators of the levels that have one."""
     streams: dict[str, Stream] = field(default_factory=dict)
-    """By name."""
+    """Streams by name."""
     base: tuple[str, ...] = ()
     """Names of the base's targets."""
     used: dict[str, Snapshot] = field(default_factory=dict)
-    """What was known from outcomes when the run began, by library."""
+    """Experience that the run began with, by library."""
     documentation: list[DocumentationFinding] = field(default_factory=list)
+    """Findings in the documentation of the libraries."""
     explored_in_s: float
-    """The budget that is enough to get as far as the streams did."""
+    """Budget that suffices to explore as far as the streams did, in seconds."""
     is_late: bool = False
-    """Whether the time for cases was over before the first one."""
+    """True if the time for cases was over before the first case."""
 
     @property
     def members(self) -> dict[str, Member]:
-        """Every target of every group, by name."""
+        """Targets of all groups, by name."""
         return members_of(self.groups)
 
     def corpus(self, *, is_flaky: bool = False) -> list[BaselineRecord]:
-        """Return what this shard has to replay, the gravest first; see `Memory.corpus`."""
+        """Return this shard's part of `BaselineSnapshot.corpus`, by decreasing severity."""
         shard = self.config.shard
-        return [r for r in self.memory.corpus(is_flaky=is_flaky) if shard.has(r.fingerprint)]
+        corpus = self.baseline.corpus(is_flaky=is_flaky)
+        return [record for record in corpus if shard.has(record.fingerprint)]
 
 
 def begin(
     config: Config,
-    memory: Memory,
-    past: Past,
+    baseline: BaselineSnapshot,
+    resume_state: ResumeState,
     *,
     dispatcher: Dispatcher,
     journal: Journal,
 ) -> CampaignState:
-    """Return the state of a run whose targets are not ready yet.
+    """Return the initial state of a run, whose targets are not ready yet.
 
     Args:
-        config: of the run.
-        memory: what earlier runs have left.
-        past: of the run that is resumed.
-        dispatcher: runs every job.
-        journal: where it is noted what is found.
+        config: settings of the run.
+        baseline: baseline when the run begins.
+        resume_state: state of the run to resume; empty for a new run.
+        dispatcher: dispatcher of all jobs.
+        journal: journal of the run.
     """
-    budget = Budget(config.budget_s, spent_s=past.elapsed_s)
+    budget = Budget(config.budget_s, spent_s=resume_state.elapsed_s)
     groups: dict[str, Group] = {}
     confirmer = Confirmer(
         dispatcher,
@@ -91,23 +100,23 @@ def begin(
         subject_of=partial(subject_of, groups),
         time_left=lambda: budget.confirm_until - time.monotonic(),
     )
-    intake = Intake(
+    collector = FindingCollector(
         confirmer=confirmer,
         journal=journal,
         groups=groups,
-        known=memory.fingerprints,
+        known=baseline.fingerprints,
         policy=config.policy,
     )
     return CampaignState(
         config=config,
-        memory=memory,
-        past=past,
+        baseline=baseline,
+        resume_state=resume_state,
         budget=budget,
         dispatcher=dispatcher,
         journal=journal,
         groups=groups,
         confirmer=confirmer,
-        intake=intake,
-        investigations=Investigations(levels_in(config), dispatcher, intake),
+        collector=collector,
+        investigations=Investigations(levels_in(config), dispatcher, collector),
         explored_in_s=config.budget_s,
     )

@@ -1,4 +1,4 @@
-"""How the workers of a target are run."""
+"""Specifications of the workers of targets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - granted to workers, not used h
 
 
 def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSpec:
-    """Return how a target's workers are run."""
+    """Return the specification of a target's workers."""
     library = environment.library
     limits = Limits(
         case_s=case_limit_s(environment, config.case_limit_s),
@@ -49,23 +49,23 @@ def worker_spec(name: str, environment: Environment, config: Config) -> WorkerSp
     )
 
 
-def _merged(*several: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of all; where two name the same one, the later counts."""
-    return {name: value for variables in several for name, value in variables.items()}
+def _merged(*mappings: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of all mappings; later ones take precedence."""
+    return {name: value for variables in mappings for name, value in variables.items()}
 
 
-def case_limit_s(environment: Environment, asked_s: float) -> float:
-    """Return the time limit of one case: what was asked for or is usual, and that for compiling."""
+def case_limit_s(environment: Environment, requested_s: float) -> float:
+    """Return the timeout of one case: the requested or default one, plus that for compiling."""
     compile_s = environment.mode.compile_s if environment.mode else 0.0
-    return (asked_s or environment.library.case_limit_s) + compile_s
+    return (requested_s or environment.library.case_limit_s) + compile_s
 
 
-def program_limit_s(environment: Environment, asked_s: float) -> float:
-    """Return the time limit of one program: the usual one, or what was asked for if it is more."""
-    return max(asked_s, environment.library.program_limit_s)
+def program_limit_s(environment: Environment, requested_s: float) -> float:
+    """Return the timeout of one program: the default one, or the requested one if longer."""
+    return max(requested_s, environment.library.program_limit_s)
 
 
 def _writable(environment: Environment) -> tuple[Path, ...]:
-    kept = () if environment.cache is None else (environment.cache,)
-    # Locks between the processes of one worker are files there (`multiprocessing.Lock`).
-    return (*kept, _SHARED_MEMORY) if environment.needs_processes else kept
+    cache = () if environment.cache is None else (environment.cache,)
+    # `multiprocessing.Lock` creates files in shared memory.
+    return (*cache, _SHARED_MEMORY) if environment.needs_processes else cache

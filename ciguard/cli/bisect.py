@@ -52,7 +52,7 @@ def _show(result: Bisection) -> None:
     from packaging.version import Version
 
     for trial in sorted(result.trials, key=lambda trial: Version(trial.version)):
-        click.echo(f"{trial.version:<12} {trial.standing:<8} {visible(trial.says)}")
+        click.echo(f"{trial.version:<12} {trial.status:<8} {visible(trial.detail)}")
     if not result.last_good:
         click.echo(f"bad in every version that can be tried, since {result.first_bad}")
         return

@@ -1,7 +1,7 @@
-"""Every setting of ciguard, described once; file, environment and flags meet here.
+"""All settings of ciguard, each described once, and their values from file, environment and flags.
 
-`Config` holds the values, `SETTINGS` what is known of each, `load_config` brings the sources
-together. What belongs to a level its own package declares, in `settings.py`.
+`Config` holds the values, `SETTINGS` their descriptions, and `load_config` merges the sources. The
+package of a level declares the level's settings in its `settings.py`.
 """
 
 from ciguard.config.catalogue import SETTINGS

@@ -1,4 +1,4 @@
-"""Every setting by its key: those of all runs, and those that levels declare."""
+"""All settings by key: those of runs, and those that levels declare."""
 
 from __future__ import annotations
 
@@ -26,50 +26,51 @@ def _setting(described: Field[Any]) -> Setting[Any]:
 
 
 class _Settings(Mapping[str, Setting[Any]]):
-    """Every setting by its key, those of levels included: they are asked when first needed."""
+    """All settings by key, including those of levels, which are loaded when first needed."""
 
     def __getitem__(self, key: str) -> Setting[Any]:
-        return _all()[key]
+        return _all_settings()[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_all())
+        return iter(_all_settings())
 
     def __len__(self) -> int:
-        return len(_all())
+        return len(_all_settings())
 
 
 @cache
-def _all() -> dict[str, Setting[Any]]:
-    """Return all settings: those of levels stand behind what says which APIs are tested.
+def _all_settings() -> dict[str, Setting[Any]]:
+    """Return all settings, those of levels after the settings that select APIs.
 
     Raises:
-        RegistrationError: if a level declares what there is already.
+        RegistrationError: if a level declares a setting that already exists.
     """
-    known = LEVEL_SETTINGS.items()
-    levels = {name: known[name] for name in LEVEL_SETTINGS.names()}  # ciguard's own come first
+    level_settings = LEVEL_SETTINGS.items()
+    levels = {name: level_settings[name] for name in LEVEL_SETTINGS.names()}  # built-in ones first
     of_run = {item.name: _setting(item) for item in fields(Config) if item.name != "of_levels"}
-    _refuse_twins(of_run.values(), levels)
+    _refuse_duplicates(of_run.values(), levels)
     summaries = ", ".join(f"{name} ({level.summary})" for name, level in levels.items())
-    every: list[Setting[Any]] = []
+    settings: list[Setting[Any]] = []
     for item in fields(Config):
         if item.name == "of_levels":
-            every += [setting for level in levels.values() for setting in level.settings]
+            settings += [setting for level in levels.values() for setting in level.settings]
         else:
             setting = of_run[item.name]
-            every.append(replace(setting, help=setting.help.replace(LEVELS_THERE_ARE, summaries)))
-    return {setting.key: setting for setting in every}
+            text = setting.help.replace(LEVELS_THERE_ARE, summaries)
+            settings.append(replace(setting, help=text))
+    return {setting.key: setting for setting in settings}
 
 
-def _refuse_twins(of_run: Iterable[Setting[Any]], levels: Mapping[str, LevelSettings]) -> None:
-    """Refuse what a level calls as another setting is called, by file, variable or flag."""
+def _refuse_duplicates(of_run: Iterable[Setting[Any]], levels: Mapping[str, LevelSettings]) -> None:
+    """Raise a RegistrationError if two settings have the same key, field or flag."""
     taken = {name for setting in of_run for name in (setting.key, setting.field, setting.flag)}
-    for level, known in levels.items():
-        for setting in known.settings:
+    for level, declared in levels.items():
+        for setting in declared.settings:
             names = {setting.key, setting.field, setting.flag}
             if taken & names:
                 msg = (
                     f"level {level!r} declares the setting {setting.key!r} ({setting.flag}), which "
-                    "there is already. Rename it in the package of the level."
+                    "already exists. Rename it in the package of the level."
                 )
                 raise RegistrationError(msg)
             taken |= names

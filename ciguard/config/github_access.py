@@ -1,4 +1,4 @@
-"""How every room reaches GitHub: its address and the token, both from the environment only."""
+"""Access to GitHub: URLs and token, which only come from the environment."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ if TYPE_CHECKING:
 PUBLIC_SERVER = "https://github.com"
 PUBLIC_API = "https://api.github.com"
 TOKEN_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN")
-"""Where GitHub's token comes from, and from nowhere else."""
+"""Environment variables with GitHub's token, the only source of the token."""
 API_VARIABLE = "GITHUB_API_URL"
 SERVER_VARIABLE = "GITHUB_SERVER_URL"
 
 
 def github_token(environment: Mapping[str, str]) -> str:
-    """Return GitHub's token, empty if there is none."""
-    return next((environment[n] for n in TOKEN_VARIABLES if environment.get(n)), "").strip()
+    """Return GitHub's token; empty if there is none."""
+    return next(filter(None, map(environment.get, TOKEN_VARIABLES)), "").strip()
 
 
 def require_encryption(api: str) -> None:
-    """Refuse an address at which a token would travel unencrypted.
+    """Check that a token for a URL of the API is sent encrypted.
 
     Raises:
-        ConfigurationError: if it would; the message names the host.
+        ConfigurationError: if it would be sent unencrypted; the message names the host.
     """
     parts = urlsplit(api)
     is_local = parts.hostname in {"127.0.0.1", "::1", "localhost"}
     if "@" in parts.netloc or (parts.scheme != "https" and not is_local):
-        msg = f"{visible(parts.hostname or api, limit=100)}: a token is sent over https only."
+        host = visible(parts.hostname or api, limit=100)
+        msg = f"{host}: ciguard sends a token over https only. Set {API_VARIABLE} to an https URL."
         raise ConfigurationError(msg)

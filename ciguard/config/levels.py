@@ -1,4 +1,4 @@
-"""The levels that come with ciguard, and the settings and commands that levels declare."""
+"""The built-in levels, and the settings and commands that levels declare."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from ciguard.config.setting import Setting
 
 OWN_LEVELS = ("api", "model", "code", "function", "app")
-"""Each is a package of `ciguard.levels`; in the order in which their cases are made."""
+"""Names of the built-in levels, packages of `ciguard.levels`, in the order of their cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelCommands:
-    """Commands of a level, as text: one is loaded when it runs, or when its help is shown."""
+    """Commands of a level, named as text and loaded when they run or their help is shown."""
 
     summary: str
-    """What they are about, a sentence: the help of `ciguard LEVEL`."""
+    """Help of `ciguard LEVEL`, one sentence."""
     commands: Mapping[str, str]
-    """`module:object` of each `click.Command` by its name, in the order in which they are named."""
+    """`module:object` of each `click.Command` by its name, in the order of the help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelSettings:
-    """What a level says of itself before anything of it is loaded."""
+    """Description of a level that is available without loading the level."""
 
     summary: str
-    """What it tests, in a few words that stand in brackets behind its name."""
+    """Short phrase for what the level tests, shown in brackets after its name."""
     settings: tuple[Setting[Any], ...] = ()
-    """Made by `level_setting`."""
+    """Settings of the level, created by `level_setting`."""
     commands: LevelCommands | None = None
-    """Of `ciguard LEVEL COMMAND`."""
+    """Commands below `ciguard LEVEL`."""
 
 
 LEVEL_SETTINGS: Registry[LevelSettings] = Registry(
@@ -44,4 +44,4 @@ LEVEL_SETTINGS: Registry[LevelSettings] = Registry(
     accepts=lambda item: isinstance(item, LevelSettings),
     built_in={name: f"ciguard.levels.{name}.settings:SETTINGS" for name in OWN_LEVELS},
 )
-"""By the name of the level."""
+"""Registry of the levels' settings, by name of the level."""

@@ -1,4 +1,4 @@
-"""Bring the sources of settings together: defaults < file < environment < flags."""
+"""Loading of settings from their sources: defaults < file < environment < flags."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ OWN_FILE = "ciguard.toml"
 SHARED_FILE = "pyproject.toml"
 PREFIX = "CIGUARD_"
 OTHER_VARIABLES = frozenset({"CIGUARD_CACHE", "CIGUARD_SECURITY_TOKEN", VARIABLE})
-"""Variables with our prefix that are no settings of a run."""
+"""Environment variables with ciguard's prefix that are not settings of a run."""
 
 Flags: TypeAlias = Mapping[str, str | bool | Sequence[str] | None]
-"""By key: what was given on the command line. None and empty lists mean that it was not."""
+"""Values from the command line by key; None and empty lists for flags that are not given."""
 
 
 class SourceKind(StrEnum):
-    """Where a value can come from; later members override earlier ones."""
+    """Kind of source of a value; later members override earlier ones."""
 
     DEFAULT = "default"
     FILE = "file"
@@ -44,29 +44,29 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingSource:
-    """Where a value came from."""
+    """Source of a value."""
 
     kind: SourceKind
     name: str = ""
-    """The file, variable or flag; empty for a default."""
+    """Name of the file, variable or flag; empty for a default."""
 
     def __str__(self) -> str:
-        """Return it as people read it."""
+        """Return the name of the source, or `default`."""
         return self.name or self.kind.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effective:
-    """The settings in force, and where each came from."""
+    """The effective settings, and the source of each."""
 
     config: Config
     sources: Mapping[str, SettingSource]
-    """By key; a key for every setting."""
+    """Source of each setting, by key."""
     file: Path | None
-    """The configuration file that was read."""
+    """Path of the configuration file; None if there is none."""
 
     def shown(self) -> list[tuple[str, str, SettingSource]]:
-        """Return every setting as (key, value as it may be written, source)."""
+        """Return all settings as (key, value in the form of a flag, source)."""
         return [
             (key, setting.kind.show(self.config[setting]), self.sources[key])
             for key, setting in SETTINGS.items()
@@ -74,34 +74,34 @@ class Effective:
 
 
 def load_config(flags: Flags, environment: Mapping[str, str], *, folder: Path) -> Effective:
-    """Return the settings in force for a command that runs in `folder`.
+    """Return the effective settings of a command that runs in `folder`.
 
-    A relative path in a file, and a default path, starts at the file's folder; in a flag or a
-    variable it starts at `folder`.
+    Relative paths in a file, and default paths, start at the file's folder. Relative paths in flags
+    and variables start at `folder`.
 
     Raises:
-        ConfigurationError: naming place, key, value and remedy, for the first setting that is
-            unknown, of the wrong type or out of range.
+        ConfigurationError: if a setting is unknown, of the wrong type or out of range; the message
+            has place, key, value and advice.
     """
     file = find_file(folder)
     base = file.parent if file else folder
     values: dict[str, Any] = {key: setting.default for key, setting in SETTINGS.items()}
     sources = dict.fromkeys(SETTINGS, SettingSource(SourceKind.DEFAULT))
-    given: list[tuple[str, Any, SettingSource]] = []
+    from_file: list[tuple[str, Any, SettingSource]] = []
     if file:
-        given += _from_file(
+        from_file += _from_file(
             file, SettingSource(SourceKind.FILE, _relative(file, folder).as_posix())
         )
-    values |= {key: value for key, value, _ in given}
-    values = {key: _based(value, base, folder) for key, value in values.items()}
+    values |= {key: value for key, value, _ in from_file}
+    values = {key: _rebased(value, base, folder) for key, value in values.items()}
     overriding = [*_from_environment(environment), *_from_flags(flags)]
     values |= {key: value for key, value, _ in overriding}
-    sources |= {key: source for key, _, source in given + overriding}
+    sources |= {key: source for key, _, source in from_file + overriding}
     return Effective(config=_config(values), sources=sources, file=file)
 
 
 def _config(values: Mapping[str, Any]) -> Config:
-    """Return the settings that have these values by key."""
+    """Return the settings with values by key."""
     config = Config()
     for key, value in values.items():
         config = config.having(SETTINGS[key], value)
@@ -111,18 +111,18 @@ def _config(values: Mapping[str, Any]) -> Config:
 def find_file(folder: Path) -> Path | None:
     """Return the configuration file nearest to `folder`, up to the root of its repository.
 
-    Outside a repository only `folder` itself is searched: what lies above belongs to others.
+    Outside a repository only `folder` is searched, because parent folders may belong to others.
 
     Raises:
-        ConfigurationError: if one folder holds both kinds of file, or one cannot be read.
+        ConfigurationError: if a folder has both kinds of file, or a file cannot be read.
     """
-    for candidate in _searched(folder):
+    for candidate in _folders_to_search(folder):
         own, shared = candidate / OWN_FILE, candidate / SHARED_FILE
         has_table = shared.is_file() and "ciguard" in _tool_tables(shared)
         if own.is_file() and has_table:
             msg = (
-                f"{candidate}: settings are both in {OWN_FILE} and in [tool.ciguard] of "
-                f"{SHARED_FILE}. Keep one of the two."
+                f"{candidate}: both {OWN_FILE} and [tool.ciguard] of {SHARED_FILE} have settings. "
+                "Keep one of the two."
             )
             raise ConfigurationError(msg)
         if own.is_file():
@@ -132,7 +132,7 @@ def find_file(folder: Path) -> Path | None:
     return None
 
 
-def _searched(folder: Path) -> list[Path]:
+def _folders_to_search(folder: Path) -> list[Path]:
     folders = [folder, *folder.absolute().parents]
     for depth, candidate in enumerate(folders, start=1):
         if (candidate / ".git").exists():
@@ -144,10 +144,10 @@ def _read_toml(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{file}: cannot be read: {error}. Make it a readable text file in UTF-8."
+        msg = f"{file}: cannot be read: {error}. Save it as a readable UTF-8 text file."
         raise ConfigurationError(msg) from error
     except tomllib.TOMLDecodeError as error:
-        msg = f"{file}: not valid TOML: {error}. Mend that line."
+        msg = f"{file}: not valid TOML: {error}. Correct that line."
         raise ConfigurationError(msg) from error
 
 
@@ -167,25 +167,25 @@ def _from_file(file: Path, source: SettingSource) -> Iterator[tuple[str, Any, Se
         raise ConfigurationError(msg)
     allowed = [key for key, setting in SETTINGS.items() if setting.in_files]
     for key, value in table.items():
-        setting = _known(key, f"{place}: {key}", known=allowed)
-        with _placed(f"{place}: {key} = {value!r}", setting):
-            read = setting.kind.from_toml(value)
-        if read in setting.not_in_files:
+        setting = _known_setting(key, f"{place}: {key}", known=allowed)
+        with _with_place(f"{place}: {key} = {value!r}", setting):
+            parsed = setting.kind.from_toml(value)
+        if parsed in setting.not_in_files:
             msg = (
-                f"{place}: {key} = {value!r}: a change under test could set it, so no file may. "
-                f"Use {setting.flag} or {setting.variable}."
+                f"{place}: {key} = {value!r}: files must not set this value, because a change "
+                f"under test can edit them. Use {setting.flag} or {setting.variable}."
             )
             raise ConfigurationError(msg)
-        yield key, read, source
+        yield key, parsed, source
 
 
-def _known(key: str, place: str, *, known: Sequence[str]) -> Setting[Any]:
+def _known_setting(key: str, place: str, *, known: Sequence[str]) -> Setting[Any]:
     if key in known:
         return SETTINGS[key]
     if key in SETTINGS:
         setting = SETTINGS[key]
         msg = (
-            f"{place}: concerns one run and cannot be set in a file. "
+            f"{place}: the setting applies to one run, so a file cannot set it. "
             f"Use {setting.flag} or {setting.variable}."
         )
         raise ConfigurationError(msg)
@@ -202,30 +202,36 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any
             msg = f"environment variable {name}: no such setting.{suggestion(name, by_variable)}"
             raise ConfigurationError(msg)
         if not text.strip():
-            continue  # Workflows pass inputs that nobody set as empty variables.
+            continue  # workflows pass inputs without a value as empty variables
         setting = by_variable[name]
-        with _placed(f"environment variable {name}={text!r}", setting):
+        with _with_place(f"environment variable {name}={text!r}", setting):
             value = setting.kind.from_text(text)
         yield setting.key, value, SettingSource(SourceKind.ENVIRONMENT, name)
 
 
 def _from_flags(flags: Flags) -> Iterator[tuple[str, Any, SettingSource]]:
-    for key, given in flags.items():
-        if given is None or given == ():
+    for key, flag_value in flags.items():
+        if flag_value is None or flag_value == ():
             continue
         setting = SETTINGS[key]
-        words = [given] if isinstance(given, str) else given if isinstance(given, Sequence) else []
-        with _placed(shlex.join([setting.flag, *words]), setting):
-            if isinstance(given, str):
-                value = setting.kind.from_text(given)
+        words = (
+            [flag_value]
+            if isinstance(flag_value, str)
+            else flag_value
+            if isinstance(flag_value, Sequence)
+            else []
+        )
+        with _with_place(shlex.join([setting.flag, *words]), setting):
+            if isinstance(flag_value, str):
+                value = setting.kind.from_text(flag_value)
             else:
-                value = setting.kind.check(given)
+                value = setting.kind.check(flag_value)
         yield key, value, SettingSource(SourceKind.FLAG, setting.flag)
 
 
 @contextmanager
-def _placed(place: str, setting: Setting[Any]) -> Iterator[None]:
-    """Turn the reason why a value is wrong into an error that says where, and what to write."""
+def _with_place(place: str, setting: Setting[Any]) -> Iterator[None]:
+    """Convert a ValueError into a ConfigurationError with place and advice."""
     try:
         yield
     except ValueError as error:
@@ -235,8 +241,8 @@ def _placed(place: str, setting: Setting[Any]) -> Iterator[None]:
         raise ConfigurationError(msg) from error
 
 
-def _based(value: Any, base: Path, folder: Path) -> Any:
-    """Turn a path that starts at `base` into one that starts at `folder`."""
+def _rebased(value: Any, base: Path, folder: Path) -> Any:
+    """Return a path relative to `base` as a path relative to `folder`."""
     if not isinstance(value, Path) or base == folder:
         return value
     return _relative(base / value, folder)

@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them."""
+"""Parsing and formatting of durations and sizes."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def parse_duration(text: str) -> float:
     Raises:
         ValueError: if `text` is none of these.
     """
-    written = text.strip().lower().replace(" ", "")
-    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", written):
-        return float(written)
-    if not _DURATION.fullmatch(written):
+    duration = text.strip().lower().replace(" ", "")
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", duration):
+        return float(duration)
+    if not _DURATION.fullmatch(duration):
         msg = "not a duration"
         raise ValueError(msg)
-    parts = _DURATION_PART.findall(written)
+    parts = _DURATION_PART.findall(duration)
     units = [unit for _, unit in parts]
     if len(set(units)) != len(units):
-        msg = "the same unit is given twice"
+        msg = "a unit occurs twice"
         raise ValueError(msg)
     return math.fsum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
 def duration_text(seconds: float) -> str:
-    """Return a duration as `parse_duration` reads it, in the largest units that are exact."""
+    """Format a duration for `parse_duration`, in the largest exact units."""
     milliseconds = round(seconds * 1000)
     words = []
     for unit in ("d", "h", "m", "s", "ms"):
@@ -63,6 +63,6 @@ def parse_size(text: str) -> int:
 
 
 def size_text(mebibytes: int) -> str:
-    """Return a size as `parse_size` reads it."""
+    """Format a size for `parse_size`."""
     gibibytes, rest = divmod(mebibytes, 1024)
     return f"{gibibytes} GiB" if gibibytes and not rest else f"{mebibytes} MiB"

@@ -1,4 +1,4 @@
-"""What is known of one setting."""
+"""The description of one setting."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting(Generic[T_co]):
-    """What is known of one setting; `Config` holds its value."""
+    """Description of one setting; `Config` holds its value."""
 
     field: str
-    """Its name in `Config`, or in `Config.of_levels`."""
+    """Name of the setting in `Config`, or in `Config.of_levels`."""
     key: str
-    """Its name in files."""
+    """Name of the setting in files."""
     kind: SettingKind
     help: str
-    """One or two sentences; also what `ciguard run --help` says."""
+    """Help text of one or two sentences, also for `ciguard run --help`."""
     flag: str
-    """Its flag, e.g. `--target`."""
+    """Command-line flag, e.g. `--target`."""
     default: T_co
     in_files: bool = True
-    """False for what concerns one run only."""
+    """False for settings of one run, which files cannot set."""
     not_in_files: tuple[object, ...] = ()
-    """Values that a file must not hold: a pull request changes files."""
+    """Values that files must not set, because a pull request can edit files."""
     is_of_level: bool = False
-    """Whether the package of a level declares it."""
+    """True if the package of a level declares it."""
     decides_cases: bool = False
-    """Whether parts of one campaign must agree in it; of a level's setting."""
+    """True if all parts of a campaign must have the same value; for settings of levels."""
     is_input: bool = False
-    """Whether the packaged action has an input of its key."""
+    """True if the GitHub action has an input with this key."""
 
     @property
     def variable(self) -> str:
-        """Its environment variable."""
+        """Name of the environment variable."""
         return "CIGUARD_" + self.key.upper().replace("-", "_")
 
 
-def level_setting(  # noqa: PLR0913 - what is declared of it
+def level_setting(  # noqa: PLR0913 - the fields of a setting
     key: str,
     kind: SettingKind,
     default: T,
@@ -53,16 +53,16 @@ def level_setting(  # noqa: PLR0913 - what is declared of it
     decides_cases: bool = True,
     is_input: bool = False,
 ) -> Setting[T]:
-    """Return a setting that belongs to a level.
+    """Return a setting of a level.
 
     Args:
-        key: its name in files, such as `model-width`.
-        kind: how its value is read and checked; see `ciguard.config.kinds`.
-        default: as `kind` returns it.
-        text: one or two sentences of help.
-        flag: where it is not `--key`.
-        decides_cases: whether parts of one campaign must agree in it.
-        is_input: whether the packaged action has an input of that name.
+        key: name of the setting in files, such as `model-width`.
+        kind: kind of its values; see `ciguard.config.kinds`.
+        default: default value, as `kind` parses it.
+        text: help text of one or two sentences.
+        flag: command-line flag; `--KEY` if empty.
+        decides_cases: whether all parts of a campaign must have the same value.
+        is_input: whether the GitHub action has an input with this key.
     """
     return Setting(
         field=key.replace("-", "_"),

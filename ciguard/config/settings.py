@@ -1,4 +1,4 @@
-"""The settings of a run, each described where its value is."""
+"""The settings of a run, each with its description."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _TENSORFLOW = ("tensorflow-cpu==2.20.0", "tensorflow-cpu==2.21.0")
 # TensorFlow has no build for Python 3.14 yet.
 DEFAULT_TARGETS = ("torch==2.13.0", *(_TENSORFLOW if sys.version_info < (3, 14) else ()))
-"""Have builds for every Python that ciguard runs on."""
+"""Default targets, which have builds for all Python versions that ciguard supports."""
 
 TAGS = (
     "files",
@@ -52,18 +52,18 @@ TAGS = (
     "callback",
     "removed",
 )
-"""Calls with one of these tags are left out unless the `allow` setting names it."""
+"""Tags of APIs that are not called unless the `allow` setting names the tag."""
 
 CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER = "required", "best-effort", "off"
 
 T = TypeVar("T")
 _DAY_S = 86_400.0
 LEVELS_THERE_ARE = "{levels}"
-"""Stands for the levels that there are."""
+"""Placeholder in help texts for the registered levels."""
 
 
 def _described(kind: SettingKind, text: str, **names: object) -> Mapping[str, object]:
-    """Return the metadata of a field: kind, help, and names that differ from the field's."""
+    """Return the metadata of a field: kind, help, and names that differ from the defaults."""
     return MappingProxyType({"kind": kind, "help": text, **names})
 
 
@@ -84,8 +84,8 @@ class Config:
         default=(),
         metadata=_described(
             texts("TARGET"),
-            "Target of the base that a pull request is judged against: it runs the same cases, and "
-            "what it shows too is known. Nothing is written to the baseline, which need not exist.",
+            "Target of the pull request's base: it runs the same cases, and defects that it shows "
+            "are known. The baseline is not written and need not exist.",
             in_files=False,
         ),
     )
@@ -93,7 +93,7 @@ class Config:
         default=("api",),
         metadata=_described(
             texts("LEVEL", required=True),
-            f"What is tested: {LEVELS_THERE_ARE}.",
+            f"Level to test: {LEVELS_THERE_ARE}.",
             flag="--level",
         ),
     )
@@ -106,23 +106,22 @@ class Config:
     )
     exclude: tuple[str, ...] = field(
         default=(),
-        metadata=_described(texts("GLOB"), "Glob over API names that are left out."),
+        metadata=_described(texts("GLOB"), "Glob over API names that are not tested."),
     )
     of_levels: Mapping[str, Any] = field(default_factory=dict)
-    """What levels declare, by the name of the setting; what is not there has its default.
-    Read by `config[SETTING]`."""
+    """Values of levels' settings that differ from the default, by field; read `config[SETTING]`."""
     focus: tuple[str, ...] = field(
         default=(),
         metadata=_described(
             texts("GLOB"),
-            "Glob over API names that are tried first and most: they get seven of ten batches.",
+            "Glob over API names that are tested first and most: they get seven of ten batches.",
         ),
     )
     plan: str = field(
         default="",
         metadata=_described(
             path_or_nothing(),
-            "Plan that `ciguard plan` wrote: what to try first, and what reports say of it.",
+            "Plan that `ciguard plan` wrote: which APIs to test first, and why.",
             in_files=False,
         ),
     )
@@ -130,24 +129,29 @@ class Config:
         default=(),
         metadata=_described(
             texts("TAG", known=TAGS),
-            f"Call APIs with this tag too, which are left out otherwise: {', '.join(TAGS)}.",
+            f"Tag of APIs that are called only with this setting: {', '.join(TAGS)}.",
         ),
     )
     relations: tuple[str, ...] = field(
         default=("*",),
         metadata=_described(
             texts("GLOB"),
-            "Glob over names of metamorphic relations that calls are tried with; "
+            "Glob over names of metamorphic relations that calls are checked with; "
             "an empty list turns them off.",
             flag="--relation",
         ),
     )
-    seed: int = field(default=0, metadata=_described(whole(0, 2**63 - 1), "Same seed, same cases."))
+    seed: int = field(
+        default=0,
+        metadata=_described(
+            whole(0, 2**63 - 1), "Seed of the campaign; equal seeds give equal cases."
+        ),
+    )
     budget_s: float = field(
         default=180.0,
         metadata=_described(
             duration(1.0, 30 * _DAY_S),
-            "Wall time of the whole run; provisioning of targets excluded.",
+            "Wall time of the run, without provisioning of targets.",
             key="budget",
         ),
     )
@@ -165,9 +169,9 @@ class Config:
         default=CONFINE_WHERE_POSSIBLE,
         metadata=_described(
             choice(CONFINE_ALWAYS, CONFINE_WHERE_POSSIBLE, CONFINE_NEVER),
-            "What is done where this machine does not refuse workers all that it ought to: "
-            "required ends the run before the first case, best-effort warns. off confines no "
-            "worker, for machines whose drivers do not start otherwise; no file may say so.",
+            "Action if this machine cannot confine workers completely: required ends the run "
+            "before the first case, best-effort warns. off confines no worker, for machines whose "
+            "drivers need it; files cannot set off.",
             not_in_files=(CONFINE_NEVER,),
         ),
     )
@@ -178,7 +182,7 @@ class Config:
         default=Path(".ciguard/baseline"),
         metadata=_described(
             location(),
-            "Where the baseline is kept: a folder, or a branch of a git remote such as "
+            "Location of the baseline: a folder, or a branch of a git remote such as "
             "git+origin#ciguard-baseline.",
         ),
     )
@@ -186,7 +190,7 @@ class Config:
         default=False,
         metadata=_described(
             switch(),
-            "Compare with the baseline, write neither it nor issues: for pull requests.",
+            "Compare with the baseline without writing it or filing issues, for pull requests.",
             in_files=False,
         ),
     )
@@ -198,64 +202,63 @@ class Config:
         default="",
         metadata=_described(
             place(),
-            "File issues there instead: github:owner/name, with the token in GITHUB_TOKEN.",
+            "Tracker for issues instead of the folder: github:owner/name, with the token in "
+            "GITHUB_TOKEN.",
         ),
     )
     issue_marker: str = field(
         default="ciguard",
         metadata=_described(
             label(),
-            "Label of every issue that ciguard files on GitHub; by it they are found again.",
+            "Label of all issues that ciguard files on GitHub, by which it finds them again.",
         ),
     )
     issue_labels: tuple[str, ...] = field(
         default=(),
-        metadata=_described(
-            texts("LABEL"), "Label of new issues, beside ciguard's own.", flag="--issue-label"
-        ),
+        metadata=_described(texts("LABEL"), "Further label of new issues.", flag="--issue-label"),
     )
     issue_assignees: tuple[str, ...] = field(
         default=(),
         metadata=_described(
-            texts("USER"), "Who is assigned to new issues.", flag="--issue-assignee"
+            texts("USER"), "User to assign to new issues.", flag="--issue-assignee"
         ),
     )
     issues_per_run: int = field(
         default=5,
         metadata=_described(
             whole(0, 10_000),
-            "New issues that one run may open on GitHub; the rest goes on one list.",
+            "Maximum number of new issues per run on GitHub; one list names the rest.",
         ),
     )
     issues_per_day: int = field(
         default=20,
         metadata=_described(
-            whole(0, 10_000), "New issues that all runs of 24 hours may open on GitHub."
+            whole(0, 10_000), "Maximum number of new issues in 24 hours on GitHub, over all runs."
         ),
     )
     issues_security: str = field(
         default="withhold",
         metadata=_described(
             disclosure(),
-            "Where security-relevant crashes are filed: withhold (nowhere), public, "
+            "Destination of security-relevant crashes: withhold (none), public, "
             "github:owner/name (a private repository) or advisory (a draft security advisory).",
         ),
     )
     issue_template: Path = field(
         default=Path(".ciguard/issue.md.j2"),
         metadata=_described(
-            file(), "Jinja template of an issue's text; where there is none, the built-in one."
+            file(), "Jinja template of an issue's text; the built-in one if the file is missing."
         ),
     )
     dry_run: bool = field(
         default=False,
-        metadata=_described(switch(), "Only say what would be filed."),
+        metadata=_described(switch(), "Print the issues without filing them."),
     )
     fail_on: Severity = field(
         default=Severity.MEDIUM,
         metadata=_described(
             severity(),
-            "Least severity of a new finding that fails the run: "
+            "Minimum severity of a new finding that fails the run: "
             f"{', '.join(item.label for item in Severity)}.",
         ),
     )
@@ -263,8 +266,8 @@ class Config:
         default=(),
         metadata=_described(
             policy(),
-            "What is done about some findings, whatever fail-on says, as SELECTOR=ACTION; actions "
-            "are off, report, file and fail (docs/severity.md).",
+            "Action for selected findings as SELECTOR=ACTION, which overrides fail-on. Actions are "
+            "off, report, file and fail (docs/severity.md).",
             key="policy",
             flag="--policy",
         ),
@@ -273,24 +276,24 @@ class Config:
         default=0.0,
         metadata=_described(
             duration(0.1, 3_600.0, or_zero=True),
-            "Time limit of one case; 0 means the library's own (5s; more where calls compile).",
+            "Timeout of one case; 0 for the library's default (5s, or more if calls compile).",
             key="case-limit",
         ),
     )
     memory_mib: int = field(
         default=1024,
-        metadata=_described(
-            size(256, 1024 * 1024), "Memory that one worker may allocate.", key="memory"
-        ),
+        metadata=_described(size(256, 1024 * 1024), "Maximum memory of one worker.", key="memory"),
     )
     confirmations: int = field(
         default=3,
-        metadata=_described(whole(1, 100), "Fresh workers in which a finding must reproduce."),
+        metadata=_described(
+            whole(1, 100), "Number of fresh workers that must reproduce a finding."
+        ),
     )
     resume: bool = field(
         default=False,
         metadata=_described(
-            switch(), "Continue the campaign found in the output folder.", in_files=False
+            switch(), "Continue the campaign in the output folder.", in_files=False
         ),
     )
 
@@ -298,7 +301,7 @@ class Config:
         default=Shard(),
         metadata=_described(
             shard(),
-            "Do this part of the campaign and judge nothing: `ciguard merge` joins the parts.",
+            "Run this shard of the campaign without a verdict; `ciguard merge` merges the parts.",
             in_files=False,
         ),
     )
@@ -306,38 +309,38 @@ class Config:
         default=False,
         metadata=_described(
             switch(),
-            "Judge nothing, although it is the only shard on these targets: `ciguard merge` joins "
-            "it with runs on other targets.",
+            "Run without a verdict, as the only shard on these targets; `ciguard merge` merges it "
+            "with runs on other targets.",
             in_files=False,
         ),
     )
 
     def __getitem__(self, setting: Setting[T]) -> T:
-        """Return the value of a setting, of a level's as of any other."""
+        """Return the value of a setting of a run or a level."""
         if setting.is_of_level:
             return cast("T", self.of_levels.get(setting.field, setting.default))
         return cast("T", getattr(self, setting.field))
 
     def having(self, setting: Setting[T], value: T) -> Config:
-        """Return these settings with another value of one."""
+        """Return these settings with one value changed."""
         if not setting.is_of_level:
-            changed: dict[str, Any] = {setting.field: value}
-            return replace(self, **changed)
-        others = {name: one for name, one in self.of_levels.items() if name != setting.field}
-        given = {} if value == setting.default else {setting.field: value}
-        return replace(self, of_levels=others | given)
+            changes: dict[str, Any] = {setting.field: value}
+            return replace(self, **changes)
+        others = {name: old for name, old in self.of_levels.items() if name != setting.field}
+        changed = {} if value == setting.default else {setting.field: value}
+        return replace(self, of_levels=others | changed)
 
     @property
     def policy(self) -> Policy:
-        """What is done about a finding."""
+        """Policy for new findings."""
         return Policy(fail_on=self.fail_on, rules=self.rules)
 
     @property
     def is_read_only(self) -> bool:
-        """Whether the run writes neither baseline nor issues."""
+        """True if the run writes neither baseline nor issues."""
         return self.compare_only or bool(self.base) or self.is_part
 
     @property
     def is_part(self) -> bool:
-        """Whether another command judges this run together with others."""
+        """True if `ciguard merge` decides the verdict of this run together with other parts."""
         return self.part or not self.shard.is_all

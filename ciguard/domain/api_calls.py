@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class CallKind(StrEnum):
-    """How an API is called."""
+    """The form of an API call."""
 
     FUNCTION = "function"
     """`api(*arguments, **keywords)`."""
     LAYER = "layer"
-    """`api(*arguments, **keywords)(*inputs)`: a class is built, then the object is called."""
+    """`api(*arguments, **keywords)(*inputs)`: a class is instantiated, then the object called."""
     METHOD = "method"
     """`arguments[0].name(*arguments[1:], **keywords)`: a method of the library's tensor."""
 
@@ -35,14 +35,14 @@ class ApiCall:
     arguments: tuple[Value, ...] = ()
     keywords: tuple[tuple[str, Value], ...] = ()
     inputs: tuple[Value, ...] = ()
-    """For a layer: what the built object is called with."""
+    """Arguments of the call of the layer object; empty for functions and methods."""
     seed: int = 0
-    """The library's random generators are seeded with it before the call."""
+    """Seed of the library's random generators, set before the call."""
     intent: Intent = Intent.CONFORMING
     focus: str = ""
-    """The parameter that violates or sits on the boundary."""
+    """Name of the parameter that violates its constraint or takes a boundary value."""
     relation: str = ""
-    """Name of the metamorphic relation that the call is tried with; empty for a call alone."""
+    """Name of the metamorphic relation that the call is checked with; empty for none."""
 
     level: ClassVar[str] = "api"
     noun: ClassVar[str] = "call"
@@ -55,16 +55,16 @@ class ApiCall:
 
     @property
     def apis(self) -> tuple[str, ...]:
-        """The API that is called."""
+        """The called API."""
         return (self.api,)
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Every value that the call is given."""
+        """All values passed to the call."""
         return (*self.arguments, *self.inputs, *(value for _, value in self.keywords))
 
     def lowered(self) -> ApiCall:
-        """Return the case: workers run it as it is."""
+        """Return the case itself: workers run it unchanged."""
         return self
 
     def to_json(self) -> Json:
@@ -86,7 +86,7 @@ class ApiCall:
 
 def _call_from_json(encoded: Json) -> ApiCall:
     api, kind, arguments, keywords, inputs, seed, intent, focus, *relation = encoded
-    (name,) = relation or ("",)
+    (relation_name,) = relation or ("",)
     return ApiCall(
         api=str(api),
         kind=CallKind(kind),
@@ -96,7 +96,7 @@ def _call_from_json(encoded: Json) -> ApiCall:
         seed=int(seed),
         intent=Intent(intent),
         focus=str(focus),
-        relation=str(name),
+        relation=str(relation_name),
     )
 
 
@@ -104,12 +104,12 @@ CALL_KIND = CaseKind(read=_call_from_json)
 
 
 def as_call(case: Case) -> ApiCall:
-    """Return a case of level `api` as what it is.
+    """Return `case` typed as an `ApiCall`.
 
     Raises:
-        TypeError: if it is of another level.
+        TypeError: if the case is of another level than `api`.
     """
     if not isinstance(case, ApiCall):
-        msg = f"a case of level {case.level} is no call"
+        msg = f"expected a case of level api, got one of level {case.level}"
         raise TypeError(msg)
     return case

@@ -1,4 +1,4 @@
-"""What a written call of an application may hold: it may come from anybody's baseline."""
+"""Validation of a stored call of an application, which may come from an untrusted baseline."""
 
 from __future__ import annotations
 
@@ -20,87 +20,97 @@ _KEYS = frozenset(
 )  # fmt: skip
 _MAX_DEPTH = 8
 _PROGRAM = "<module>"
-"""Names what a file does itself."""
+"""Function name that stands for the top-level code of a file."""
 
 
 def checked_call(call: Json, function: str) -> Json:
-    """Return a call if it is one of this function.
+    """Return `call` if it is a valid call of `function`.
 
     Args:
-        call: module, function, arguments and files by name, and answers by operation.
-        function: qualified name, its module included.
+        call: module, function, arguments and files by name, and stub responses by operation.
+        function: qualified name of the function, including its module.
 
     Raises:
-        ValueError: if it is something else; says what.
+        ValueError: if the call is malformed or of another function; the message names the part.
     """
-    _check(isinstance(call, dict) and set(call) <= _KEYS, "its call is no table of known keys")
-    own = f"{call.get('module')}.{call.get('function')}"
-    _check(own == function, "its call is another function's")
+    _check(isinstance(call, dict) and set(call) <= _KEYS, "the call is not an object of known keys")
+    qualified_name = f"{call.get('module')}.{call.get('function')}"
+    _check(qualified_name == function, "the call is of another function")
     parts = str(call.get("function")).split(".")
     is_function = parts == [_PROGRAM] or all(map(_is_name, parts))
-    _check(is_function and isinstance(call.get("module"), str), "its function is none")
+    _check(is_function and isinstance(call.get("module"), str), "the function has no valid name")
     arguments, files, answers = (call.get(key) for key in ("arguments", "files", "answers"))
-    _check(isinstance(arguments, dict), "its arguments are no table")
+    _check(isinstance(arguments, dict), "the arguments are not an object")
     owner = str(call.get("function")).rpartition(".")[0]
-    for name, given in arguments.items():
-        is_form = _is_object_of(owner, given) or _is_request(given) or _is_argument(given)
-        _check(_is_name(name) and is_form, f"{name!r} is no argument")
-    _check(isinstance(files, dict), "its files are no table")
+    for name, argument in arguments.items():
+        is_form = _is_object_of(owner, argument) or _is_request(argument) or _is_argument(argument)
+        _check(_is_name(name) and is_form, f"the argument {name!r} is malformed")
+    _check(isinstance(files, dict), "the files are not an object")
     for name, data in files.items():
-        _check(_is_inside(name) and _is_encoded(data), f"{name!r} is no file of the call")
-    _check(isinstance(answers, dict), "its answers are no table")
-    _check(all(map(_is_answer, answers.values())), "its answers are none")
-    _check(_are_names(call.get("providers", [])), "its providers are no names")
+        _check(_is_inside(name) and _is_encoded(data), f"the file {name!r} is malformed")
+    _check(isinstance(answers, dict), "the stub responses are not an object")
+    _check(all(map(_is_answer, answers.values())), "a stub response is malformed")
+    _check(_are_names(call.get("providers", [])), "the providers are not a list of names")
     positional = call.get("positional", [])
-    made = [name for name, given in arguments.items() if "object" in given]
-    _check(_are_names(positional) and set(positional) <= set(arguments), "arguments are missing")
-    _check(len(made) <= 1 and not set(made) & set(positional), "it has several objects")
+    constructed = [name for name, argument in arguments.items() if "object" in argument]
+    _check(
+        _are_names(positional) and set(positional) <= set(arguments),
+        "a positional argument is missing",
+    )
+    _check(
+        len(constructed) <= 1 and not set(constructed) & set(positional),
+        "the call needs more than one object",
+    )
     return call
 
 
-def _is_answer(said: Json) -> bool:
-    return isinstance(said, dict) and bool(set(said) & {"answer", "error"})
+def _is_answer(answer: Json) -> bool:
+    return isinstance(answer, dict) and bool(set(answer) & {"answer", "error"})
 
 
 def _are_names(names: Json) -> bool:
-    return isinstance(names, list) and all(isinstance(one, str) for one in names)
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
 
 
-def _is_argument(given: Json, depth: int = 0) -> bool:
-    if not isinstance(given, dict) or len(given) != 1 or depth > _MAX_DEPTH:
+def _is_argument(argument: Json, depth: int = 0) -> bool:
+    if not isinstance(argument, dict) or len(argument) != 1 or depth > _MAX_DEPTH:
         return False
-    ((form, value),) = given.items()
+    ((form, value),) = argument.items()
     match form:
         case "several":
-            return isinstance(value, list) and all(_is_argument(one, depth + 1) for one in value)
+            return isinstance(value, list) and all(_is_argument(item, depth + 1) for item in value)
         case "fields":
             fields = value.values() if isinstance(value, dict) else [None]
-            return all(_is_argument(one, depth + 1) for one in fields)
+            return all(_is_argument(item, depth + 1) for item in fields)
         case _:
             return form in _SIMPLE and _SIMPLE[form](value)
 
 
-def _is_object_of(owner: str, given: Json) -> bool:
-    """Return whether that is what an object of a class is made with, and nothing else is called."""
-    if not _has(given, {"object"}) or not _has(given["object"], {"of", "named"}):
+def _is_object_of(owner: str, argument: Json) -> bool:
+    """Return whether an argument describes the construction of an `owner` object."""
+    if not _has(argument, {"object"}) or not _has(argument["object"], {"of", "named"}):
         return False
-    made = given["object"]
-    if not isinstance(made["named"], dict):
+    construction = argument["object"]
+    if not isinstance(construction["named"], dict):
         return False
-    are_named = all(_is_name(name) and _is_argument(one) for name, one in made["named"].items())
-    return bool(owner) and made["of"] == owner and are_named
+    are_named = all(
+        _is_name(name) and _is_argument(value) for name, value in construction["named"].items()
+    )
+    return bool(owner) and construction["of"] == owner and are_named
 
 
-def _is_request(given: Json) -> bool:
-    """Return whether that is what a web request has in its parts."""
-    if not _has(given, {"request"}) or not _has(given["request"], {"is_passed", "parts"}):
+def _is_request(argument: Json) -> bool:
+    """Return whether an argument describes a web request by its parts."""
+    if not _has(argument, {"request"}) or not _has(argument["request"], {"is_passed", "parts"}):
         return False
-    parts = given["request"]["parts"]
-    if not isinstance(given["request"]["is_passed"], bool) or not isinstance(parts, dict):
+    parts = argument["request"]["parts"]
+    if not isinstance(argument["request"]["is_passed"], bool) or not isinstance(parts, dict):
         return False
-    are_fields = all(isinstance(one, dict) for one in parts.values())
+    are_fields = all(isinstance(fields, dict) for fields in parts.values())
     are_fields &= "" in parts.get("data", {"": None})
-    return are_fields and all(_is_argument(one) for part in parts.values() for one in part.values())
+    return are_fields and all(
+        _is_argument(fields) for part in parts.values() for fields in part.values()
+    )
 
 
 def _has(table: Json, keys: set[str]) -> bool:
@@ -134,7 +144,7 @@ def _is_upload(value: Json) -> bool:
 def _is_plain(value: Json, depth: int = 0) -> bool:
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
-        return depth <= _MAX_DEPTH and all(_is_plain(one, depth + 1) for one in inner)
+        return depth <= _MAX_DEPTH and all(_is_plain(item, depth + 1) for item in inner)
     return value is None or isinstance(value, str | int | float)
 
 
@@ -163,9 +173,9 @@ _SIMPLE: Mapping[str, Callable[[Json], bool]] = {
     "upload": _is_upload,
     "value": _is_plain,
 }
-"""Forms of arguments that hold no others, and what holds of each."""
+"""Forms of arguments that hold no other arguments, each with its validator."""
 
 
-def _check(holds: bool, reason: str) -> None:  # noqa: FBT001 - what is checked
-    if not holds:
-        raise ValueError(reason)
+def _check(condition: bool, message: str) -> None:  # noqa: FBT001 - the condition to check
+    if not condition:
+        raise ValueError(message)

@@ -1,8 +1,8 @@
-"""Cases of level `app`: what is wrong with an application that asks cognitive services.
+"""Cases of level `app`: tests of an application that calls cognitive services.
 
-An application is a folder below the one that the run was started in. What is found by calling a
-function with made answers holds all that it takes to call it again; what is found by reading, or by
-many inputs together, says which sub-condition it is about.
+An application is a folder below the working folder of the run. A case that calls a function with
+stub responses holds everything needed to repeat the call. A case of static analysis, or of many
+inputs together, names the sub-condition that it concerns.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ _LAST_LINE = 2**31 - 1
 
 
 class Aspect(StrEnum):
-    """In what way an application is looked at."""
+    """How an application is tested."""
 
     ANSWER = "answer"
-    """One call, with answers made for it."""
+    """One call of a function with stub responses."""
     CONDITION = "condition"
-    """A sub-condition, by reading."""
+    """Static analysis of a sub-condition."""
     INPUTS = "inputs"
-    """A sub-condition, by many inputs that people would recognise."""
+    """A sub-condition under many inputs whose content people would recognise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppCase:
-    """One thing that was tried with one function of an application."""
+    """One test of one function of an application."""
 
     api: str
     """`path/to/file.py:qualified.name`."""
     file: str
-    """Where the function is, or the sub-condition: relative to the folder of the run."""
+    """File of the function or sub-condition, relative to the working folder of the run."""
     line: int = field(default=1, compare=False)
-    """There."""
+    """Line of the function or sub-condition in `file`, from 1."""
     root: str
-    """The application's folder, relative likewise."""
+    """The application's folder, relative to the working folder of the run."""
     aspect: Aspect
     condition: str = ""
-    """The sub-condition as written, and the condition that it is in, where it is about one."""
+    """Source text of the sub-condition and of the condition around it; empty for a plain call."""
     call: Json = field(default=None, hash=False)
-    """How the function is called: module, name, arguments, files, and what services answer."""
+    """The call: module, function, arguments, files, and stub responses of services."""
 
     seed: ClassVar[int] = 0
     relation: ClassVar[str] = ""
-    """No metamorphic relation is tried with an application."""
+    """Applications are checked with no metamorphic relation."""
     intent: ClassVar[Intent] = Intent.CONFORMING
-    """Answers are as services may give them."""
+    """Stub responses are such as services may return."""
     focus: ClassVar[str] = ""
-    """No argument is odd."""
+    """No argument is invalid or on a boundary."""
     values: ClassVar[tuple[Value, ...]] = ()
-    """Answers are the service's JSON, and no values of a library."""
+    """Stub responses are JSON of the service, not values of a library."""
     level: ClassVar[str] = "app"
     given: ClassVar[str] = "inputs"
     is_api_use: ClassVar[bool] = False
@@ -73,26 +73,26 @@ class AppCase:
 
     @property
     def noun(self) -> str:
-        """What is tried: a call, or a condition that is read."""
+        """What the case tests: `call` or `condition`."""
         return "call" if self.aspect is Aspect.ANSWER else "condition"
 
     @property
     def apis(self) -> tuple[str, ...]:
-        """The function."""
+        """The function under test."""
         return (self.api,)
 
     @property
     def place(self) -> tuple[str, int]:
-        """Where the function or the sub-condition is."""
+        """File and line of the function or the sub-condition."""
         return self.file, self.line
 
     @property
     def function(self) -> str:
-        """Qualified name of the function, its module included."""
+        """Qualified name of the function, including its module."""
         return self.api.partition(":")[2]
 
     def lowered(self) -> AppCase:
-        """Return the case: no worker runs it."""
+        """Return the case itself: no worker runs it."""
         return self
 
     def to_json(self) -> Json:
@@ -119,16 +119,25 @@ def app_case_from_json(encoded: Json) -> AppCase:
     try:
         api, _, rest = encoded
         file, root, line = str(rest["file"]), str(rest["root"]), int(rest["line"])
-        of, _, name = str(api).partition(":")
-        _check(is_program(file), f"{file!r} is no program")
-        _check(root == "." or is_program(f"{root}/x.py"), f"{root!r} is no folder below this one")
+        function_file, _, function = str(api).partition(":")
+        _check(is_program(file), f"{file!r} is not the path of a program")
         _check(
-            is_program(of) and bool(name) and len(name) <= _MAX_NAME_LENGTH and name.isprintable(),
-            f"{api!r} is no function of a program",
+            root == "." or is_program(f"{root}/x.py"),
+            f"{root!r} is not a folder below the working folder",
         )
-        _check(0 < line <= _LAST_LINE, f"{line} is no line")
+        _check(
+            is_program(function_file)
+            and bool(function)
+            and len(function) <= _MAX_NAME_LENGTH
+            and function.isprintable(),
+            f"{api!r} is not FILE:FUNCTION",
+        )
+        _check(0 < line <= _LAST_LINE, f"{line} is not a line number")
         aspect, call = Aspect(rest["aspect"]), rest.get("call")
-        _check((call is not None) is (aspect is Aspect.ANSWER), f"{aspect} with or without a call")
+        _check(
+            (call is not None) is (aspect is Aspect.ANSWER),
+            f"aspect {aspect}: only aspect answer has a call",
+        )
         return AppCase(
             api=str(api),
             file=file,
@@ -136,10 +145,10 @@ def app_case_from_json(encoded: Json) -> AppCase:
             root=root,
             aspect=aspect,
             condition=str(rest.get("condition", "")),
-            call=None if call is None else _call_of(call, of, root, name),
+            call=None if call is None else _call_of(call, function_file, root, function),
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        msg = f"not an encoded case of an application: {error!r}"
+        msg = f"malformed case of an application: {error!r}"
         raise ValueError(msg) from error
 
 
@@ -147,14 +156,14 @@ APPLICATION_KIND = CaseKind(read=app_case_from_json)
 
 
 def _call_of(call: Json, file: str, root: str, name: str) -> Json:
-    """Return a call of a function that is in this file, below this folder."""
+    """Return the validated call of function `name` in `file` of the application in `root`."""
     checked = checked_call(call, name)
-    within = PurePosixPath(file).relative_to(root).with_suffix("").as_posix()
-    own = within.removesuffix("/__init__").replace("/", ".")
-    _check(checked["module"] == own, "its call is another file's")
+    path = PurePosixPath(file).relative_to(root).with_suffix("").as_posix()
+    module = path.removesuffix("/__init__").replace("/", ".")
+    _check(checked["module"] == module, "the call is of another file")
     return checked
 
 
-def _check(holds: bool, reason: str) -> None:  # noqa: FBT001 - what is checked
-    if not holds:
-        raise ValueError(reason)
+def _check(condition: bool, message: str) -> None:  # noqa: FBT001 - the condition to check
+    if not condition:
+        raise ValueError(message)

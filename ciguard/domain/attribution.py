@@ -1,4 +1,4 @@
-"""Whose fault a finding is: how often it shows on the head of a change, and on its base."""
+"""Attribution of a finding to a change: how often it shows on the head and on the base."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribution:
-    """Calls in fresh workers on both sides of a change, and how many of them showed the defect."""
+    """Repetitions in fresh workers on head and base, and how many of them showed the defect."""
 
     head_shown: int = 0
+    """Repetitions on the head that showed the defect."""
     head_tried: int = 0
+    """Repetitions on the head."""
     base_shown: int = 0
+    """Repetitions on the base that showed the defect."""
     base_tried: int = 0
+    """Repetitions on the base."""
 
     def __post_init__(self) -> None:
         for shown, tried in (
@@ -26,12 +30,12 @@ class Attribution:
             (self.base_shown, self.base_tried),
         ):
             if not 0 <= shown <= tried:
-                msg = f"an attribution of {shown} calls of {tried}"
+                msg = f"an attribution cannot show the defect in {shown} of {tried} repetitions"
                 raise ValueError(msg)
 
     @property
     def words(self) -> str:
-        """Return it as a phrase, such as `head 6 of 6, base 0 of 215`."""
+        """The counts as a phrase, such as `head 6 of 6, base 0 of 215`."""
         return (
             f"head {self.head_shown} of {self.head_tried}, "
             f"base {self.base_shown} of {self.base_tried}"
@@ -39,22 +43,22 @@ class Attribution:
 
     @property
     def is_flaky(self) -> bool:
-        """Whether one side alone showed it, and not every time."""
+        """True if only one side showed the defect, and not in every repetition."""
         return (not self.base_shown and self.head_shown < self.head_tried) or (
             not self.head_shown and self.base_shown < self.base_tried
         )
 
     def plus(self, other: Attribution) -> Attribution:
-        """Return what both have counted."""
+        """Return the sums of both attributions' counts."""
         counts = (
-            (item.name, getattr(self, item.name) + getattr(other, item.name))
-            for item in fields(self)
+            (count.name, getattr(self, count.name) + getattr(other, count.name))
+            for count in fields(self)
         )
         return Attribution(**dict(counts))
 
 
 def attribution_to_json(attribution: Attribution | None) -> Json:
-    """Return the JSON form of an attribution; null where there is none."""
+    """Return the JSON form of an attribution; None for None."""
     if attribution is None:
         return None
     return {item.name: getattr(attribution, item.name) for item in fields(attribution)}
@@ -68,5 +72,5 @@ def attribution_from_json(encoded: Json) -> Attribution | None:
     """
     if encoded is None:
         return None
-    read = Untrusted(encoded, "'attribution'")
-    return Attribution(**{item.name: read.count(item.name) for item in fields(Attribution)})
+    reader = Untrusted(encoded, "'attribution'")
+    return Attribution(**{item.name: reader.count(item.name) for item in fields(Attribution)})

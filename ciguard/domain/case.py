@@ -1,4 +1,4 @@
-"""What all cases have in common, whichever level they belong to, and their JSON forms."""
+"""The protocol that cases of all levels implement, and the registry of their JSON forms."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ C = TypeVar("C", bound="Case")
 
 
 class Case(Protocol):
-    """One test, complete enough to be replayed anywhere: a frozen dataclass.
+    """One test case, complete enough to be replayed on any machine: a frozen dataclass.
 
-    Each level has a class of its own, registered as a `CaseKind`. What other packages need to know
-    of a case is asked here, so that none of them names a level.
+    Each level has its own class, registered as a `CaseKind`. Other packages use only the attributes
+    below, so that none of them depends on a level.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -38,62 +38,62 @@ class Case(Protocol):
 
     @property
     def api(self) -> str:
-        """What is tested: the qualified name of an API, or a function's place and name."""
+        """The API under test: its qualified name, or `FILE:FUNCTION` of the user's code."""
 
     @property
     def seed(self) -> int:
-        """The library's random generators are seeded with it before the run."""
+        """Seed of the library's random generators, set before the run."""
 
     @property
     def intent(self) -> Intent:
-        """Whether what is given keeps to what is known of the API."""
+        """Whether the arguments conform to the API's constraints or violate one on purpose."""
 
     @property
     def focus(self) -> str:
-        """The parameter that violates or sits on the boundary; empty if there is none."""
+        """Name of the parameter with an invalid or boundary value; empty if there is none."""
 
     @property
     def relation(self) -> str:
-        """Name of the metamorphic relation that the case is tried with; empty for none."""
+        """Name of the metamorphic relation that the case is checked with; empty for none."""
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Every value that is given from outside."""
+        """All values that are passed from outside."""
 
     @property
     def noun(self) -> str:
-        """What one run is called: `call`, `run`, `program`."""
+        """Word for one execution in reports: `call`, `run`, `program`."""
 
     @property
     def given(self) -> str:
-        """What a run is given: `arguments` or `inputs`."""
+        """Word for the inputs in reports: `arguments` or `inputs`."""
 
     @property
     def apis(self) -> Collection[str]:
-        """What one run exercises, by qualified name."""
+        """Qualified names of the APIs that one execution exercises."""
 
     @property
     def is_api_use(self) -> bool:
-        """Whether a target needs the API in its catalogue to run the case."""
+        """True if only targets whose catalogue has the API can run the case."""
 
     @property
     def is_user_code(self) -> bool:
-        """Whether what fails is code of the user's own, with a place in the user's files."""
+        """True if the code under test is the user's, located in the user's files."""
 
     @property
     def place(self) -> tuple[str, int]:
-        """File and line where code of the user's is defined; `("", 0)` of a library's."""
+        """File and line of the user's code under test; `("", 0)` for code of a library."""
 
     @property
     def is_run_by_worker(self) -> bool:
-        """Whether workers run the case: again, with other seeds, on other versions."""
+        """True if workers can run the case, also repeatedly, with other seeds or versions."""
 
     @property
     def has_verdict_alone(self) -> bool:
-        """Whether an outcome may be a defect by itself, alike as it may be on every target."""
+        """True if an outcome can be a defect even where all targets agree."""
 
     def lowered(self) -> Case:
-        """Return the case as workers run it: this one, or one of a kind that they know."""
+        """Return the case that workers run: this one, or a translation into a kind they know."""
 
     def to_json(self) -> Json:
         """Return the JSON form: a list of the API, the tag of the case's kind, and the rest."""
@@ -101,23 +101,23 @@ class Case(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseKind:
-    """How cases of one kind are read. Its name in the registry is the tag in their JSON form."""
+    """Reader of one kind of case. Its name in the registry is the tag in the JSON form."""
 
     read: Callable[[Json], Case]
-    """Rebuilds a case; raises a ValueError if that is not the JSON form of one."""
+    """Function that rebuilds a case; it raises a ValueError for malformed JSON."""
     is_program: bool = False
-    """Whether a run imports or executes a program, and is given the time of one."""
+    """True if an execution imports or runs a program, and so has the timeout of programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpaqueCase:
-    """A stored case of a kind that is not installed here: kept as it is, and never run."""
+    """A stored case of a kind that is not installed here: kept unchanged and never run."""
 
     api: str
     kind: str
-    """The tag of its kind."""
+    """Tag of the case's kind."""
     encoded: str
-    """Its JSON form as text."""
+    """JSON form of the case, as text."""
 
     seed: ClassVar[int] = 0
     intent: ClassVar[Intent] = Intent.CONFORMING
@@ -134,27 +134,27 @@ class OpaqueCase:
 
     @property
     def level(self) -> str:
-        """The tag of its kind: the name of its level is not known."""
+        """Tag of the case's kind, in place of the unknown level."""
         return self.kind
 
     @property
     def apis(self) -> tuple[str, ...]:
-        """What is tested."""
+        """The API under test."""
         return (self.api,)
 
     def lowered(self) -> OpaqueCase:
-        """Return the case: there is nothing that workers could run."""
+        """Return the case itself: workers cannot run it."""
         return self
 
     def to_json(self) -> Json:
-        """Return the JSON form as it was read."""
+        """Return the stored JSON form."""
         return json.loads(self.encoded)
 
 
-_MAX_TAG = 40
+_MAX_TAG_LENGTH = 40
 _TAG = re.compile(r"[a-z-]{1,40}")
-_BEGINNING = re.compile(rb'\["(?:[^"\\]|\\.)*", ?"([a-z-]{1,40})"')
-"""Of an encoded case: the API, and the tag of its kind."""
+_HEAD = re.compile(rb'\["(?:[^"\\]|\\.)*", ?"([a-z-]{1,40})"')
+"""Matches the first two members of an encoded case: the API and the tag of its kind."""
 
 CASE_KINDS: Registry[CaseKind] = Registry(
     "kind of case",
@@ -170,11 +170,11 @@ CASE_KINDS: Registry[CaseKind] = Registry(
         "application": "ciguard.domain.app_runs:APPLICATION_KIND",
     },
 )
-"""By the tag in a case's JSON form."""
+"""Registry of the kinds of cases, by the tag in their JSON form."""
 
 
 def case_to_json(case: Case) -> Json:
-    """Return the JSON form of a case: a list, since it travels once per execution."""
+    """Return the JSON form of a case: a compact list, since it is sent with every execution."""
     return case.to_json()
 
 
@@ -185,22 +185,22 @@ def case_from_json(encoded: Json) -> Case:
         ValueError: if `encoded` is not the JSON form of a case.
     """
     try:
-        return CASE_KINDS.get(str(encoded[1])[:_MAX_TAG]).read(encoded)
+        return CASE_KINDS.get(str(encoded[1])[:_MAX_TAG_LENGTH]).read(encoded)
     except (UnknownNameError, RegistrationError) as error:
         api, tag = encoded[0], encoded[1]
         if not isinstance(api, str) or not isinstance(tag, str) or not _TAG.fullmatch(tag):
-            msg = f"not an encoded case: {error}"
+            msg = f"malformed case: {error}"
             raise ValueError(msg) from error
         return OpaqueCase(api, tag, json.dumps(encoded, separators=(",", ":")))
     except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        msg = f"not an encoded case: {error}"
+        msg = f"malformed case: {error}"
         raise ValueError(msg) from error
 
 
 def holds_program(encoded: bytes) -> bool:
-    """Return whether an encoded case runs a program, or imports one, without reading all of it."""
-    begins = _BEGINNING.match(encoded)
-    return begins is not None and _is_program(begins[1].decode())
+    """Return whether an encoded case runs or imports a program, by its first two members."""
+    head = _HEAD.match(encoded)
+    return head is not None and _is_program(head[1].decode())
 
 
 @cache
@@ -212,18 +212,18 @@ def _is_program(tag: str) -> bool:
 
 
 def as_kind(case: Case, kind: type[C]) -> C:
-    """Return a case as what it is.
+    """Return `case` typed as `kind`.
 
     Raises:
-        TypeError: if it is of another kind.
+        TypeError: if the case is of another kind.
     """
     if not isinstance(case, kind):
-        msg = f"a case of level {case.level} is no {kind.__name__}"
+        msg = f"expected a {kind.__name__}, got a case of level {case.level}"
         raise TypeError(msg)
     return case
 
 
 def case_id(case: Case) -> str:
-    """Return 16 hex digits that name the case by its content."""
+    """Return an identifier of the case: 16 hex digits of the SHA-256 of its content."""
     canonical = json.dumps(case_to_json(case), separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The cause that several buckets share, and what says so."""
+"""The root cause that several buckets share, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """What is taken for one root cause. Buckets with the same name are one group."""
+    """The presumed root cause of a bucket. Buckets whose causes have one name form a group."""
 
     name: str
-    """`g1:` and 16 hex digits, or the fingerprint of a bucket that shares its cause with none."""
+    """`g1:` and 16 hex digits; the bucket's fingerprint if it shares its cause with no other."""
     kind: str
-    """What joins the buckets: `failed check`, `native frames`, `raising function`, `message`, …"""
+    """Evidence that joins the buckets: `failed check`, `native frames`, `raising function`, …"""
     text: str
-    """The check, the frames, the message. May hold fuzzed text: escape where it is shown."""
+    """The check, frames or message. May hold fuzzed text: escape it for display."""
 
     @property
     def words(self) -> str:
-        """Return it as a phrase, such as `failed check: tensor.cc: dtype() == expected_dtype`."""
+        """The cause as a phrase, such as `failed check: tensor.cc: dtype() == expected_dtype`."""
         return f"{self.kind}: {self.text}" if self.text else self.kind
 
 
 def cause_to_json(cause: Cause | None) -> Json:
-    """Return the JSON form of a cause; null where there is none."""
+    """Return the JSON form of a cause; None for None."""
     return cause and {"name": cause.name, "kind": cause.kind, "text": cause.text}
 
 
@@ -41,5 +41,5 @@ def cause_from_json(encoded: Json) -> Cause | None:
     """
     if encoded is None:
         return None
-    read = Untrusted(encoded, "'cause'")
-    return Cause(name=read.text("name"), kind=read.text("kind"), text=read.text("text"))
+    reader = Untrusted(encoded, "'cause'")
+    return Cause(name=reader.text("name"), kind=reader.text("kind"), text=reader.text("text"))

@@ -1,13 +1,13 @@
-"""Signs that a process died of corrupted memory: the kind of crash that attackers look for."""
+"""Signs of memory corruption in a crash, which make it relevant to security."""
 
 from __future__ import annotations
 
 import re
 
 _SIGNALS = frozenset({"SIGSEGV", "SIGBUS"})
-_ON_DEVICES = frozenset({"CUDA illegal memory access", "CUDA misaligned address"})
-"""How a kernel is ended for touching memory that is not its own; the device's memory is meant."""
-_SIGN = re.compile(
+_DEVICE_FAULTS = frozenset({"CUDA illegal memory access", "CUDA misaligned address"})
+"""Errors by which CUDA stops a kernel that accesses device memory out of bounds."""
+_CORRUPTION = re.compile(
     r"\bfree\(\): |\bmalloc\(\)|\brealloc\(\): |\bcalloc\(\): |munmap_chunk\(\)|double free"
     r"|\bcorrupted (?:size|double-linked|unsorted)|malloc_consolidate|sysmalloc|unlink_chunk"
     r"|stack smashing detected|buffer overflow detected|smallbin|fastbin|unaligned tcache"
@@ -17,28 +17,29 @@ _SIGN = re.compile(
 _ADDRESS = re.compile(
     r"(?:[Cc]aught segfault at address|SEGV on unknown address) (?:0x)?([0-9a-fA-F]+|\(nil\))"
 )
-_NEAR_NULL = 0x10000
-"""The lowest pages are never mapped: to touch them is to follow a null pointer."""
+_MIN_MAPPED_ADDRESS = 0x10000
+"""The pages below are never mapped: an access to them dereferences a null pointer."""
 
 
 def is_memory_fault(cause: str) -> bool:
-    """Return whether a process was ended for touching memory that is not its own."""
+    """Return whether the cause of a crash is a signal for an invalid memory access."""
     return cause in _SIGNALS
 
 
 def corruption_line(log: str) -> str:
-    """Return the line by which an allocator or a sanitizer says so; empty if none does."""
-    found = _SIGN.search(log)
-    return log[found.start() :].splitlines()[0] if found else ""
+    """Return the first line in which an allocator or sanitizer reports corruption, or ""."""
+    match = _CORRUPTION.search(log)
+    return log[match.start() :].splitlines()[0] if match else ""
 
 
 def may_corrupt(cause: str, log: str) -> bool:
-    """Return whether a death hints at memory that was read or written out of bounds.
+    """Return whether a crash may come from an access to memory out of bounds.
 
-    A fault of unknown address counts: few libraries print it. One near zero is a null pointer.
+    A fault without a logged address counts, since few libraries print it. An address near zero does
+    not count: it is a null pointer.
     """
-    found = _ADDRESS.search(log)
-    if found is not None:
-        address = found[1]
-        return address != "(nil)" and int(address, 16) >= _NEAR_NULL
-    return is_memory_fault(cause) or cause in _ON_DEVICES or bool(corruption_line(log))
+    match = _ADDRESS.search(log)
+    if match is not None:
+        address = match[1]
+        return address != "(nil)" and int(address, 16) >= _MIN_MAPPED_ADDRESS
+    return is_memory_fault(cause) or cause in _DEVICE_FAULTS or bool(corruption_line(log))

@@ -1,7 +1,7 @@
-"""Findings about documentation: what a library says of its API that cannot be right.
+"""Findings about documentation: statements about an API that cannot be right.
 
-They come from reading, not from running: there is no case, no outcome and nothing to reproduce, so
-they are no buckets and never decide a check.
+They come from static analysis: without a case, an outcome or anything to reproduce. They form no
+buckets and never decide a check.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ _DIGITS = 16
 
 
 class DocumentationCheck(StrEnum):
-    """What is wrong with a documentation."""
+    """Kind of defect in a documentation."""
 
     FORMATTING = "formatting"
-    """Backquotes or brackets without their other half; an item of the section without its colon."""
+    """Unbalanced backquotes or brackets, or an item of the parameter section without a colon."""
     STRANGER = "stranger"
-    """The parameter section describes what the signature lacks."""
+    """The parameter section describes a parameter that the signature does not declare."""
     UNDESCRIBED = "undescribed"
-    """There is a parameter section, and it says nothing of this parameter."""
+    """The parameter section does not describe a parameter of the signature."""
     DANGLING = "dangling"
     """A description refers to a parameter that does not exist."""
     CONTRADICTION = "contradiction"
-    """Two sources say different things: description, signature, operator definition."""
+    """Two of description, signature and operator definition disagree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentationFinding:
-    """One thing that is wrong with the documentation of an API."""
+    """One defect in the documentation of an API."""
 
     check: DocumentationCheck
     library: str
     api: str
     parameter: str
     message: str
-    """One line for a person. Holds text of the library: escape where it is shown."""
+    """The defect in one line. Holds text of the library: escape it for display."""
     evidence: str
-    """The words that prove it."""
+    """The words of the documentation that show the defect."""
 
     @property
     def severity(self) -> Severity:
-        """Always low: nothing computes wrongly, somebody reads wrongly."""
+        """Always low: the library computes correctly, only a reader is misled."""
         return Severity.LOW
 
     @property
     def fingerprint(self) -> str:
-        """Return a name that stays when wording, order or version change: `d1:` and hex digits."""
-        named = f"{self.check.value}\n{self.library}\n{self.api}\n{self.parameter}"
-        return f"d1:{hashlib.sha256(named.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
+        """`d1:` and 16 hex digits, independent of wording, order and version."""
+        identity = f"{self.check.value}\n{self.library}\n{self.api}\n{self.parameter}"
+        return f"d1:{hashlib.sha256(identity.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
 
 
 def documentation_to_json(finding: DocumentationFinding) -> dict[str, Json]:

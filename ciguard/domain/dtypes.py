@@ -1,4 +1,4 @@
-"""Element types by the names that every library shares."""
+"""Element types (dtypes), by names that all libraries share."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ COMPLEX = ("complex64", "complex128")
 INTEGERS = SIGNED + UNSIGNED
 NUMERIC = INTEGERS + FLOATING + COMPLEX
 EVERY = (*BOOLEAN, *NUMERIC, "string")
-"""All that a worker can make from numpy; a library may lack some."""
+"""All dtypes that a worker can make from numpy; a library may lack some."""
 COMMON = ("float32", "float64", "int32", "int64", "bool")
-"""What nearly every API of every library accepts somewhere; drawn most often."""
+"""Dtypes that nearly every API accepts for some parameter; drawn most often."""
 
 EPSILON = {
     "float16": 2.0**-10,
@@ -22,7 +22,7 @@ EPSILON = {
     "complex64": 2.0**-23,
     "complex128": 2.0**-52,
 }
-"""Distance from 1 to the next representable number."""
+"""Machine epsilon by dtype: distance from 1 to the next representable number."""
 
 
 def integer_range(dtype: str) -> tuple[int, int]:

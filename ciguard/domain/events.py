@@ -1,4 +1,4 @@
-"""Events: everything a campaign says while it runs. Plain values; listeners decide what to show."""
+"""Events that a campaign sends while it runs. Plain values; listeners decide what to show."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
-    """A campaign begins: what it will do."""
+    """A campaign begins."""
 
     targets: tuple[str, ...]
     levels: tuple[str, ...]
@@ -30,18 +30,18 @@ class RunStarted:
     out: str
     resumed: bool = False
     plan: Plan | None = None
-    """What was chosen and why, where somebody planned it."""
+    """The plan that chose APIs and targets; None for a run without a plan."""
     shard: Shard = field(default_factory=Shard)
-    """The part of the campaign that this run does."""
+    """The part of the campaign that this run executes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provisioning:
-    """A target's environment is being built or found. Sent when it begins and when it is done."""
+    """A target's environment is being built or looked up. Sent at the begin and at the end."""
 
     target: str
     step: str
-    """What is being done, for a person: `installing torch==2.13.0`, `ready (cached)`."""
+    """Description of the step: `installing torch==2.13.0`, `ready (cached)`."""
     done: bool = False
 
 
@@ -54,7 +54,7 @@ class TargetReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetUnavailable:
-    """A target cannot run: its cases are `not run`, never clean."""
+    """A target cannot run: its cases count as `not run`, never as clean."""
 
     target: str
     reason: str
@@ -62,59 +62,60 @@ class TargetUnavailable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchFinished:
-    """A group of cases was executed on one target and judged."""
+    """A batch of cases was executed on one target and judged."""
 
     target: str
     api: str
     counts: Mapping[str, int]
-    """Cases of this batch by outcome status."""
+    """Number of cases in this batch by outcome status."""
     elapsed_s: float
-    """Since the run started."""
+    """Time since the run started, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramRan:
-    """The program of one node of a derivation tree was run and judged. Texts may be fuzzed."""
+    """The program of one node of a derivation tree was run and judged. May hold fuzzed text."""
 
     seed: str
     """Name of the seed program."""
     tree: int
-    """Which of the trees that were grown of it."""
+    """Index of the derivation tree among those grown from the seed."""
     node: str
-    """See `LineageNode`."""
+    """Identifier of the node, see `LineageNode`."""
     parent: str
+    """Identifier of the parent node."""
     block: str
-    """Name of its last block in the seed."""
+    """Name in the seed of the program's last block."""
     depth: int
-    """How many blocks it has; those of a seed always follow each other in one order."""
+    """Number of blocks in the program; the blocks of a seed have a fixed order."""
     step: str
-    """What was done last, in a few words: `AR conv2: Conv2d → ConvTranspose2d`."""
+    """Label of the last derivation: `AR conv2: Conv2d → ConvTranspose2d`."""
     ended: NodeOutcome
     line: int = 0
-    """Of the changed call in the program."""
+    """Line of the changed call in the program, from 1; 0 if unknown."""
     program: str = ""
-    """Only where it ended wrong, like the parent's program."""
+    """Source of the program; empty unless the outcome is wrong."""
     before: str = ""
-    """The parent's program; empty where it is not known."""
+    """Source of the parent's program; empty unless the outcome is wrong and it is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketOpened:
-    """A finding was confirmed, and none of this run had its fingerprint before."""
+    """A finding was confirmed whose fingerprint is the first of its kind in this run."""
 
     bucket: Bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketFlaky:
-    """A finding did not reproduce every time."""
+    """A finding did not reproduce in every repetition."""
 
     bucket: Bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFinished:
-    """A part of the run is over: provision, describe, replay, explore, measure, confirm."""
+    """A stage of the run ended: provision, describe, replay, explore, measure or confirm."""
 
     stage: str
     spent_s: float
@@ -122,7 +123,7 @@ class StageFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentationChecked:
-    """The documentation of a library was read, once per run."""
+    """The documentation of a library was checked, once per run."""
 
     library: str
     findings: tuple[DocumentationFinding, ...]
@@ -130,24 +131,24 @@ class DocumentationChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
-    """Something a person should know that does not stop the run."""
+    """A warning for the user that does not stop the run."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketHistory:
-    """What the baseline knew of a bucket when the run began. Times are UTC, as text."""
+    """History of a bucket in the baseline when the run began. Times are UTC, as text."""
 
     first_seen: str
     last_seen: str
     states: tuple[tuple[str, str], ...] = ()
-    """(time, state) of every change, the oldest first: `open`, `fixed`, `accepted`, `flaky`."""
+    """(time, state) of each change, oldest first: `open`, `fixed`, `accepted`, `flaky`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished:
-    """Always the last event, also after an interruption."""
+    """The run ended: always the last event, also after an interruption."""
 
     verdict: Verdict
     exit_code: int
@@ -155,46 +156,47 @@ class RunFinished:
     """The verdict as one sentence."""
     targets: tuple[TargetSummary, ...]
     buckets: tuple[Bucket, ...]
-    """Every bucket of this run, and the baseline's that are fixed or were not run; compared."""
+    """Buckets of this run, and buckets of the baseline that are fixed or were not exercised."""
     stages: Mapping[str, float]
-    """Seconds spent, by stage."""
+    """Time spent in seconds, by stage."""
     apis_exercised: Mapping[str, int] = field(default_factory=dict)
-    """Per target: how many APIs of its catalogue were called at least once."""
+    """Number of APIs in a target's catalogue that were called at least once, by target."""
     history: Mapping[str, BucketHistory] = field(default_factory=dict)
-    """What was known when the run began, by fingerprint; what was fixed before is in it too."""
+    """Baseline history when the run began, by fingerprint, including fixed buckets."""
     parameters: Mapping[str, object] = field(default_factory=dict)
-    """Everything needed to run the same campaign again: written to `run.json`."""
+    """Everything needed to repeat the campaign, written to `run.json`."""
     parts: tuple[Part, ...] = ()
-    """What `ciguard merge` needs of this run: one part, or all that it was merged from."""
+    """Input of `ciguard merge`: one part, or for a merged run all its parts."""
     gaps: tuple[Gap, ...] = ()
-    """What was missing when it was merged."""
+    """Parts and targets that were missing when the run was merged."""
     baseline: BaselineStanding | None = None
-    """How far the baseline could be trusted when the run began; None where nobody looked."""
+    """Status of the baseline when the run began; None if it was not checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriedInput:
-    """An image, a text or a sound that an application was given, for people to look at."""
+    """An image, text or sound that an application received, to be shown in reports."""
 
     content: bytes
     media: str
-    """`image/png`, `image/jpeg`, `audio/wav` or `text/plain`."""
+    """Media type: `image/png`, `image/jpeg`, `audio/wav` or `text/plain`."""
     wanted: str
-    """What people would recognise in it."""
+    """Content that people would recognise in the input."""
     origin: str
+    """Source of the input: a data set, a web page or a generator."""
     licence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputsMissed:
-    """A function of an application does not do with inputs what people would expect."""
+    """A function of an application treats inputs differently from what people would expect."""
 
     target: str
     api: str
     line: int
-    """Of the sub-condition, or where it fails."""
+    """Line of the sub-condition, or of the failure."""
     says: str
-    """What it does. Holds text of the application: escape where it is shown."""
+    """Description of the behaviour. Holds text of the application: escape it for display."""
     inputs: tuple[TriedInput, ...]
 
 

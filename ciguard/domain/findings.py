@@ -1,4 +1,4 @@
-"""Findings, and buckets of findings with one root cause."""
+"""Findings, and buckets of findings with one fingerprint."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
-from ciguard.domain.attribution import (
-    Attribution,
-    attribution_from_json,
-    attribution_to_json,
-)
+from ciguard.domain.attribution import Attribution, attribution_from_json, attribution_to_json
 from ciguard.domain.case import Case, case_from_json, case_to_json
 from ciguard.domain.causes import Cause, cause_from_json, cause_to_json
 from ciguard.domain.onset import Onset, onset_from_json, onset_to_json
@@ -29,157 +25,153 @@ if TYPE_CHECKING:
     from ciguard.domain.untrusted import Untrusted
     from ciguard.domain.values import Json
 
+BUCKET_SCHEMA = 1
+_FINDING_TEXTS = ("oracle", "kind", "library", "api", "detail", "message")
+
 
 class Severity(IntEnum):
-    """How much a finding matters; the order decides what fails a check."""
+    """Severity of a finding; the order decides what fails a check."""
 
     INFO = 0
-    """Worth knowing, nothing to mend: a newer version accepts more."""
+    """Nothing to fix: for example, a newer version accepts more."""
     LOW = 1
-    """A clean error of another class, a forbidden argument that is accepted, a slower call."""
+    """A clean error of another class, an accepted invalid argument, a slower call."""
     MEDIUM = 2
-    """What worked is refused; a limit is met."""
+    """A valid call is rejected, or reaches a resource limit."""
     HIGH = 3
     """Wrong values, an internal error, a hang."""
     CRITICAL = 4
-    """The process dies."""
+    """A crash of the process."""
 
     @property
     def label(self) -> str:
-        """The name as people write it."""
+        """The name in lower case, as in settings and reports."""
         return self.name.lower()
 
 
 class PairKind(StrEnum):
-    """In what two targets differ, for a differential finding."""
+    """Property in which the two targets of a differential finding differ."""
 
     NONE = ""
     """Not a differential finding."""
     SAME = "same"
-    """Two targets of one request: a difference is non-determinism."""
+    """None: the targets are equal, so a difference is non-determinism."""
     VERSION = "version"
     DEVICE = "device"
     MODE = "mode"
-    """One runs calls eagerly, the other compiled or traced."""
+    """Execution mode: one target runs eagerly, the other compiled or traced."""
     BACKEND = "backend"
     ENVIRONMENT = "environment"
     LIBRARY = "library"
-    """Targets of different libraries, each with the call that is equivalent there."""
+    """Library: each target runs the equivalent call of its own library."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a maintainer holds against each other. May hold fuzzed text: escape where shown."""
+    """Expected and observed behaviour, for maintainers. May hold fuzzed text: escape it."""
 
     expected: str = ""
     observed: str = ""
     law: str = ""
-    """The law or documented constraint that was broken, as a sentence; empty where it is none."""
+    """The violated invariant or documented constraint, as a sentence; empty if there is none."""
     source: str = ""
-    """Where the law stands: the sentence of the documentation, or a reference."""
+    """Source of the invariant: a sentence of the documentation, or a reference."""
     breach: str = ""
-    """Which arguments are not as documented, and why; empty where the call conforms, and where
-    that makes no difference."""
+    """Arguments that violate the documentation, with reasons; empty if none matters."""
     undefined: str = ""
-    """Which arguments of a raw operator are None where it needs a tensor; empty where none is, or
-    the defect shows without."""
+    """Arguments of a raw operator that are None instead of a tensor; empty if none matters."""
     unreachable: str = ""
-    """Why no program that makes public calls is known to meet the defect; empty where one may."""
+    """Reason why public APIs cannot reach the defect; empty if they may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One oracle's verdict on one case, with the evidence."""
+    """A defect that one oracle reports for one case, with the evidence."""
 
     oracle: str
     """Registered name of the oracle: `crash`, `differential`, …"""
     kind: str
-    """Defect class within the oracle: `signal`, `hang`, `values`, `dtype`, `status`, …"""
+    """Kind of defect within the oracle: `signal`, `hang`, `values`, `dtype`, `status`, …"""
     severity: Severity
     library: str
     api: str
     case: Case
     outcomes: Mapping[str, Outcome]
-    """What happened on every target that ran the case, by target name."""
+    """Outcomes of the case by name of the target that ran it."""
     targets: tuple[str, ...]
-    """The targets that show the defect. For a differential finding: (reference, deviating)."""
+    """Targets that show the defect. For a differential finding: (reference, deviating)."""
     pair: PairKind = PairKind.NONE
     detail: str = ""
-    """What tells this defect from another of the same kind, for the fingerprint: stable text."""
+    """Stable text that distinguishes defects of one kind, for the fingerprint."""
     message: str
-    """One line for a person: what happened. May hold fuzzed text: escape where it is shown."""
+    """The defect in one line. May hold fuzzed text: escape it for display."""
     evidence: Evidence = Evidence()
 
 
 class Confirmation(StrEnum):
-    """What came of running a finding again in fresh workers."""
+    """Result of repeating a finding in fresh workers."""
 
     CONFIRMED = "confirmed"
     """Every repetition showed the same defect."""
     FLAKY = "flaky"
-    """Some did not: reported apart, never fails a check, never filed."""
+    """Some repetitions did not show it: reported apart, never fails a check, never filed."""
     PENDING = "pending"
-    """The budget ended before all repetitions were done, or before what one side of a change
-    showed was tried on both."""
+    """The budget ended before all repetitions on all required targets were done."""
 
 
 class Comparison(StrEnum):
-    """A bucket of this run, or of the baseline, seen against the other."""
+    """Status of a bucket relative to the baseline."""
 
     NEW = "new"
     KNOWN = "known"
     ACCEPTED = "accepted"
-    """Known, and somebody said why it may stay."""
+    """Known, and accepted by the user for a stated reason."""
     FIXED = "fixed"
-    """In the baseline, exercised by this run, and not met any more."""
+    """In the baseline, exercised by this run, and no longer reproduced."""
     FLAKY = "flaky"
     NOT_RUN = "not run"
-    """In the baseline, and this run did not get to it. Never shown as clean."""
+    """In the baseline, and not exercised by this run. Never shown as clean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """Findings with one root cause."""
+    """Findings with one fingerprint."""
 
     fingerprint: str
     """`v1:` and 16 hex digits; stable across runs, machines and library builds."""
     grouping: tuple[tuple[str, str], ...]
-    """What went into the fingerprint, as (ingredient, text) pairs."""
+    """Ingredients of the fingerprint, as (name, text) pairs."""
     finding: Finding
-    """The representative: what a person reads and what the reproducer runs."""
+    """The representative finding, which reports show and the reproducer runs."""
     count: int = 1
-    """How many findings of this run fell into the bucket."""
+    """Number of this run's findings in the bucket."""
     confirmation: Confirmation = Confirmation.PENDING
     comparison: Comparison = Comparison.NEW
     reproducer: str = ""
     """Path of the standalone script, relative to the output folder; empty until written."""
     reproduced: bool = False
-    """The script was run and failed in the same way."""
+    """True if the script was run and showed the same defect."""
     aliases: tuple[str, ...] = ()
-    """Its fingerprints by older recipes."""
+    """Fingerprints of the bucket by older recipes."""
     native_stack: tuple[Frame, ...] = ()
-    """The library's own native frames of a crash, innermost first, where a debugger told them.
-    Evidence, and no part of the fingerprint: that is the same on machines without a debugger."""
+    """Native library frames of a crash, innermost first: only evidence, not fingerprinted."""
     cause: Cause | None = None
-    """What it may share with other buckets; None where nothing says that it shares anything."""
+    """Root cause that other buckets may share; None without evidence of one."""
     shown: int = 0
-    """How many repetitions in fresh workers showed it, where it is flaky."""
+    """Number of repetitions in fresh workers that showed a flaky defect."""
     tried: int = 0
-    """How many repetitions there were, where it is flaky."""
+    """Number of repetitions in fresh workers of a flaky defect."""
     issue: str = ""
-    """Number of its issue, or path of its file, as the baseline knows it; empty if none."""
+    """Issue number or path of the issue's file, from the baseline; empty if there is none."""
     onset: Onset | None = None
-    """Since which release it shows; None where nobody has bisected it."""
+    """First release that shows the defect; None if it was not bisected."""
     attribution: Attribution | None = None
-    """How often it shows on head and base of a change; None where they were not tried for it."""
+    """Counts on head and base of a change; None if the bucket was not attributed."""
 
     @property
     def is_met(self) -> bool:
-        """Whether this run has findings of it. What only the base shows is fixed, and met."""
+        """True if this run has findings of the bucket, also if only the base shows them."""
         return self.count > 0
-
-
-BUCKET_SCHEMA = 1
 
 
 def finding_to_json(finding: Finding) -> dict[str, Json]:
@@ -210,36 +202,28 @@ def finding_from_json(encoded: Json) -> Finding:
     """
     try:
         return Finding(
-            oracle=str(encoded["oracle"]),
-            kind=str(encoded["kind"]),
+            **{key: str(encoded[key]) for key in _FINDING_TEXTS},
             severity=Severity[encoded["severity"].upper()],
-            library=str(encoded["library"]),
-            api=str(encoded["api"]),
             case=case_from_json(encoded["case"]),
-            outcomes={
-                name: outcome_from_json(outcome) for name, outcome in encoded["outcomes"].items()
-            },
+            outcomes={name: outcome_from_json(out) for name, out in encoded["outcomes"].items()},
             targets=tuple(map(str, encoded["targets"])),
             pair=PairKind(encoded["pair"]),
-            detail=str(encoded["detail"]),
-            message=str(encoded["message"]),
             evidence=evidence_from_json(encoded.get("evidence", {})),
         )
     except (AttributeError, KeyError, TypeError) as error:
-        msg = f"not an encoded finding: {error!r}"
+        msg = f"malformed finding: {error!r}"
         raise ValueError(msg) from error
 
 
 def evidence_to_json(evidence: Evidence) -> dict[str, str]:
-    """Return the JSON form of evidence; what is empty is left out."""
+    """Return the JSON form of evidence, without empty fields."""
     return {item.name: text for item in fields(Evidence) if (text := getattr(evidence, item.name))}
 
 
 def evidence_from_json(encoded: Mapping[str, Json]) -> Evidence:
-    """Rebuild evidence; keys that are not known are ignored."""
-    return Evidence(
-        **{item.name: str(encoded[item.name]) for item in fields(Evidence) if item.name in encoded}
-    )
+    """Rebuild evidence from its JSON form; unknown keys are ignored."""
+    names = [item.name for item in fields(Evidence)]
+    return Evidence(**{name: str(encoded[name]) for name in names if name in encoded})
 
 
 def bucket_to_json(bucket: Bucket) -> dict[str, Json]:
@@ -291,13 +275,13 @@ def bucket_from_json(encoded: Json) -> Bucket:
             attribution=attribution_from_json(encoded.get("attribution")),
         )
     except (IndexError, KeyError, OverflowError, TypeError) as error:
-        msg = f"not an encoded bucket: {error!r}"
+        msg = f"malformed bucket: {error!r}"
         raise ValueError(msg) from error
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of outcomes by status, for one target. Mutable: a campaign adds to it per case."""
+    """Number of outcomes by status, for one target. Mutable: a campaign adds to it per case."""
 
     passed: int = 0
     rejected: int = 0
@@ -317,23 +301,23 @@ class Tally:
 
 
 class Verdict(StrEnum):
-    """What a run concludes, in the words people see."""
+    """Conclusion of a run; the value is its text in reports."""
 
     ESTABLISHED = "BASELINE ESTABLISHED"
-    """There was no baseline; everything found is now in it."""
+    """There was no baseline; it now holds all findings."""
     CLEAN = "NOTHING NEW"
     NEW_FINDINGS = "NEW FINDINGS"
     """At least one new bucket at or above the failing severity."""
     NOT_RUN = "NOT RUN"
-    """No case was executed: nothing can be said, so nothing is."""
+    """No case was executed, so there is no result."""
     INTERRUPTED = "INTERRUPTED"
     PART = "PART DONE"
-    """One part of a campaign ran to its end; `ciguard merge` judges the whole."""
+    """One part of a campaign ran to its end; `ciguard merge` decides the verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSummary:
-    """One target as a run met it."""
+    """One target of a run: its environment and its outcomes."""
 
     name: str
     library: str
@@ -341,20 +325,20 @@ class TargetSummary:
     python: str
     device: str
     packages: Mapping[str, str]
-    """Installed distributions and their versions."""
+    """Versions of the installed distributions, by name."""
     confined_by: tuple[str, ...]
-    """Mechanisms that held the workers: `landlock`, `seccomp`, `rlimits` and others."""
+    """Mechanisms that confined the workers: `landlock`, `seccomp`, `rlimits` and others."""
     apis: int
-    """Size of the catalogue."""
+    """Number of APIs in the catalogue."""
     tally: Tally = field(default_factory=Tally)
     not_run: str = ""
-    """Why nothing ran here; empty when something did."""
+    """Reason why no case ran on the target; empty if one did."""
     unconfined: tuple[str, ...] = ()
-    """Names of the attempts that nothing refused here, see `execution.probe_confinement`."""
+    """Names of the forbidden operations that succeeded, see `execution.probe_confinement`."""
 
 
 def target_to_json(target: TargetSummary) -> dict[str, Json]:
-    """Return the JSON form of a target, as it is in `run.json` and in a part."""
+    """Return the JSON form of a target, for `run.json` and parts."""
     return {
         "name": target.name,
         "library": target.library,
@@ -370,28 +354,24 @@ def target_to_json(target: TargetSummary) -> dict[str, Json]:
     }
 
 
-def target_from_json(read: Untrusted) -> TargetSummary:
-    """Return the target of a JSON form, which may be hostile.
+def target_from_json(reader: Untrusted) -> TargetSummary:
+    """Rebuild a target from untrusted JSON.
 
     Raises:
-        ValueError: it is none; the message names the key.
+        ValueError: if it is not the JSON form of a target; the message names the key.
     """
-    packages, outcomes = read.inner("packages"), read.inner("outcomes")
+    packages, outcomes = reader.inner("packages"), reader.inner("outcomes")
+    texts = ("name", "library", "version", "python", "device", "not_run")
     return TargetSummary(
-        name=read.text("name"),
-        library=read.text("library"),
-        version=read.text("version"),
-        python=read.text("python"),
-        device=read.text("device"),
+        **{key: reader.text(key) for key in texts},
         packages={name: packages.text(name) for name in packages.members()},
-        confined_by=read.names("confined_by"),
-        unconfined=read.names("unconfined"),
-        apis=read.count("apis"),
+        confined_by=reader.names("confined_by"),
+        unconfined=reader.names("unconfined"),
+        apis=reader.count("apis"),
         tally=Tally(**{status: outcomes.count(status) for status in Tally().as_dict()}),
-        not_run=read.text("not_run"),
     )
 
 
 def cause_name(bucket: Bucket) -> str:
-    """Return the name of a bucket's group: its fingerprint where it is alone."""
+    """Return the name of a bucket's group: its own fingerprint if it shares its cause with none."""
     return bucket.cause.name if bucket.cause else bucket.fingerprint

@@ -1,6 +1,6 @@
 """Cases of level `function`: calls of annotated functions of the user's programs.
 
-A program is a file below the folder that the run was started in; every target imports it anew.
+A program is a Python file below the working folder of the run; each target imports it itself.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ciguard.domain.values import Json, Value, value_from_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LAST_LINE = 2**31 - 1
-"""GitHub takes no greater number."""
+_MAX_LINE = 2**31 - 1
+"""Greatest line number that GitHub accepts."""
 ANNOTATED = "annotated"
 """Second member of an encoded `FunctionCase`, where an API call has its kind."""
 _MAX_PATH_LENGTH = 1_000
@@ -29,23 +29,23 @@ class FunctionCase:
     """One call of one annotated function."""
 
     api: str
-    """`path/to/module.py:qualified.name`; the file alone where it is only imported."""
+    """`path/to/module.py:qualified.name`; the file alone for an import."""
     file: str
-    """The program: relative to the folder that the run was started in, with forward slashes."""
+    """Path of the program relative to the working folder of the run, with forward slashes."""
     call: Json = field(default=None, hash=False)
-    """JSON form of `ciguard.functions.specs.Call`; None imports the program and calls nothing."""
+    """JSON form of `ciguard.functions.specs.Call`; None for an import without a call."""
     seed: int = 0
-    """The library's random generators are seeded with it before the call."""
+    """Seed of the library's random generators, set before the call."""
     about: Json = field(default=None, hash=False)
-    """What is known of the program and of the functions that the call takes, as `describe` tells
-    it: for scripts, and for who looks for simpler calls. Targets look for themselves."""
+    """Description of the program and of the functions involved, as returned by `describe`.
+    Reproducers and minimisation use it; targets describe the program themselves."""
 
     relation: ClassVar[str] = ""
-    """No metamorphic relation is tried with a function of the user's."""
+    """The user's functions are checked with no metamorphic relation."""
     intent: ClassVar[Intent] = Intent.CONFORMING
-    """Calls keep to the annotations."""
+    """Calls conform to the annotations."""
     focus: ClassVar[str] = ""
-    """No argument is odd."""
+    """No argument is invalid or on a boundary."""
     level: ClassVar[str] = "function"
     given: ClassVar[str] = "arguments"
     is_api_use: ClassVar[bool] = False
@@ -55,23 +55,23 @@ class FunctionCase:
 
     @property
     def noun(self) -> str:
-        """What one run is called: the import of a program, or a call."""
+        """Word for one execution in reports: `call` or `import`."""
         return "call" if self.call else "import"
 
     @property
     def apis(self) -> tuple[str, ...]:
-        """The function, or the program that is imported."""
+        """The called function, or the imported program."""
         return (self.api,)
 
     @property
     def place(self) -> tuple[str, int]:
-        """The file, and the line of the function's definition; 1 if that is not known."""
+        """File and line of the function's definition; line 1 if it is unknown."""
         about = self.about if isinstance(self.about, dict) else {}
         functions = about.get("functions")
         for described in functions if isinstance(functions, list) else ():
             if isinstance(described, dict) and described.get("name") == self.function:
                 line = described.get("line")
-                if isinstance(line, int) and 0 < line < _LAST_LINE:
+                if isinstance(line, int) and 0 < line < _MAX_LINE:
                     return self.file, line
         return self.file, 1
 
@@ -82,11 +82,11 @@ class FunctionCase:
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Every value that the call is given, those of the constructor included."""
+        """All values passed to the call, including those for the constructor."""
         return tuple(_values(self.call)) if self.call else ()
 
     def lowered(self) -> FunctionCase:
-        """Return the case: workers run it as it is."""
+        """Return the case itself: workers run it unchanged."""
         return self
 
     def to_json(self) -> Json:
@@ -102,7 +102,7 @@ class FunctionCase:
 
 
 def function_api(file: str, function: str = "") -> str:
-    """Return the name by which reports call a function, or a program that is only imported."""
+    """Return the name of a function in reports, or of a program without a function."""
     return f"{file}:{function}" if function else file
 
 
@@ -111,7 +111,7 @@ def _values(call: Json) -> Iterator[Value]:
 
 
 def _arguments(call: Json) -> Iterator[tuple[str, Json]]:
-    """Yield name and value of every argument, those of the constructor and outside included."""
+    """Yield name and value of each argument, also for the constructor and the outer function."""
     yield from (*call["arguments"], *(call.get("constructor") or ()))
     if call.get("outer"):
         yield from _arguments(call["outer"])
@@ -119,28 +119,29 @@ def _arguments(call: Json) -> Iterator[tuple[str, Json]]:
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """What a program's failure said, and where: the worker puts the place before every message."""
+    """A failure's message and location; workers put the location in front of each message."""
 
     message: str
-    """Without the place."""
+    """The message without the location."""
     file: str = ""
-    """As `FunctionCase.file`; empty where it is not known."""
+    """Path as in `FunctionCase.file`; empty if unknown."""
     line: int = 0
+    """Line in the file, from 1; 0 if unknown."""
 
 
 def seated(message: str) -> Seated:
-    """Part the message of a program's failure from its place, `src/model.py:23: …`."""
-    match = _PLACE.match(message)
+    """Split the message of a failure into location, such as `src/model.py:23: `, and text."""
+    match = _LOCATION.match(message)
     if match is None or not is_program(match["file"]):
         return Seated(message)
     return Seated(message[match.end() :], match["file"], int(match["line"]))
 
 
-_PLACE = re.compile(r"(?P<file>[^\n:]{1,1000}\.py):(?P<line>[1-9]\d{0,8}): ?")
+_LOCATION = re.compile(r"(?P<file>[^\n:]{1,1000}\.py):(?P<line>[1-9]\d{0,8}): ?")
 
 
 def is_program(path: str) -> bool:
-    """Return whether a path names a Python file below the folder that it is relative to."""
+    """Return whether a relative path names a Python file and does not leave its folder."""
     pure = PurePosixPath(path)
     return (
         path.endswith(".py")
@@ -161,8 +162,8 @@ def function_case_from_json(encoded: Json) -> FunctionCase:
         _, _, rest = encoded
         file, call = str(rest["file"]), rest.get("call")
         if not is_program(file):
-            msg = f"{file!r} is no program"
-            raise ValueError(msg)  # noqa: TRY301 - one message for all that may be wrong
+            msg = f"{file!r} is not the path of a program"
+            raise ValueError(msg)  # noqa: TRY301 - the handler adds what is malformed
         name = str(call["function"]) if call else ""
         case = FunctionCase(
             api=function_api(file, name),
@@ -171,12 +172,12 @@ def function_case_from_json(encoded: Json) -> FunctionCase:
             seed=int(rest.get("seed", 0)),
             about=rest.get("about"),
         )
-        _ = case.values  # all of them can be read
+        _ = case.values  # raises if a value is malformed
         if call and not all(argument.isidentifier() for argument, _ in _arguments(call)):
-            msg = "an argument has no name"
+            msg = "an argument has no valid name"
             raise ValueError(msg)  # noqa: TRY301 - as above
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        msg = f"not an encoded function case: {error!r}"
+        msg = f"malformed function case: {error!r}"
         raise ValueError(msg) from error
     return case
 

@@ -1,4 +1,4 @@
-"""What a case is meant to be."""
+"""The intent with which a case was generated."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from enum import StrEnum
 
 
 class Intent(StrEnum):
-    """What the generator meant a case to be. A claim about the input, not about the outcome."""
+    """Kind of input that the generator intended: a claim about the input, not the outcome."""
 
     CONFORMING = "conforming"
-    """Every argument satisfies what is known of its parameter."""
+    """All arguments satisfy the known constraints."""
     VIOLATING = "violating"
-    """One argument breaks one known constraint."""
+    """One argument violates one known constraint."""
     BOUNDARY = "boundary"
-    """One argument sits on the edge: zero, None, empty, the largest integer."""
+    """One argument has a boundary value: zero, None, empty, the largest integer."""
     SPECIAL = "special"
-    """Conforms, but for NaN or an infinity among the elements of one tensor."""
+    """Conforming, except for NaN or infinities among the elements of one tensor."""

@@ -1,4 +1,4 @@
-"""Nodes of derivation trees: who they are, and how the programs of them ended."""
+"""Nodes of derivation trees: their identifiers and the outcomes of their programs."""
 
 from __future__ import annotations
 
@@ -16,56 +16,56 @@ if TYPE_CHECKING:
 
 
 class NodeOutcome(StrEnum):
-    """What came of the program of a node, on all targets together."""
+    """Outcome of a node's program over all targets."""
 
     RAN = "ran"
-    """It ran to its end everywhere, as it ought to."""
+    """A legal program that ran to its end on all targets."""
     REFUSED = "refused"
-    """Its last block holds a forbidden value, and nobody took that."""
+    """An illegal value in the last block, which all targets rejected."""
     FAILED = "failed"
-    """It ought to run and did not everywhere; or it died, hung, or ended in an internal error."""
+    """A legal program that failed on a target; or a crash, hang or internal error."""
     ACCEPTED = "accepted"
-    """Its last block holds a forbidden value, and block and program ran somewhere."""
+    """An illegal value in the last block, with which a target ran block and program."""
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it is not what the node promises. Not every such program is a finding."""
+        """True if the outcome is not the expected one, which is not always a finding."""
         return self in {NodeOutcome.FAILED, NodeOutcome.ACCEPTED}
 
 
 @dataclass(frozen=True, slots=True)
 class LineageNode:
-    """One node on the way from the template to a program."""
+    """One node on the path from the template to a program."""
 
     node: str
-    """16 hex digits: two programs with one path in one tree are one node."""
+    """Identifier of the node: 16 hex digits of its tree and path."""
     step: Derivation
-    """The last step of its block."""
+    """Last derivation step of the node's block."""
 
 
 def root_of(ancestry: Ancestry) -> str:
-    """Return the node of the template without any block."""
+    """Return the identifier of the root: the template without any block."""
     return _digest(ancestry.seed, ancestry.tree)
 
 
 def lineage(ancestry: Ancestry) -> tuple[LineageNode, ...]:
-    """Return the nodes from the template, which is not among them, down to the program itself.
+    """Return the nodes on the path from the template (excluded) to the program (included).
 
-    A node's block may have several steps. Lines and adapters are left out of who a node is: they
-    are known of the last step only.
+    A node's block may have several steps. Lines and adapters do not count for the identifier,
+    because only the last step has them.
     """
     node = root_of(ancestry)
-    members = []
+    nodes = []
     for _, steps in groupby(ancestry.path, key=lambda step: step.block):
         block = list(steps)
-        node = _digest(node, *map(_named, block))
-        members.append(LineageNode(node, block[-1]))
-    return tuple(members)
+        node = _digest(node, *map(_identity, block))
+        nodes.append(LineageNode(node, block[-1]))
+    return tuple(nodes)
 
 
-def _named(step: Derivation) -> object:
-    named = derivation_to_json(step)
-    return {key: item for key, item in named.items() if key not in {"line", "adapter"}}
+def _identity(step: Derivation) -> object:
+    encoded = derivation_to_json(step)
+    return {key: item for key, item in encoded.items() if key not in {"line", "adapter"}}
 
 
 def _digest(*parts: object) -> str:

@@ -1,14 +1,14 @@
 """Layer graphs, and cases of level `model`: one run of one graph, as data.
 
-A graph is what `keras.Model` would hold: layers with their constructor arguments, wired by name.
-Weights are a recipe (a seed, and what mutation did to them), so that a mutant of a large model is
-a few kilobytes; `execution.worker.layer_weights` makes the arrays, the same on every backend.
+A graph describes a `keras.Model`: layers with their constructor arguments, connected by name.
+Weights are a recipe of a seed and mutations, so that a mutant of a large model takes a few
+kilobytes. `execution.worker.layer_weights` makes the arrays, equal on all backends.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -20,38 +20,42 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 INPUT = "keras.Input"
-"""Layer of the nodes that are a graph's inputs; their configuration is empty."""
+"""Layer name of a graph's input nodes, whose configuration is empty."""
 ONE_LAYER = "layer"
 """Name of the node under test in a graph of one layer."""
+MODEL = "model"
+"""Second member of an encoded `ModelCase`, where an API call has its kind."""
+_SAMPLE = "sample"
+"""Tag of an encoded `DataSample`."""
 
 Shape: TypeAlias = tuple[int, ...]
-"""Without the batch dimension."""
+"""Shape without the batch dimension."""
 
 
 class Check(StrEnum):
-    """What is run and compared. The value is its name in files."""
+    """Results that are compared. The value is the check's name in files."""
 
     PREDICT = "predict"
-    """The outputs, and a sample of what every layer computes."""
+    """The outputs, and a sample of each layer's output."""
     TRAIN = "train"
     """Loss and gradients of one training step."""
     SAVE = "save"
-    """The outputs before and after the model was saved and loaded."""
+    """The outputs before and after saving and loading the model."""
 
 
 class WeightRule(StrEnum):
-    """What is done to the weights of some of a layer's neurons (LEMON, section 3.2.2)."""
+    """Mutation of the weights of some of a layer's neurons (LEMON, section 3.2.2)."""
 
     GAUSSIAN_FUZZING = "GF"
-    """Noise N(0, (0.1 · standard deviation of the layer's weights)²) is added."""
+    """Add noise N(0, (0.1 · standard deviation of the layer's weights)²)."""
     SHUFFLING = "WS"
-    """The connections to the layer before are shuffled."""
+    """Shuffle the connections to the previous layer."""
     INVERSE = "NAI"
-    """The sign of what goes into the activation is changed."""
+    """Invert the sign of the input of the activation."""
     BLOCK = "NEB"
-    """The connections are set to zero."""
+    """Set the connections to zero."""
     SWITCH = "NS"
-    """Two neurons change places."""
+    """Switch two neurons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +68,17 @@ class WeightEdit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How a layer's weights are made."""
+    """Recipe of a layer's weights."""
 
     seed: int = 0
     edits: tuple[WeightEdit, ...] = ()
-    """In order."""
+    """Mutations, in order of application."""
     plain: bool = False
-    """Evenly spaced numbers, which a script makes in a line; the seed and the edits say nothing."""
+    """True for evenly spaced numbers, which take one line of a script; ignores seed and edits."""
     file: str = ""
-    """A `.keras` or `.h5` file that they are read from; empty: they follow from the seed."""
+    """Path of a `.keras` or `.h5` file with the weights; empty to derive them from the seed."""
     stored: str = ""
-    """Name of the layer in that file; of one in a nested model `model/layer`."""
+    """Name of the layer in that file, `model/layer` in a nested model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,70 +86,63 @@ class LayerNode:
     """One layer at one place of a graph."""
 
     name: str
-    """Unique in the graph, and a name that Keras accepts."""
+    """Name of the node, unique in the graph and valid in Keras."""
     layer: str
     """Public name of the class, e.g. `keras.layers.Conv2D`, or `INPUT`."""
     config: Mapping[str, Json] = field(default_factory=dict)
-    """Constructor arguments other than the defaults, in the form of `Layer.get_config`; a wrapped
-    layer is `{"layer": public name, "config": …}`. No name, no dtype, no initialiser."""
+    """Constructor arguments that differ from the defaults, as from `Layer.get_config`, without
+    name, dtype and initialisers. A wrapped layer is `{"layer": public name, "config": …}`."""
     inputs: tuple[str, ...] = ()
-    """Names of the nodes whose outputs it is called with."""
+    """Names of the nodes whose outputs the layer is called with."""
     as_list: bool = False
-    """Whether it is called with one list of inputs, as merging layers are, or with each."""
+    """True if the layer takes its inputs as one list, like merging layers."""
     shape: Shape
-    """Of its output."""
+    """Shape of the output."""
     dtype: str = "float32"
-    """Of its output."""
+    """Dtype of the output."""
     weights: Weights = Weights()
     shares: str = ""
-    """Name of an earlier node whose layer object is called again here; empty for its own."""
+    """Name of an earlier node whose layer object is called again; empty for a new object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerGraph:
-    """A model: nodes in an order in which each comes after its inputs."""
+    """A model: layers in topological order."""
 
     nodes: tuple[LayerNode, ...]
     outputs: tuple[str, ...]
 
     def node(self, name: str) -> LayerNode:
-        """Return a node by its name.
-
-        Raises:
-            KeyError: if there is none.
-        """
-        for node in self.nodes:
-            if node.name == name:
-                return node
-        raise KeyError(name)
+        """Return the node of that name, or raise a KeyError if there is none."""
+        return {node.name: node for node in self.nodes}[name]
 
     @property
     def inputs(self) -> tuple[LayerNode, ...]:
-        """The nodes that data is fed to, in order."""
+        """Input nodes, in order."""
         return tuple(node for node in self.nodes if node.layer == INPUT)
 
 
 class SampleKind(StrEnum):
-    """Small data that models are fed. The value is its name in files."""
+    """Data set for inputs of models. The value is its name in files."""
 
     DIGITS = "digits"
-    """Handwritten digits, 8 by 8 in 17 shades, scaled to [0, 1] and to the size asked for."""
+    """Handwritten digits, 8 by 8 in 17 shades, scaled to [0, 1] and resized."""
     IMAGES = "images"
-    """Smooth coloured waves in [0, 1], of the size asked for."""
+    """Smooth coloured waves in [0, 1], of any size."""
     SINE = "sine"
-    """Pieces of sine waves: (steps, features)."""
+    """Sections of sine waves, of shape (steps, features)."""
     PRICES = "prices"
-    """Random walks of daily prices, scaled to [0, 1]: (steps, features)."""
+    """Random walks of daily prices, scaled to [0, 1], of shape (steps, features)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataSample:
-    """Some of that data, the same on every machine (see `execution.worker.samples`)."""
+    """Samples of a data set, equal on all machines (see `execution.worker.samples`)."""
 
     kind: SampleKind
     seed: int
     shape: tuple[int, ...]
-    """The batch dimension first."""
+    """Shape with the batch dimension first."""
 
 
 Data: TypeAlias = ArrayValue | DataSample
@@ -153,18 +150,16 @@ Data: TypeAlias = ArrayValue | DataSample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphOrigin:
-    """Where a graph comes from. Tells people how it was made; decides nothing."""
+    """Origin of a graph, for reports only."""
 
     model: str
     """Name of the seed model."""
     mutations: tuple[str, ...] = ()
-    """In order, e.g. `LA conv2d_1: keras.layers.PReLU`."""
+    """Mutations in order, e.g. `LA conv2d_1: keras.layers.PReLU`."""
     deviations: tuple[tuple[str, float], ...] = ()
-    """Layer of the mutant → R_a between the two targets (LEMON, formula 4), in order of the graph;
-    for a graph of one layer that was isolated from it. Infinite where only one target computes NaN
-    or infinities."""
+    """R_a between both targets by layer of the mutant (LEMON, formula 4), for an isolated layer."""
     suspect: str = ""
-    """Name in the mutant of the one layer that was isolated; not always that of the largest R_a."""
+    """Name in the mutant of the isolated layer, which need not have the largest R_a."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,28 +167,26 @@ class ModelCase:
     """One run of one layer graph."""
 
     api: str
-    """What is tested: the class of the one layer of an isolated graph, else `keras.Model`."""
+    """API under test: the layer class of an isolated layer, otherwise `keras.Model`."""
     graph: LayerGraph
     data: tuple[Data, ...]
-    """What each input is fed, the batch dimension included."""
+    """Input data by input node, with the batch dimension."""
     truth: ArrayValue
-    """What the first output ought to be: one-hot labels or regression targets. D_MAD and the loss
-    need it."""
+    """Expected first output, for D_MAD and the loss: one-hot labels or regression targets."""
     check: Check = Check.PREDICT
     training: bool = False
-    """Whether layers are called with `training=True`, for `Check.TRAIN`."""
+    """True if layers are called with `training=True`, for `Check.TRAIN`."""
     dtype: str = ""
-    """Compute everything in this type, as `float64` for reference; empty: as the graph says."""
+    """Dtype of all computation, such as `float64` for a reference; empty for the graph's own."""
     nudge: int = 0
-    """Move weights by one rounding, up or down as this number says; 0 leaves them."""
+    """Seed of each weight's move by one rounding error, reversed by its sign; 0 for no moves."""
     probe: str = ""
-    """Node whose inputs are returned whole, instead of the outputs."""
+    """Name of the node whose inputs are returned completely, instead of the outputs."""
     seed: int = 0
-    """The library's random generators are seeded with it before the run."""
+    """Seed of the library's random generators, set before the run."""
     origin: GraphOrigin = GraphOrigin(model="")
 
     relation: ClassVar[str] = ""
-    """No metamorphic relation is tried with a model."""
     focus: ClassVar[str] = ""
     intent: ClassVar[Intent] = Intent.CONFORMING
     level: ClassVar[str] = "model"
@@ -206,48 +199,39 @@ class ModelCase:
 
     @property
     def apis(self) -> set[str]:
-        """The layers of the graph."""
+        """Names of the layer classes in the graph."""
         return {node.layer for node in self.graph.nodes}
 
     @property
     def has_verdict_alone(self) -> bool:
-        """Whether one outcome holds two results that ought to be equal."""
+        """True if one outcome holds two results that must be equal."""
         return self.check is Check.SAVE
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Every array that the model is given element by element or by a fill."""
+        """Input arrays, without samples of data sets."""
         return tuple(data for data in self.data if isinstance(data, ArrayValue))
 
     @property
     def is_one_layer(self) -> bool:
-        """Whether the graph is a layer alone, with its inputs."""
+        """True if the graph is a single layer with its inputs."""
         return len(self.graph.nodes) == len(self.graph.inputs) + 1
 
     def lowered(self) -> ModelCase:
-        """Return the case: workers run it as it is."""
+        """Return the case itself: workers run it unchanged."""
         return self
 
     def to_json(self) -> Json:
-        """Return the JSON form of the case: `[api, "model", {…}]`; what is empty is left out."""
-        rest = {
+        """Return the JSON form of the case: `[api, "model", {…}]`, without empty members."""
+        members = {item.name: getattr(self, item.name) for item in fields(self)[1:]} | {
             "graph": graph_to_json(self.graph),
             "data": [_data_to_json(data) for data in self.data],
             "truth": value_to_json(self.truth),
             "check": self.check.value,
-            "training": self.training,
-            "dtype": self.dtype,
-            "nudge": self.nudge,
-            "probe": self.probe,
-            "seed": self.seed,
             "origin": _origin_to_json(self.origin),
         }
-        filled = {key: item for key, item in rest.items() if item or key == "truth"}
+        filled = {key: item for key, item in members.items() if item or key == "truth"}
         return [self.api, MODEL, filled]
-
-
-MODEL = "model"
-"""Second member of an encoded `ModelCase`, where an API call has its kind."""
 
 
 def graph_to_json(graph: LayerGraph) -> Json:
@@ -265,19 +249,19 @@ def graph_from_json(encoded: Json) -> LayerGraph:
         nodes = tuple(map(_node_from_json, encoded["nodes"]))
         outputs = tuple(map(str, encoded["outputs"]))
     except (AttributeError, KeyError, TypeError) as error:
-        msg = f"not an encoded layer graph: {error!r}"
+        msg = f"malformed layer graph: {error!r}"
         raise ValueError(msg) from error
     known: set[str] = set()
     for node in nodes:
         if node.name in known:
-            msg = f"not an encoded layer graph: two nodes are called {node.name!r:.80}"
+            msg = f"malformed layer graph: two nodes have the name {node.name!r:.80}"
             raise ValueError(msg)
         if not known.issuperset((*node.inputs, *filter(None, [node.shares]))):
-            msg = f"not an encoded layer graph: {node.name!r:.80} comes before one of its inputs"
+            msg = f"malformed layer graph: {node.name!r:.80} precedes one of its inputs"
             raise ValueError(msg)
         known.add(node.name)
     if not outputs or not known.issuperset(outputs):
-        msg = "not an encoded layer graph: an output is no node"
+        msg = "malformed layer graph: an output is not among the nodes"
         raise ValueError(msg)
     return LayerGraph(nodes=nodes, outputs=outputs)
 
@@ -304,7 +288,7 @@ def model_case_from_json(encoded: Json) -> ModelCase:
             origin=_origin_from_json(rest.get("origin", {})),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        msg = f"not an encoded model case: {error!r}"
+        msg = f"malformed model case: {error!r}"
         raise ValueError(msg) from error
 
 
@@ -313,13 +297,8 @@ MODEL_KIND = CaseKind(read=model_case_from_json)
 
 def _node_to_json(node: LayerNode) -> Json:
     weights = node.weights
-    recipe = {
-        "seed": weights.seed,
-        "edits": [[edit.rule.value, edit.seed] for edit in weights.edits],
-        "plain": weights.plain,
-        "file": weights.file,
-        "stored": weights.stored,
-    }
+    recipe = {item.name: getattr(weights, item.name) for item in fields(weights)}
+    recipe["edits"] = [[edit.rule.value, edit.seed] for edit in weights.edits]
     rest = {
         "config": dict(node.config),
         "inputs": [*node.inputs],
@@ -334,6 +313,7 @@ def _node_to_json(node: LayerNode) -> Json:
 
 def _node_from_json(encoded: Json) -> LayerNode:
     recipe = encoded.get("weights", {})
+    edits = [WeightEdit(WeightRule(rule), int(seed)) for rule, seed in recipe.get("edits", ())]
     return LayerNode(
         name=str(encoded["name"]),
         layer=str(encoded["layer"]),
@@ -344,9 +324,7 @@ def _node_from_json(encoded: Json) -> LayerNode:
         dtype=str(encoded.get("dtype", "float32")),
         weights=Weights(
             seed=int(recipe.get("seed", 0)),
-            edits=tuple(
-                WeightEdit(WeightRule(rule), int(seed)) for rule, seed in recipe.get("edits", ())
-            ),
+            edits=tuple(edits),
             plain=bool(recipe.get("plain", False)),
             file=str(recipe.get("file", "")),
             stored=str(recipe.get("stored", "")),
@@ -361,9 +339,6 @@ def _data_to_json(data: Data) -> Json:
     return value_to_json(data)
 
 
-_SAMPLE = "sample"
-
-
 def _data_from_json(encoded: Json) -> Data:
     if encoded[0] != _SAMPLE:
         return _array_from_json(encoded)
@@ -374,8 +349,8 @@ def _data_from_json(encoded: Json) -> Data:
 def _array_from_json(encoded: Json) -> ArrayValue:
     value = value_from_json(encoded)
     if not isinstance(value, ArrayValue):
-        msg = f"not an encoded model case: {encoded!r:.80} is no array"
-        raise ValueError(msg)  # noqa: TRY004 - one error for whatever is wrong with the text
+        msg = f"malformed model case: {encoded!r:.80} is not an array"
+        raise ValueError(msg)  # noqa: TRY004 - one type of error for all malformed JSON
     return value
 
 
@@ -383,9 +358,10 @@ def _origin_to_json(origin: GraphOrigin) -> Json:
     rest = {
         "model": origin.model,
         "mutations": [*origin.mutations],
-        # JSON knows no infinity.
+        # R_a is infinite if only one target computes NaN or infinities; JSON has no infinity.
         "deviations": [
-            [name, rate if math.isfinite(rate) else repr(rate)] for name, rate in origin.deviations
+            [name, deviation if math.isfinite(deviation) else repr(deviation)]
+            for name, deviation in origin.deviations
         ],
         "suspect": origin.suspect,
     }
@@ -396,6 +372,8 @@ def _origin_from_json(encoded: Json) -> GraphOrigin:
     return GraphOrigin(
         model=str(encoded.get("model", "")),
         mutations=tuple(map(str, encoded.get("mutations", ()))),
-        deviations=tuple((str(name), float(rate)) for name, rate in encoded.get("deviations", ())),
+        deviations=tuple(
+            (str(name), float(deviation)) for name, deviation in encoded.get("deviations", ())
+        ),
         suspect=str(encoded.get("suspect", "")),
     )

@@ -1,4 +1,4 @@
-"""Since which release of its library a defect shows."""
+"""The first release of a library that shows a defect."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ _VERSION = re.compile(r"\d[\w.+!-]{0,60}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Onset:
-    """Since which release a defect shows, as a bisection has found."""
+    """Result of a bisection over the releases of a library."""
 
     first_bad: str
-    """Version."""
+    """First version known to show the defect."""
     last_good: str = ""
-    """Version; empty when every older one that could be tried shows it too."""
+    """Last version without the defect; empty if all older testable versions show it."""
     between: tuple[str, ...] = ()
-    """Versions between the two that tell nothing: any of them may be the first bad one."""
+    """Untestable versions in between: any of them may be the first bad one."""
 
     def __post_init__(self) -> None:
         for version in (self.first_bad, *filter(None, (self.last_good, *self.between))):
             if not _VERSION.fullmatch(version):
-                msg = f"{version!r:.80} is no version such as 2.13.0"
+                msg = f"{version!r:.80} is not a version such as 2.13.0"
                 raise ValueError(msg)
 
     @property
     def words(self) -> str:
-        """Return it as a phrase, of versions only."""
+        """The onset as a phrase, which holds no text but versions."""
         if not self.last_good:
-            return f"in every release that can be tried, since {self.first_bad}"
+            return f"in all testable releases, since {self.first_bad}"
         doubt = f", or since one of {', '.join(self.between)}" if self.between else ""
         return f"since {self.first_bad}{doubt}; {self.last_good} does not show it"
 
 
 def onset_to_json(onset: Onset | None) -> Json:
-    """Return the JSON form of an onset; null where it is not known."""
+    """Return the JSON form of an onset; None for None."""
     if onset is None:
         return None
     return {
@@ -59,9 +59,9 @@ def onset_from_json(encoded: Json) -> Onset | None:
     """
     if encoded is None:
         return None
-    read = Untrusted(encoded, "'since'")
+    reader = Untrusted(encoded, "'since'")
     return Onset(
-        first_bad=read.text("first_bad"),
-        last_good=read.text("last_good"),
-        between=read.names("between"),
+        first_bad=reader.text("first_bad"),
+        last_good=reader.text("last_good"),
+        between=reader.names("between"),
     )

@@ -1,4 +1,4 @@
-"""Outcomes: what happened to one case on one target."""
+"""Outcomes: the results of one case on one target."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame of a stack: file relative to its package root, and function. No line."""
+    """One frame of a stack trace, without its line."""
 
     file: str
+    """Path relative to the root of its package."""
     function: str
 
 
 class Stage(StrEnum):
-    """Which part of a case raised."""
+    """Stage of a case that raised an exception."""
 
     BUILD = "build"
-    """An argument could not be built in this target (a dtype it lacks): says nothing of the API."""
+    """Building an argument failed, for example for lack of a dtype: no verdict on the API."""
     CALL = "call"
-    """The API itself."""
+    """The API raised."""
     MODE = "mode"
-    """The target's mode cannot express such a call: says nothing of the API."""
+    """The target's mode cannot express such a call: no verdict on the API."""
 
 
 class Resource(StrEnum):
-    """What a case used up."""
+    """Resource whose limit a case reached."""
 
     MEMORY = "memory"
     OUTPUT = "output"
-    """It wrote more to its standard streams or files than one case may."""
+    """Bytes written to standard streams and files."""
     THREADS = "threads"
-    """It ran more threads and processes at a time than a worker may."""
+    """Concurrent threads and processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,14 @@ class Passed:
     """The call returned."""
 
     encoded: bytes
-    """The outputs as written by the worker; see `outputs.decode`. Equal bytes, equal outputs."""
+    """Outputs as encoded by the worker, see `outputs.decode`. Equal outputs have equal bytes."""
     cost_s: float
+    """Duration of the call, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A clean Python exception of the kind that users are meant to see."""
+    """The API raised an exception meant for users, such as an argument check."""
 
     exception: str
     """Class name, e.g. `ValueError`, `InvalidArgumentError`."""
@@ -62,7 +64,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Errored:
-    """An internal error escaped: an assertion, a leaked C++ exception, a bug in library Python."""
+    """An internal error: a failed assertion, a leaked C++ exception, a bug in library Python."""
 
     exception: str
     message: str
@@ -70,63 +72,64 @@ class Errored:
     """Frames inside the library, innermost first."""
 
 
-_ON_DEVICE = "CUDA "
+_DEVICE_PREFIX = "CUDA "
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The process died."""
+    """The process crashed."""
 
     cause: str
-    """`SIGSEGV`, `SIGABRT`, …, `exit 3` for a process that ended by itself, or what its device did
-    not survive, such as `CUDA illegal memory access`."""
+    """A signal such as `SIGSEGV`; `exit 3` for a process that exited; or a device error such as
+    `CUDA illegal memory access`."""
     stack: tuple[Frame, ...] = ()
-    """Python frames of the dying call, innermost first."""
+    """Python frames of the crashing call, innermost first."""
     log: str = ""
-    """The end of what the case wrote to its standard streams: the failed check, if any."""
+    """Last output of the case on its standard streams, such as a failed check."""
 
     @classmethod
     def of_device(cls, cause: str, stack: tuple[Frame, ...], log: str) -> Crashed:
-        """Return the outcome of a case after which the device answers nothing any more."""
-        return cls(f"{_ON_DEVICE}{cause}", stack, log)
+        """Return the outcome of a case that made the device unusable."""
+        return cls(f"{_DEVICE_PREFIX}{cause}", stack, log)
 
     @property
     def is_of_device(self) -> bool:
-        """Whether the process ended for its device."""
-        return self.cause.startswith(_ON_DEVICE)
+        """True if an error of the device ended the process."""
+        return self.cause.startswith(_DEVICE_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class Hung:
-    """The call did not return in time and was ended."""
+    """The call did not return before its timeout and was killed."""
 
     limit_s: float
+    """Timeout of the call, in seconds."""
     stack: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The call met a resource limit."""
+    """The call reached a resource limit."""
 
     resource: Resource
     message: str = ""
     died: bool = False
-    """The process ended over it; otherwise the library said so by an exception."""
+    """True if the process was killed; False if the library raised an exception."""
 
 
 Outcome: TypeAlias = Passed | Rejected | Errored | Crashed | Hung | Exhausted
 
 
 def status(outcome: Outcome) -> str:
-    """Return the outcome's one-word status: passed, rejected, errored, crashed, hung, exhausted."""
+    """Return the outcome's status: passed, rejected, errored, crashed, hung or exhausted."""
     return type(outcome).__name__.lower()
 
 
 def ended_well(outcome: Outcome) -> bool:
-    """Return whether the call was made, and returned or was refused by the API itself.
+    """Return whether the API was called, and returned or rejected its arguments.
 
-    Only that shows that a defect is gone: a call that could not be made, or met a limit, tells
-    nothing of it.
+    Only such outcomes show that a defect is gone. A call that could not be built or reached a limit
+    shows nothing.
     """
     return isinstance(outcome, Passed) or (
         isinstance(outcome, Rejected) and outcome.stage is Stage.CALL
@@ -134,12 +137,12 @@ def ended_well(outcome: Outcome) -> bool:
 
 
 def is_unbuilt(outcome: Outcome) -> bool:
-    """Return whether the arguments of a call could not be made."""
+    """Return whether the arguments of a call could not be built."""
     return isinstance(outcome, Rejected) and outcome.stage is Stage.BUILD
 
 
 def outcome_to_json(outcome: Outcome) -> Json:
-    """Return the JSON form used in `findings.jsonl` and in the baseline."""
+    """Return the JSON form of an outcome, for `findings.jsonl` and the baseline."""
     encoded: dict[str, Json] = {"status": status(outcome)}
     match outcome:
         case Passed(outputs, cost_s):
@@ -166,7 +169,7 @@ def outcome_from_json(encoded: Json) -> Outcome:
     try:
         return _DECODERS[encoded["status"]](encoded)
     except (KeyError, TypeError, IndexError) as error:
-        msg = f"not an encoded outcome: {error}"
+        msg = f"malformed outcome: {error}"
         raise ValueError(msg) from error
 
 

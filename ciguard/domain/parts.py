@@ -1,7 +1,7 @@
-"""Parts: what a run leaves for `ciguard merge`, one line of `parts.jsonl` each.
+"""Parts: the input of `ciguard merge`, one line of `parts.jsonl` each.
 
-A run leaves one part, a merged run all that it was merged from: so merging what was merged is
-merging the same parts once more.
+A run writes one part. A merged run writes all parts that it was merged from, so that merging merged
+runs is merging all their parts at once.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 PART_SCHEMA = 1
 SHARED_NUMBERS = ("seed", "max_cases")
 SHARED_LISTS = ("levels", "api", "exclude", "allow", "relations", "focus")
-"""Settings that decide the cases of a campaign, whatever it runs on; levels have more of them."""
+"""Settings that decide the cases of a campaign, independent of targets; levels add their own."""
 PARTS_FILE = "parts.jsonl"
-"""In the folder of every run."""
+"""Name of the file in the output folder of a run."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 _.+-]{0,79}")
-"""Of a library, an oracle, a kind: reports show these as they are."""
+"""Valid names of libraries, oracles and kinds, which reports show without escapes."""
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FUNCTION = re.compile(
     r"([\w.]*:)?([^\W\d]\w*|<locals>|<lambda>)(\.([^\W\d]\w*|<locals>|<lambda>))*"
 )
-"""Of an annotated function within its program, with the module where that is another."""
+"""Valid names of functions, with the module in front if it is not the program itself."""
 _FINGERPRINT = re.compile(r"v[0-9]{1,4}:[0-9a-f]{16}")
 _KEY = re.compile(r"[0-9a-f]{1,64}")
 _MAX_REPETITIONS = 1 << 20
@@ -60,7 +60,7 @@ PartKey: TypeAlias = tuple[RowKey, int]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gap:
-    """Something that should have run and did not."""
+    """A part or target that should have run and did not."""
 
     name: str
     reason: str
@@ -68,85 +68,87 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamProgress:
-    """How far one stream of cases got."""
+    """Progress of one stream of cases."""
 
     batches: int
+    """Number of executed batches."""
     learned: str
-    """Digest of what the level knew when it began; empty for nothing."""
+    """Digest of the level's feedback when the stream began; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What one shard of a campaign has done."""
+    """Result of one shard of a campaign."""
 
     ciguard: str
-    """Version."""
+    """Version of ciguard."""
     campaign: Mapping[str, Json]
     """Settings that all parts of one campaign share."""
     targets: tuple[str, ...]
-    """As they were asked for."""
+    """Targets as requested."""
     base: tuple[str, ...] = ()
-    """Targets of the base, as they were asked for."""
+    """Targets of the base as requested."""
     shard: Shard = field(default_factory=Shard)
     verdict: Verdict
     budget_s: float
     explored_in_s: float
-    """The budget that is enough to get as far."""
+    """Budget in seconds that suffices for the same progress."""
     jobs: int = 1
     ran: tuple[TargetSummary, ...]
-    """Those of the base first."""
+    """Summaries of the targets, those of the base first."""
     exercised: Mapping[str, frozenset[str]]
-    """By target, the APIs that were called at least once."""
+    """APIs that were called at least once, by target."""
     replayed: Mapping[str, frozenset[str]]
-    """Fingerprint → targets on which its stored case ended well, and nothing was found then."""
+    """Fingerprint → targets on which the stored case no longer showed the defect."""
     shown_on: Mapping[str, frozenset[tuple[str, ...]]]
     """Fingerprint → the targets of each finding in the bucket."""
     explored: Mapping[str, StreamProgress]
-    """By stream."""
+    """Progress by stream."""
     stages: Mapping[str, float]
+    """Time spent in seconds, by stage."""
     buckets: tuple[Bucket, ...]
-    """What was met, compared with nothing."""
+    """Buckets of this part, not yet compared with the baseline."""
     documentation: tuple[DocumentationFinding, ...] = ()
 
     @property
     def row(self) -> RowKey:
-        """What its sibling shards share."""
+        """Key that the shards of one matrix row share."""
         return self.targets, self.base, self.shard.of
 
     @property
     def key(self) -> PartKey:
-        """What no two parts of one campaign share."""
+        """Key that is unique within the campaign."""
         return self.row, self.shard.index
 
     @property
     def name(self) -> str:
-        """The part for a person."""
+        """Name of the part in messages."""
         return part_name(self.targets, self.shard)
 
     @property
     def is_whole(self) -> bool:
-        """Whether it ran to its end on every target."""
-        is_over = self.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}
-        return is_over and not any(target.not_run for target in self.ran)
+        """True if the part ran to its end on all targets."""
+        is_finished = self.verdict not in {Verdict.INTERRUPTED, Verdict.NOT_RUN}
+        return is_finished and not any(target.not_run for target in self.ran)
 
     @property
     def base_names(self) -> tuple[str, ...]:
-        """Names of the base's targets, as they ran."""
+        """Names of the base's targets that ran."""
         return tuple(target.name for target in self.ran[: len(self.base)])
 
 
 def part_name(targets: tuple[str, ...], shard: Shard) -> str:
-    """Return what a person calls a part of a campaign."""
+    """Return the name of a part in messages, such as `shard 2/8 of torch==2.13.0`."""
     return f"shard {shard} of {', '.join(targets)}"
 
 
 def bare(bucket: Bucket) -> Bucket:
-    """Return a bucket without what comparing, grouping and writing scripts has added."""
+    """Return a bucket without the results of comparison, grouping and script writing."""
     return replace(bucket, comparison=Comparison.NEW, reproducer="", cause=None)
 
 
 def part_to_json(part: Part) -> dict[str, Json]:
-    """Return a part's file form. The same part, the same text: everything unordered is sorted."""
+    """Return the JSON form of a part, sorted so that equal parts have equal text."""
     return {
         "schema": PART_SCHEMA,
         "ciguard": part.ciguard,
@@ -160,12 +162,12 @@ def part_to_json(part: Part) -> dict[str, Json]:
         "jobs": part.jobs,
         "ran": [target_to_json(target) for target in part.ran],
         "exercised": {name: sorted(apis) for name, apis in sorted(part.exercised.items())},
-        "replayed": {name: sorted(on) for name, on in sorted(part.replayed.items())},
+        "replayed": {name: sorted(targets) for name, targets in sorted(part.replayed.items())},
         "shown_on": {
-            name: sorted(map(list, every)) for name, every in sorted(part.shown_on.items())
+            name: sorted(map(list, targets)) for name, targets in sorted(part.shown_on.items())
         },
         "explored": {
-            name: [far.batches, far.learned] for name, far in sorted(part.explored.items())
+            name: [stream.batches, stream.learned] for name, stream in sorted(part.explored.items())
         },
         "stages": dict(part.stages),
         "buckets": [bucket_to_json(bucket) for bucket in part.buckets],
@@ -174,142 +176,148 @@ def part_to_json(part: Part) -> dict[str, Json]:
 
 
 def gap_to_json(gap: Gap) -> dict[str, Json]:
-    """Return a gap's file form: merging once more must not forget it."""
+    """Return the JSON form of a gap, so that a later merge knows it."""
     return {"schema": PART_SCHEMA, "missing": gap.name, "reason": gap.reason}
 
 
 def line_from_json(data: object) -> Part | Gap:
-    """Return what a line of the file holds, which may be damaged or hostile.
+    """Parse a line of the parts file, which is untrusted.
 
     Raises:
-        ValueError: it is neither; the message names the key.
+        ValueError: if it is neither a part nor a gap; the message names the key.
     """
-    read = Untrusted(data, "the part")
-    if (schema := read.of("schema", int)) != PART_SCHEMA:
-        message = f"the part: 'schema' is {schema}; this ciguard reads {PART_SCHEMA}"
+    reader = Untrusted(data, "the part")
+    if (schema := reader.of("schema", int)) != PART_SCHEMA:
+        message = f"the part has schema {schema}; this ciguard reads schema {PART_SCHEMA}"
         raise ValueError(message)
-    if "missing" in read.data:
-        return Gap(read.text("missing"), read.text("reason"))
-    return _part_from(read)
+    if "missing" in reader.data:
+        return Gap(reader.text("missing"), reader.text("reason"))
+    return _part_from(reader)
 
 
-def _part_from(read: Untrusted) -> Part:
+def _part_from(reader: Untrusted) -> Part:
     try:
         return Part(
-            ciguard=read.text("ciguard"),
-            campaign=_campaign(read.inner("campaign")),
-            targets=read.names("targets"),
-            base=read.names("base"),
-            shard=parse_shard(read.of("shard", str)),
-            verdict=Verdict(read.of("verdict", str)),
-            budget_s=read.seconds("budget_s"),
-            explored_in_s=read.seconds("explored_in_s"),
-            jobs=read.count("jobs"),
-            ran=read.rows("ran", _target_from),
-            exercised=_name_sets(read, "exercised"),
-            replayed=_name_sets(read, "replayed"),
-            shown_on=_shown_on(read),
-            explored=_explored(read),
-            stages=_stages(read.inner("stages")),
-            buckets=read.rows("buckets", _bucket_from),
-            documentation=read.rows("documentation", _documentation_from),
+            ciguard=reader.text("ciguard"),
+            campaign=_campaign(reader.inner("campaign")),
+            targets=reader.names("targets"),
+            base=reader.names("base"),
+            shard=parse_shard(reader.of("shard", str)),
+            verdict=Verdict(reader.of("verdict", str)),
+            budget_s=reader.seconds("budget_s"),
+            explored_in_s=reader.seconds("explored_in_s"),
+            jobs=reader.count("jobs"),
+            ran=reader.rows("ran", _target_from),
+            exercised=_name_sets(reader, "exercised"),
+            replayed=_name_sets(reader, "replayed"),
+            shown_on=_shown_on(reader),
+            explored=_explored(reader),
+            stages=_stages(reader.inner("stages")),
+            buckets=reader.rows("buckets", _bucket_from),
+            documentation=reader.rows("documentation", _documentation_from),
         )
     except (LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        message = f"the part: not readable ({error!r:.200})"
+        message = f"the part is malformed: {error!r:.200}"
         raise ValueError(message) from error
 
 
-def _campaign(read: Untrusted) -> dict[str, Json]:
-    numbers = {key: read.count(key) for key in SHARED_NUMBERS}
-    own: dict[str, Json] = numbers | {key: list(read.texts(key)) for key in SHARED_LISTS}
-    return own | {key: _plain(read, key) for key in read.members() if key not in own}
+def _campaign(reader: Untrusted) -> dict[str, Json]:
+    numbers = {key: reader.count(key) for key in SHARED_NUMBERS}
+    settings: dict[str, Json] = numbers | {key: list(reader.texts(key)) for key in SHARED_LISTS}
+    return settings | {key: _plain(reader, key) for key in reader.members() if key not in settings}
 
 
-def _plain(read: Untrusted, key: str) -> Json:
-    """Return a setting of a level, whose type its own package knows."""
-    match read.data[key]:
+def _plain(reader: Untrusted, key: str) -> Json:
+    """Return a setting of a level, whose type only the level's package knows."""
+    match reader.data[key]:
         case bool() | float() as value:
             return value
         case int():
-            return read.count(key)
+            return reader.count(key)
         case str():
-            return read.text(key)
+            return reader.text(key)
         case _:
-            return list(read.texts(key))
+            return list(reader.texts(key))
 
 
 def _checked(pattern: re.Pattern[str], text: str, key: str) -> str:
     if not pattern.fullmatch(text):
-        message = f"{key} is {text!r:.60}"
+        message = f"{key} is malformed: {text!r:.60}"
         raise ValueError(message)
     return text
 
 
-def _name_sets(read: Untrusted, key: str) -> dict[str, frozenset[str]]:
-    every = read.inner(key)
-    return {name: frozenset(every.texts(name)) for name in every.members()}
+def _name_sets(reader: Untrusted, key: str) -> dict[str, frozenset[str]]:
+    names_by_key = reader.inner(key)
+    return {name: frozenset(names_by_key.texts(name)) for name in names_by_key.members()}
 
 
-def _shown_on(read: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
-    every = read.inner("shown_on")
-    found: dict[str, frozenset[tuple[str, ...]]] = {}
-    for name in every.data:
-        lists = [Untrusted({"targets": one}, "'shown_on'") for one in every.of(name, list)]
-        found[name] = frozenset(one.texts("targets") for one in lists)
-    return found
+def _shown_on(reader: Untrusted) -> dict[str, frozenset[tuple[str, ...]]]:
+    encoded = reader.inner("shown_on")
+    shown_on: dict[str, frozenset[tuple[str, ...]]] = {}
+    for name in encoded.data:
+        rows = [Untrusted({"targets": row}, "'shown_on'") for row in encoded.of(name, list)]
+        shown_on[name] = frozenset(row.texts("targets") for row in rows)
+    return shown_on
 
 
-def _explored(read: Untrusted) -> dict[str, StreamProgress]:
-    every = read.inner("explored")
-    found = {}
-    for name in every.data:
-        batches, learned = every.of(name, list)
-        far = Untrusted({"batches": batches, "learned": learned}, "'explored'")
-        digest = far.of("learned", str)
-        found[_checked(_KEY, name, "a stream")] = StreamProgress(
-            batches=far.count("batches"), learned=digest and _checked(_KEY, digest, "a digest")
+def _explored(reader: Untrusted) -> dict[str, StreamProgress]:
+    encoded = reader.inner("explored")
+    explored = {}
+    for name in encoded.data:
+        batches, learned = encoded.of(name, list)
+        progress = Untrusted({"batches": batches, "learned": learned}, "'explored'")
+        digest = progress.of("learned", str)
+        explored[_checked(_KEY, name, "the name of a stream")] = StreamProgress(
+            batches=progress.count("batches"),
+            learned=digest and _checked(_KEY, digest, "the digest of a stream"),
         )
-    return found
+    return explored
 
 
-def _stages(read: Untrusted) -> dict[str, float]:
-    return {_checked(_NAME, name, "a stage"): read.seconds(name) for name in read.data}
+def _stages(reader: Untrusted) -> dict[str, float]:
+    return {
+        _checked(_NAME, name, "the name of a stage"): reader.seconds(name) for name in reader.data
+    }
 
 
-def _target_from(read: Untrusted) -> TargetSummary:
-    target = target_from_json(read)
+def _target_from(reader: Untrusted) -> TargetSummary:
+    target = target_from_json(reader)
     _checked(_NAME, target.library, "'library'")
     return target
 
 
-def _bucket_from(read: Untrusted) -> Bucket:
+def _bucket_from(reader: Untrusted) -> Bucket:
     for key in ("count", "shown", "tried"):
-        read.count(key)
-    bucket = bare(bucket_from_json(read.data))
+        reader.count(key)
+    bucket = bare(bucket_from_json(reader.data))
     finding = bucket.finding
     for name in (bucket.fingerprint, *bucket.aliases):
         _checked(_FINGERPRINT, name, "a fingerprint")
     for text in (finding.library, finding.oracle, finding.kind):
         _checked(_NAME, text, "a name in a bucket")
-    read.names("targets")
-    read.inner("outcomes").members()
+    reader.names("targets")
+    reader.inner("outcomes").members()
     _check_subject(finding)
     if bucket.confirmation is Confirmation.CONFIRMED and not set(finding.targets) <= set(
         finding.outcomes
     ):
-        message = "a bucket was met on a target of which it has no outcome"
+        message = f"the bucket {bucket.fingerprint} has no outcome of one of its targets"
         raise ValueError(message)
     if not finding.targets or finding.case.api != finding.api or bucket.count < 1:
-        message = f"the bucket {bucket.fingerprint} contradicts itself"
+        message = f"the bucket {bucket.fingerprint} is inconsistent: targets, API or count"
         raise ValueError(message)
     if not bucket.shown <= bucket.tried <= _MAX_REPETITIONS:
-        message = f"the bucket {bucket.fingerprint} was shown more often than it was tried"
+        message = f"the bucket {bucket.fingerprint} has inconsistent repetition counts"
         raise ValueError(message)
     return bucket
 
 
 def _check_subject(finding: Finding) -> None:
-    """Refuse what is no name of an API or a function; programs were looked at with their case."""
+    """Raise a ValueError unless the finding's API or function has a valid name.
+
+    The path of a program was already checked with its case.
+    """
     if isinstance(finding.case, AppCase):
         _checked(_FUNCTION, finding.case.function, "a function")
     elif not isinstance(finding.case, FunctionCase):
@@ -318,9 +326,9 @@ def _check_subject(finding: Finding) -> None:
         _checked(_FUNCTION, finding.case.function, "a function")
 
 
-def _documentation_from(read: Untrusted) -> DocumentationFinding:
+def _documentation_from(reader: Untrusted) -> DocumentationFinding:
     texts: dict[str, Any] = {
-        key: read.of(key, str) for key in ("library", "api", "parameter", "message", "evidence")
+        key: reader.of(key, str) for key in ("library", "api", "parameter", "message", "evidence")
     }
     _checked(_NAME, texts["library"], "'library'")
-    return DocumentationFinding(check=DocumentationCheck(read.of("check", str)), **texts)
+    return DocumentationFinding(check=DocumentationCheck(reader.of("check", str)), **texts)

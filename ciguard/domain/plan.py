@@ -1,4 +1,4 @@
-"""What is to be tested in one run of continuous integration and why: the plan, as a file too."""
+"""The plan of one CI run: what is tested and why, also as a file."""
 
 from __future__ import annotations
 
@@ -16,55 +16,59 @@ if TYPE_CHECKING:
 
 PLAN_SCHEMA = 1
 _MAX_PATH_LENGTH = 4096
-_LAST_LINE = 2**31 - 1
-"""GitHub takes no greater number."""
+_MAX_LINE = 2**31 - 1
+"""Greatest line number that GitHub accepts."""
 
 
 class PlanMode(StrEnum):
-    """What the run is for. The value is its name in files and settings."""
+    """Purpose of the run. The value is its name in files and settings."""
 
     PULL_REQUEST = "pull-request"
-    """Short; head against base. Whoever runs it lets it write neither baseline nor issues."""
+    """A short run that compares head with base. It writes neither baseline nor issues."""
     BATCH = "batch"
-    """Long; all targets; grows and prunes the corpus, writes the baseline, files issues."""
+    """A long run on all targets that updates corpus and baseline and files issues."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A line in the user's sources. `path` is relative to the repository, with forward slashes."""
+    """A line in the user's sources."""
 
     path: str
+    """Path relative to the repository, with forward slashes."""
     line: int
-    """From 1."""
+    """Line number, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageChange:
-    """A library whose version differs between base and head. None: not required there."""
+    """A library whose required version differs between base and head."""
 
     package: str
     base: str | None
+    """Version on the base; None if the base does not require the library."""
     head: str | None
+    """Version on the head; None if the head does not require the library."""
     place: Place
+    """Line that requires the library."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedJob:
-    """One row of the matrix."""
+    """One job of the matrix."""
 
     name: str
     targets: tuple[str, ...]
     base: tuple[str, ...] = ()
-    """Targets of the pull request's base, see the setting of that name."""
+    """Targets of the pull request's base, see the setting `base`."""
     device: str = "cpu"
     runs_on: tuple[str, ...] = ()
-    """Labels of the runner."""
+    """Labels of the GitHub runner."""
     shard: str = "1/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedJob:
-    """What was asked for and cannot run: shown as `not run`, never as clean."""
+    """A requested job that cannot run: shown as `not run`, never as clean."""
 
     name: str
     targets: tuple[str, ...]
@@ -74,22 +78,22 @@ class SkippedJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is to be tested, and why."""
+    """Jobs and APIs to test, with the reasons."""
 
     mode: PlanMode
     reasons: tuple[str, ...] = ()
-    """Sentences for people: what was chosen and why, the most important first."""
+    """Sentences that explain the choice, most important first."""
     changes: tuple[PackageChange, ...] = ()
     jobs: tuple[PlannedJob, ...] = ()
     skipped: tuple[SkippedJob, ...] = ()
     focus: tuple[str, ...] = ()
-    """Globs over API names that are tried first, in order of interest."""
+    """Globs over names of APIs that are tested first, in order of priority."""
     uses: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
-    """Where the user's sources use an API, by its full name."""
+    """Places in the user's sources that use an API, by its qualified name."""
 
 
 def plan_to_json(plan: Plan) -> Json:
-    """Return a plan's file form."""
+    """Return the JSON form of a plan."""
     return {
         "schema": PLAN_SCHEMA,
         "mode": plan.mode.value,
@@ -103,100 +107,100 @@ def plan_to_json(plan: Plan) -> Json:
             }
             for change in plan.changes
         ],
-        "jobs": [_row_to_json(job) for job in plan.jobs],
-        "skipped": [_row_to_json(job) for job in plan.skipped],
+        "jobs": [_job_to_json(job) for job in plan.jobs],
+        "skipped": [_job_to_json(job) for job in plan.skipped],
         "focus": list(plan.focus),
-        "uses": {api: [place_to_json(place) for place in at] for api, at in plan.uses.items()},
+        "uses": {api: list(map(place_to_json, places)) for api, places in plan.uses.items()},
     }
 
 
 def plan_from_json(data: object) -> Plan:
-    """Return the plan of a file form, which may be hostile.
+    """Rebuild a plan from untrusted JSON.
 
     Raises:
-        ValueError: it is none; the message names the key.
+        ValueError: if it is not the JSON form of a plan; the message names the key.
     """
-    read = Untrusted(data, "the plan")
-    if (schema := read.of("schema", int)) != PLAN_SCHEMA:
-        message = f"the plan: 'schema' is {schema}; this ciguard reads {PLAN_SCHEMA}"
+    reader = Untrusted(data, "the plan")
+    if (schema := reader.of("schema", int)) != PLAN_SCHEMA:
+        message = f"the plan has schema {schema}; this ciguard reads schema {PLAN_SCHEMA}"
         raise ValueError(message)
-    mode = read.of("mode", str)
+    mode = reader.of("mode", str)
     if mode not in list(PlanMode):
-        message = f"the plan: 'mode' is {mode!r:.60}; known are {', '.join(PlanMode)}"
+        message = f"the plan: unknown mode {mode!r:.60}; known modes: {', '.join(PlanMode)}"
         raise ValueError(message)
-    uses = read.inner("uses")
+    uses = reader.inner("uses")
     return Plan(
         mode=PlanMode(mode),
-        reasons=read.texts("reasons"),
-        changes=read.rows("changes", _change_from),
-        jobs=read.rows("jobs", _job_from),
-        skipped=read.rows("skipped", _skipped_from),
-        focus=read.texts("focus"),
+        reasons=reader.texts("reasons"),
+        changes=reader.rows("changes", _change_from),
+        jobs=reader.rows("jobs", _job_from),
+        skipped=reader.rows("skipped", _skipped_from),
+        focus=reader.texts("focus"),
         uses={api: uses.rows(api, place_from_json) for api in uses.members()},
     )
 
 
 def place_to_json(place: Place) -> dict[str, Json]:
-    """Return a place's file form."""
+    """Return the JSON form of a place."""
     return {"path": place.path, "line": place.line}
 
 
-def _row_to_json(job: PlannedJob | SkippedJob) -> dict[str, Json]:
+def _job_to_json(job: PlannedJob | SkippedJob) -> dict[str, Json]:
     values = {item.name: getattr(job, item.name) for item in fields(job)}
     return {
         name: list(value) if isinstance(value, tuple) else value for name, value in values.items()
     }
 
 
-def place_from_json(read: Untrusted) -> Place:
-    """Return a place of a file form, which may be hostile.
+def place_from_json(reader: Untrusted) -> Place:
+    """Rebuild a place from untrusted JSON.
 
     Raises:
-        ValueError: it is none, or leads out of the repository.
+        ValueError: if it is not the JSON form of a place inside the repository.
     """
-    path = read.of("path", str)
+    path = reader.of("path", str)
     if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
-        message = f"{read.name}: the path {path!r:.60} leads out of the repository"
+        message = f"{reader.name}: the path {path!r:.60} is outside the repository"
         raise ValueError(message)
     if len(path) > _MAX_PATH_LENGTH:
-        message = f"{read.name}: the path {path!r:.60} is longer than any that a repository holds"
+        message = f"{reader.name}: the path {path!r:.60} exceeds {_MAX_PATH_LENGTH} characters"
         raise ValueError(message)
-    return Place(path=path, line=min(max(1, read.of("line", int)), _LAST_LINE))
+    return Place(path=path, line=min(max(1, reader.of("line", int)), _MAX_LINE))
 
 
-def _change_from(read: Untrusted) -> PackageChange:
+def _change_from(reader: Untrusted) -> PackageChange:
     return PackageChange(
-        package=read.of("package", str),
-        base=None if read.data.get("base") is None else read.of("base", str),
-        head=None if read.data.get("head") is None else read.of("head", str),
-        place=place_from_json(read.inner("place")),
+        package=reader.of("package", str),
+        base=None if reader.data.get("base") is None else reader.of("base", str),
+        head=None if reader.data.get("head") is None else reader.of("head", str),
+        place=place_from_json(reader.inner("place")),
     )
 
 
-def _job_from(read: Untrusted) -> PlannedJob:
+def _job_from(reader: Untrusted) -> PlannedJob:
     return PlannedJob(
-        name=read.of("name", str),
-        targets=read.texts("targets"),
-        base=read.texts("base"),
-        device=read.of("device", str),
-        runs_on=read.texts("runs_on"),
-        shard=_shard_from(read),
+        name=reader.of("name", str),
+        targets=reader.texts("targets"),
+        base=reader.texts("base"),
+        device=reader.of("device", str),
+        runs_on=reader.texts("runs_on"),
+        shard=_shard_from(reader),
     )
 
 
-def _shard_from(read: Untrusted) -> str:
-    text = read.of("shard", str)
+def _shard_from(reader: Untrusted) -> str:
+    text = reader.of("shard", str)
     try:
         return str(parse_shard(text))
     except ValueError as error:
-        message = f"{read.name}: 'shard' is {text!r:.60}: {error}"
+        message = f"{reader.name}: shard {text!r:.60}: {error}"
         raise ValueError(message) from error
 
 
-def _skipped_from(read: Untrusted) -> SkippedJob:
+def _skipped_from(reader: Untrusted) -> SkippedJob:
     return SkippedJob(
-        name=read.of("name", str),
-        targets=read.texts("targets"),
-        device=read.of("device", str),
-        reason=read.of("reason", str),
+        name=reader.of("name", str),
+        targets=reader.texts("targets"),
+        device=reader.of("device", str),
+        reason=reader.of("reason", str),
     )

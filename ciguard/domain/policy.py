@@ -1,4 +1,4 @@
-"""What kind of defect a finding is, and what a project wants done about it."""
+"""Classes of findings, and the policy that decides which fail a check or are filed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FindingClass(StrEnum):
-    """What kind of defect a finding is, the gravest first. The value is its name in settings."""
+    """Class of a finding, most severe first. The value is its name in settings."""
 
     SECURITY = "security-crash"
     CRASH = "crash"
@@ -37,7 +37,7 @@ class FindingClass(StrEnum):
 
     @property
     def words(self) -> str:
-        """What people read."""
+        """The class as a phrase for reports."""
         return _WORDS[self]
 
 
@@ -81,31 +81,31 @@ _BY_ORACLE = {
     "function": FindingClass.FUNCTION,
     "application": FindingClass.APPLICATION,
 }
-_UNDER_A_LAW = {
+_DOCUMENTED_LIMIT = {
     "accepted": FindingClass.ACCEPTED_ILLEGAL,
     "refused": FindingClass.CHANGE,
 }
-"""What one target takes and the other refuses, where the documentation forbids it."""
+"""Classes of differences in acceptance where the documentation forbids the input, by kind."""
 
 
 def class_of(finding: Finding) -> FindingClass:
-    """Return what kind of defect a finding is.
+    """Return the class of a finding.
 
-    A crash of which no outcome is kept, as in the baseline, counts as an ordinary one. Findings of
-    oracles that other packages add are `OTHER`.
+    A crash without a stored outcome, as in the baseline, counts as not security-relevant. Findings
+    of oracles from other packages are `OTHER`.
     """
     if finding.evidence.unreachable:
         return FindingClass.UNREACHABLE
     if finding.oracle == "crash":
-        deaths = [out for out in finding.outcomes.values() if isinstance(out, Crashed)]
-        corrupts = any(may_corrupt(death.cause, death.log) for death in deaths)
-        return FindingClass.SECURITY if corrupts else FindingClass.CRASH
+        crashes = [out for out in finding.outcomes.values() if isinstance(out, Crashed)]
+        is_security = any(may_corrupt(crash.cause, crash.log) for crash in crashes)
+        return FindingClass.SECURITY if is_security else FindingClass.CRASH
     if (
         finding.oracle == "differential"
-        and finding.kind in _UNDER_A_LAW
+        and finding.kind in _DOCUMENTED_LIMIT
         and finding.evidence.source
     ):
-        return _UNDER_A_LAW[finding.kind]
+        return _DOCUMENTED_LIMIT[finding.kind]
     if finding.oracle == "function" and finding.pair is not PairKind.NONE:
         return FindingClass.REGRESSION
     by_oracle = _BY_ORACLE.get(finding.oracle, FindingClass.OTHER)
@@ -113,18 +113,20 @@ def class_of(finding: Finding) -> FindingClass:
 
 
 class Action(IntEnum):
-    """What is done about a new finding; each includes those before it."""
+    """Action for a new finding; each includes those before it."""
 
     OFF = 0
-    """Nothing: it is not confirmed, and no report has it."""
+    """Ignore it: it is neither confirmed nor reported."""
     REPORT = 1
+    """Report it."""
     FILE = 2
+    """File an issue."""
     FAIL = 3
-    """The check fails, too."""
+    """Fail the check."""
 
     @property
     def label(self) -> str:
-        """The name as people write it."""
+        """The name in lower case, as in settings."""
         return self.name.lower()
 
 
@@ -133,12 +135,11 @@ class PolicyRule:
     """One line of the policy."""
 
     selector: str
-    """A class, `ORACLE/KIND` as reports show it, or the name of an API; the latter two are globs:
-    one with a slash is the former, one with a dot the latter."""
+    """A class of findings, a glob over `ORACLE/KIND` (with a slash), or over APIs (with a dot)."""
     action: Action
 
     def selects(self, finding: Finding) -> bool:
-        """Return whether the rule speaks of a finding."""
+        """Return whether the rule applies to a finding."""
         if "/" in self.selector:
             return fnmatchcase(f"{finding.oracle}/{finding.kind}", self.selector)
         if "." in self.selector:
@@ -146,42 +147,42 @@ class PolicyRule:
         return class_of(finding).value == self.selector
 
     def __str__(self) -> str:
-        """Return it as it may be written on a command line."""
+        """Return the rule in its command-line form, such as `hang=report`."""
         return f"{self.selector}={self.action.label}"
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What fails a check, what is filed, what is only reported.
+    """Rules that decide which findings fail a check, are filed, or are only reported.
 
-    The last rule that selects a finding decides. Where none does, its severity decides.
+    The last rule that selects a finding decides; without one, its severity does.
     """
 
     fail_on: Severity = Severity.MEDIUM
-    """Least severity that fails a check."""
+    """Minimum severity that fails a check."""
     rules: tuple[PolicyRule, ...] = ()
 
     def action(self, finding: Finding) -> Action:
-        """Return what is done about a finding once it is confirmed and new."""
+        """Return the action for a confirmed new finding."""
         for rule in reversed(self.rules):
             if rule.selects(finding):
                 return rule.action
         if finding.severity >= self.fail_on:
             return Action.FAIL
-        return Action.FILE if finding.severity >= _FILED else Action.REPORT
+        return Action.FILE if finding.severity >= _MIN_FILED else Action.REPORT
 
     @property
     def files_security(self) -> bool:
-        """Whether a rule says by its class that security-relevant crashes are filed."""
-        chosen = [r for r in self.rules if r.selector == FindingClass.SECURITY.value]
-        return bool(chosen) and chosen[-1].action >= Action.FILE
+        """True if a rule for their class files security-relevant crashes."""
+        rules = [rule for rule in self.rules if rule.selector == FindingClass.SECURITY.value]
+        return bool(rules) and rules[-1].action >= Action.FILE
 
     @property
     def reads_documentation(self) -> bool:
-        """Whether defects of documentation are reported. They belong to no case: none is filed."""
-        chosen = [r for r in self.rules if r.selector == FindingClass.DOCUMENTATION.value]
-        return not chosen or chosen[-1].action is not Action.OFF
+        """True if documentation defects are reported. Without a case, they are never filed."""
+        rules = [rule for rule in self.rules if rule.selector == FindingClass.DOCUMENTATION.value]
+        return not rules or rules[-1].action is not Action.OFF
 
 
-_FILED = Severity.MEDIUM
-"""Least severity that is filed where no rule says otherwise."""
+_MIN_FILED = Severity.MEDIUM
+"""Minimum severity that is filed if no rule applies."""

@@ -1,7 +1,7 @@
-"""Cases of level `code`: whole programs that build, train and evaluate a model, and their parts.
+"""Cases of level `code`: programs that build, train and evaluate a model, and their blocks.
 
-A program is text. What it differs in from the program that it was derived from is known exactly,
-and travels with it: the line, the parameter, the old and the new value.
+A program is source text. It carries its difference to the program that it was derived from: the
+line, the parameter, the old and the new value.
 """
 
 from __future__ import annotations
@@ -23,103 +23,99 @@ PROGRAM = "program"
 
 
 class Operator(StrEnum):
-    """What is done to a block (MoCo, section III-C). The value is its name in files."""
+    """Mutation operator for a block (MoCo, section III-C). The value is its name in files."""
 
     NONE = ""
-    """Nothing: the block is the seed's own."""
+    """No mutation: the block of the seed."""
     REPLACEMENT = "AR"
-    """Another API in place of its own, with the arguments that both take."""
+    """Replace the API by another one, with the arguments that both accept."""
     GENERATION = "RG"
-    """Another value of one parameter, within its legal range."""
+    """Replace the value of one parameter by another one in its legal range."""
     BOUNDARY = "BC"
-    """A value of one parameter just outside of its legal range."""
+    """Replace the value of one parameter by one just outside its legal range."""
     UNBATCHED = "UB"
-    """One sample in the place of a batch: what was changed alone, without the batch dimension."""
+    """Call the changed layer alone, with one sample instead of a batch."""
     OMITTED = "OD"
-    """No argument for a parameter whose default is None: what was changed alone, without it."""
+    """Call the changed API alone, without an argument whose default is None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derivation:
-    """One step from a program to the next: a block is put into its slot."""
+    """One step from a program to the next: a block is inserted into its slot."""
 
     block: str
     """Name of the block in the seed."""
     line: int
-    """Of the changed call in the derived program, from 1; where nothing was changed, the block's
-    first."""
+    """Line of the changed call in the derived program, or of the unchanged block, from 1."""
     api: str = ""
-    """Qualified public name of what the changed call calls now; empty where none was changed."""
+    """Qualified public name of the API that the changed call calls; empty without a change."""
     operator: Operator = Operator.NONE
     parameter: str = ""
-    """For `AR` empty."""
+    """Name of the changed parameter; empty for `AR`."""
     before: str = ""
-    """Python text of the old value, or the qualified name of the old API; empty: not given."""
+    """Python text of the old value, or qualified name of the old API; empty if not given."""
     after: str = ""
+    """Python text of the new value, or qualified name of the new API."""
     sentence: str = ""
-    """Words of the documentation that justify the new value as legal, or as illegal."""
+    """Words of the documentation by which the new value is legal or illegal."""
     adapter: str = ""
-    """Statement that was put before the block, or behind it, so that it fits; empty: none."""
+    """Statement before or after the block that adapts shapes; empty for none."""
     use: str = ""
-    """For `AR`, how the new API's layer is called: an expression of the layer `f` and the data `x`;
-    empty: as the old one was."""
+    """Expression of layer `f` and data `x` that calls the new layer of `AR`; empty if unchanged."""
 
     @property
     def change(self) -> str:
-        """What was changed, in words; empty where nothing was. May hold fuzzed text."""
-        api = shortened(self.api, _MAX_NAME)
-        before, after = (shortened(text, _MAX_SHOWN) for text in (self.before, self.after))
+        """The change as a phrase; empty without one. May hold fuzzed text."""
+        api = shortened(self.api, _MAX_NAME_LENGTH)
+        before, after = (shortened(text, _MAX_TEXT_LENGTH) for text in (self.before, self.after))
         match self.operator:
             case Operator.NONE:
                 return ""
             case Operator.REPLACEMENT:
-                use = f", called as {shortened(self.use, _MAX_SHOWN)}" if self.use else ""
+                use = f", called as {shortened(self.use, _MAX_TEXT_LENGTH)}" if self.use else ""
                 return f"{before} → {after}{use}"
             case Operator.GENERATION | Operator.BOUNDARY | Operator.OMITTED:
-                parameter = shortened(self.parameter, _MAX_SHOWN)
+                parameter = shortened(self.parameter, _MAX_TEXT_LENGTH)
                 return f"{parameter} of {api}: {before or 'not given'} → {after}"
             case Operator.UNBATCHED:
                 return f"input of {api}: {before} → {after}"
 
     @property
     def label(self) -> str:
-        """What was done in a few words: `AR conv2: Conv2d → ConvTranspose2d`.
-
-        May hold fuzzed text.
-        """
-        block = shortened(self.block, _MAX_SHOWN)
+        """Short label such as `AR conv2: Conv2d → ConvTranspose2d`. May hold fuzzed text."""
+        block = shortened(self.block, _MAX_TEXT_LENGTH)
         if self.operator is Operator.NONE:
             return f"{block}: as in the seed"
-        before, after = (shortened(text, _MAX_SHOWN) for text in (self.before, self.after))
+        before, after = (shortened(text, _MAX_TEXT_LENGTH) for text in (self.before, self.after))
         if self.operator is Operator.REPLACEMENT:
-            return f"{self.operator.value} {block}: {_last(before)} → {_last(after)}"
-        changed = f"{_last(self.api)} {self.parameter}: {before or 'not given'} → {after}"
-        return shortened(f"{self.operator.value} {block}: {changed}", 4 * _MAX_SHOWN)
+            return f"{self.operator.value} {block}: {_short_name(before)} → {_short_name(after)}"
+        changed = f"{_short_name(self.api)} {self.parameter}: {before or 'not given'} → {after}"
+        return shortened(f"{self.operator.value} {block}: {changed}", 4 * _MAX_TEXT_LENGTH)
 
 
-def _last(name: str) -> str:
-    return shortened(name.rpartition(".")[2], _MAX_SHOWN)
+def _short_name(name: str) -> str:
+    return shortened(name.rpartition(".")[2], _MAX_TEXT_LENGTH)
 
 
-_MAX_SHOWN = 80
-_MAX_NAME = 200
-"""Of a qualified name, which is to be told whole."""
+_MAX_TEXT_LENGTH = 80
+_MAX_NAME_LENGTH = 200
+"""Maximum length of a qualified name, high enough to show nearly all names in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ancestry:
-    """Where a program comes from."""
+    """Derivation of a program from its seed."""
 
     seed: str
     """Name of the seed program."""
     path: tuple[Derivation, ...] = ()
-    """From the template to this program; the last one is what the case is about."""
+    """Steps from the template to this program; the case tests the last one."""
     parent: str = ""
-    """The program that this one was derived from, of a whole program; empty: not known."""
+    """Source of the complete parent program; empty if unknown."""
     derived: str = ""
-    """The whole program as it was derived, where the case was made simpler since."""
+    """Source of the complete derived program, if the case was minimised since."""
     tree: int = 0
-    """Which of the trees that were grown of this seed."""
+    """Index of the derivation tree among those grown from the seed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,22 +123,22 @@ class ProgramCase:
     """One run of one program."""
 
     api: str
-    """What is tested: the API of the last derivation, else the library's name."""
+    """API under test: that of the last derivation, otherwise the library's name."""
     source: str
-    """The program."""
+    """Source of the program."""
     block: str = ""
-    """A program that runs the last block alone, forwards and backwards, on an input such as it
-    meets in its slot; it is run before. Empty: nothing is run before."""
+    """Source of a program that runs before and tests the last block alone, forwards and backwards,
+    with an input of the shape in its slot; empty for none."""
     seed: int = 0
-    """The library's random generators are seeded with it before either is run."""
+    """Seed of the library's random generators, set before each program."""
     intent: Intent = Intent.CONFORMING
     """CONFORMING for a positive node, VIOLATING for a negative one (MoCo, section III-A3)."""
     cycles: int = 1
-    """Times that the program is run in one process, to see what it leaves behind."""
+    """Number of runs in one process, more than 1 to detect leaks."""
     ancestry: Ancestry = Ancestry(seed="")
 
     relation: ClassVar[str] = ""
-    """No metamorphic relation is tried with a program."""
+    """Programs are checked with no metamorphic relation."""
     level: ClassVar[str] = "code"
     noun: ClassVar[str] = "program"
     given: ClassVar[str] = "inputs"
@@ -154,25 +150,25 @@ class ProgramCase:
 
     @property
     def apis(self) -> tuple[str, ...]:
-        """What the last derivation is about."""
+        """The API of the last derivation."""
         return (self.api,)
 
     @property
     def focus(self) -> str:
-        """The parameter that is on or beyond the edge of its range."""
+        """Name of the parameter that the last derivation changed; empty for none."""
         return self.ancestry.path[-1].parameter if self.ancestry.path else ""
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """No value is given from outside."""
+        """Always empty: no value is passed from outside."""
         return ()
 
     def lowered(self) -> ProgramCase:
-        """Return the case: workers run it as it is."""
+        """Return the case itself: workers run it unchanged."""
         return self
 
     def to_json(self) -> Json:
-        """Return the JSON form of the case: `[api, "program", {…}]`; what is empty is left out."""
+        """Return the JSON form of the case: `[api, "program", {…}]`, without empty members."""
         rest = {
             "source": self.source,
             "block": self.block,
@@ -191,28 +187,28 @@ class ProgramCase:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """What a program's run said, and where: the worker puts the place before every message."""
+    """A failure's message and location; workers put the location in front of each message."""
 
     message: str
-    """Without the place."""
+    """The message without the location."""
     line: int = 0
-    """Of the program or of the block's program, from 1; 0 where it is not known."""
+    """Line of the program, or of the block's program, from 1; 0 if unknown."""
     in_block: bool = False
-    """Whether it is the block, run alone, that said it."""
+    """True if the block's program failed, which runs the block alone."""
 
 
 def located(message: str) -> Located:
-    """Part the message of a program's run from its place.
+    """Split the message of a program's run into location and text.
 
-    That is `line 23: …`, or `block alone, line 7: …`.
+    A location is `line 23: ` or `block alone, line 7: `.
     """
-    match = _PLACE.match(message)
+    match = _LOCATION.match(message)
     if match is None:
         return Located(message)
     return Located(message[match.end() :], int(match["line"]), bool(match["block"]))
 
 
-_PLACE = re.compile(r"(?P<block>block alone, )?line (?P<line>\d{1,9}): ")
+_LOCATION = re.compile(r"(?P<block>block alone, )?line (?P<line>\d{1,9}): ")
 
 
 def program_case_from_json(encoded: Json) -> ProgramCase:
@@ -226,8 +222,8 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
         seed, path, *kin = rest["ancestry"]
         cycles = int(rest.get("cycles", 1))
         if cycles < 1:
-            msg = f"{cycles} cycles"
-            raise ValueError(msg)  # noqa: TRY301 - one message for all that may be wrong
+            msg = f"cycles is {cycles}, less than 1"
+            raise ValueError(msg)  # noqa: TRY301 - the handler adds what is malformed
         return ProgramCase(
             api=str(api),
             source=str(rest["source"]),
@@ -238,7 +234,7 @@ def program_case_from_json(encoded: Json) -> ProgramCase:
             ancestry=_ancestry(str(seed), tuple(map(derivation_from_json, path)), *kin),
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        msg = f"not an encoded program case: {error!r}"
+        msg = f"malformed program case: {error!r}"
         raise ValueError(msg) from error
 
 
@@ -265,7 +261,7 @@ _TEXTS = ("block", "api", "parameter", "before", "after", "sentence", "adapter",
 
 
 def derivation_to_json(step: Derivation) -> Json:
-    """Return the JSON form of a step; what is empty is left out."""
+    """Return the JSON form of a step, without empty members."""
     rest = {"operator": step.operator.value, **{name: getattr(step, name) for name in _TEXTS}}
     return {"line": step.line, **{key: item for key, item in rest.items() if item}}
 
@@ -274,7 +270,7 @@ def derivation_from_json(encoded: Json) -> Derivation:
     """Rebuild a step.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: if `encoded` is not the JSON form of one.
+        AttributeError, KeyError, TypeError, ValueError: if `encoded` is malformed.
     """
     return Derivation(
         line=int(encoded["line"]),

@@ -1,4 +1,4 @@
-"""Records of a library's public API, as the worker's `describe` operation brings them back."""
+"""Records of a library's public API, as returned by the worker's `describe` operation."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ class ParameterKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRecord:
-    """What the library itself says of one parameter."""
+    """Description of one parameter by the library itself."""
 
     name: str
     kind: ParameterKind = ParameterKind.POSITIONAL_OR_KEYWORD
     required: bool = True
     default: Json = None
-    """`repr` of the default; None when there is none."""
+    """`repr` of the default; None if there is none."""
     annotation: str = ""
     """Type hint as text."""
     schema_type: str = ""
-    """Type in the library's own operator definition: torch `int[2]`, TensorFlow `list(type)`, …"""
+    """Type in the library's operator definition: torch `int[2]`, TensorFlow `list(type)`, …"""
     dtypes: tuple[str, ...] = ()
-    """Allowed dtypes by operator definition, common names; empty when unrestricted or unknown."""
+    """Allowed dtypes in the operator definition; empty if unrestricted or unknown."""
     same_dtype_as: str = ""
-    """Another parameter whose dtype this one must share, by operator definition."""
+    """Name of a parameter with the same dtype, from the operator definition."""
     allowed: tuple[str, ...] = ()
-    """Allowed strings by operator definition."""
+    """Allowed strings in the operator definition."""
     minimum: int | None = None
-    """Least value, or least length of a list, by operator definition."""
+    """Minimum value, or minimum length of a list, in the operator definition."""
     length: int | None = None
-    """Exact length of a list, by operator definition."""
+    """Exact length of a list in the operator definition."""
     doc_type: str = ""
     """Type in the docstring's parameter section."""
     doc: str = ""
@@ -57,63 +57,62 @@ class ParameterRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiRecord:
-    """What the library itself says of one public function, layer class or tensor method."""
+    """Description of one public function, layer class or tensor method by the library itself."""
 
     api: str
     kind: CallKind
     parameters: tuple[ParameterRecord, ...]
     inputs: tuple[ParameterRecord, ...] = ()
-    """For a layer: the parameters of the object that the constructor makes."""
+    """Parameters of a layer object's call; empty for functions and methods."""
     doc: str = ""
     """First paragraph of the docstring."""
     source: str = ""
-    """Where names and types come from: `signature`, `stub`, `schema`, `opdef`, `docstring`."""
+    """Source of names and types: `signature`, `stub`, `schema`, `opdef` or `docstring`."""
     tags: frozenset[str] = field(default_factory=frozenset)
-    """Why it may need care: `files`, `network`, `process`, `global-state`, `random`, `time`, …"""
+    """Side effects: `files`, `network`, `process`, `global-state`, `random`, `time`, …"""
     operator: str = ""
-    """The library's own operator behind it, when known: `aten::conv2d`, `MaxPool3D`."""
+    """Name of the library's underlying operator, if known: `aten::conv2d`, `MaxPool3D`."""
     aliases: tuple[str, ...] = ()
-    """Further public names of the same object."""
+    """Other public names of the same object."""
     strangers: tuple[str, ...] = ()
-    """Names that the docstring's parameter section describes and the signature lacks."""
+    """Undeclared parameters: described in the docstring but missing in the signature."""
     lacks: tuple[str, ...] = ()
-    """Element types, by common name, that the target can make no tensor of."""
+    """Dtypes of which the target cannot make a tensor."""
     unread: tuple[str, ...] = ()
-    """Lines of that section that begin with a parameter's name and are no item: no colon."""
+    """Lines of the parameter section that begin with a parameter's name but lack its colon."""
     forms: tuple[str, ...] = ()
-    """For a layer: the shapes of what it is called with, as its docstring lists them:
-    `(N, C_{in}, L_{in})` and `(C_{in}, L_{in})`."""
+    """Input shapes of a layer from its docstring: `(N, C_{in}, L_{in})`, `(C_{in}, L_{in})`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """Something of a library that could not be described, and why."""
+    """A member of a library that could not be described, with the reason."""
 
     name: str
     reason: str
 
 
 def record_to_json(record: ApiRecord) -> dict[str, Json]:
-    """Return the JSON form of a record; what it leaves at its default is left out."""
-    encoded = _said(record)
-    encoded["parameters"] = [_said(item) for item in record.parameters]
+    """Return the JSON form of a record, without fields at their default."""
+    encoded = _changed_fields(record)
+    encoded["parameters"] = [_changed_fields(item) for item in record.parameters]
     if record.inputs:
-        encoded["inputs"] = [_said(item) for item in record.inputs]
+        encoded["inputs"] = [_changed_fields(item) for item in record.inputs]
     return encoded
 
 
-def _said(item: ApiRecord | ParameterRecord) -> dict[str, Json]:
+def _changed_fields(item: ApiRecord | ParameterRecord) -> dict[str, Json]:
     encoded: dict[str, Json] = {}
-    for one in fields(item):
-        value = getattr(item, one.name)
-        default = one.default_factory() if one.default_factory is not MISSING else one.default
+    for spec in fields(item):
+        value = getattr(item, spec.name)
+        default = spec.default_factory() if spec.default_factory is not MISSING else spec.default
         if value != default:
-            encoded[one.name] = sorted(value) if isinstance(value, frozenset) else value
+            encoded[spec.name] = sorted(value) if isinstance(value, frozenset) else value
     return {key: list(v) if isinstance(v, tuple) else v for key, v in encoded.items()}
 
 
 def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
-    """Rebuild a record from what the worker's `describe` wrote; unknown keys are ignored.
+    """Rebuild a record from the JSON of the worker's `describe`; unknown keys are ignored.
 
     Raises:
         ValueError: if `encoded` is not the JSON form of a record.
@@ -135,7 +134,7 @@ def record_from_json(encoded: Mapping[str, Json]) -> ApiRecord:
             forms=tuple(map(str, encoded.get("forms", ()))),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        msg = f"not an API record: {error!r}"
+        msg = f"malformed API record: {error!r}"
         raise ValueError(msg) from error
 
 

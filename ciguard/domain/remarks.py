@@ -1,4 +1,4 @@
-"""Remarks: what a report has to say at a line of the user's sources. GitHub: annotations."""
+"""Remarks at lines of the user's sources. GitHub calls them annotations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class RemarkLevel(StrEnum):
-    """How loud it is, the loudest first. The value is the workflow command's name."""
+    """Level of a remark, most severe first. The value is the name of the workflow command."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -20,10 +20,10 @@ class RemarkLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """One remark. Its texts are printable and bounded."""
+    """One remark. Its texts are printable and of limited length."""
 
     level: RemarkLevel
     title: str
     message: str
     place: Place | None = None
-    """None: it concerns the whole run."""
+    """Line of the remark; None for the whole run."""

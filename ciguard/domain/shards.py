@@ -1,4 +1,4 @@
-"""Shards: a campaign cut into equal parts that know nothing of each other while they run."""
+"""Shards: equal parts of a campaign that run independently of each other."""
 
 from __future__ import annotations
 
@@ -13,60 +13,61 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_SHARDS = 1024
-_WRITTEN = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
+_SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Shard:
-    """One of so many equal parts of a campaign. `1/1` is all of it."""
+    """One of several equal parts of a campaign. `1/1` is the whole campaign."""
 
     index: int = 1
-    """From 1."""
+    """Number of the shard, from 1."""
     of: int = 1
+    """Number of shards in the campaign."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.of <= MAX_SHARDS:
-            msg = f"{self.of} shards; there may be 1 to {MAX_SHARDS}"
+            msg = f"{self.of} shards: the number of shards must be 1 to {MAX_SHARDS}"
             raise ValueError(msg)
         if not 1 <= self.index <= self.of:
-            msg = f"of {self.of} shards there is none with the number {self.index}"
+            msg = f"shard {self.index} of {self.of}: the shard must be 1 to {self.of}"
             raise ValueError(msg)
 
     def __str__(self) -> str:
-        """Return it as `parse_shard` reads it."""
+        """Return the form that `parse_shard` reads, such as `2/8`."""
         return f"{self.index}/{self.of}"
 
     @property
     def is_all(self) -> bool:
-        """Whether the campaign is not cut."""
+        """True if the shard is the whole campaign."""
         return self.of == 1
 
     def of_these(self, names: Iterable[str]) -> frozenset[str]:
-        """Return this shard's equal part of names, whatever order they come in."""
+        """Return this shard's part of the names, independent of their order."""
         return frozenset(sorted(names)[self.index - 1 :: self.of])
 
     def part(self, items: Sequence[T]) -> Sequence[T]:
-        """Return this shard's equal part of items; all, where there are too few for all shards."""
+        """Return this shard's part of the items, or all items if its part is empty."""
         return items[self.index - 1 :: self.of] or items
 
     def seed(self, seed: int) -> int:
-        """Return a seed of this shard's own for a campaign's seed."""
+        """Derive this shard's seed from the campaign's seed."""
         return seed if self.is_all else seed * self.of + self.index
 
     def has(self, name: str) -> bool:
-        """Return whether a name falls to this shard: every name to one, the same on any machine."""
+        """Return whether a name belongs to this shard; its hash assigns it to exactly one shard."""
         digest = hashlib.sha256(name.encode("utf-8", "replace")).digest()
         return int.from_bytes(digest[:8], "big") % self.of == self.index - 1
 
 
 def parse_shard(text: str) -> Shard:
-    """Read `2/8`.
+    """Parse a shard such as `2/8`.
 
     Raises:
-        ValueError: with the reason, if it is no shard.
+        ValueError: if it is malformed or out of range.
     """
-    found = _WRITTEN.fullmatch(text.strip())
-    if found is None:
-        msg = "not a shard"
+    match = _SHARD.fullmatch(text.strip())
+    if match is None:
+        msg = "not a shard such as 2/8"
         raise ValueError(msg)
-    return Shard(int(found[1]), int(found[2]))
+    return Shard(int(match[1]), int(match[2]))

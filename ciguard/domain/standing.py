@@ -1,4 +1,4 @@
-"""How far a baseline can be trusted: whether there is one, and whether it is up to date."""
+"""Status of a baseline: whether it exists and is up to date."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from datetime import timedelta
 from enum import StrEnum
 
 STALE_AFTER = timedelta(days=14)
-"""Twice what a weekly batch needs, so that one that was missed does not cry wolf."""
+"""Age at which a baseline is stale: two weekly batches, so that one may be missed."""
 
 
 class BaselineState(StrEnum):
-    """Whether what a run calls new can be believed."""
+    """State of the baseline when the run began."""
 
     MISSING = "missing"
-    """There was none when the run began."""
+    """There was no baseline."""
     FRESH = "fresh"
+    """Up to date: new buckets come from the change."""
     STALE = "stale"
-    """Old, or made with other versions: what is called new may be older than the change."""
+    """Old or from other versions: new buckets may be older than the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineStanding:
-    """What is known of the baseline that a run was compared with."""
+    """Status of the baseline that a run is compared with."""
 
     state: BaselineState
     updated_at: str = ""
-    """When a run last wrote it, UTC as `2026-01-31T23:59:00Z`; empty if nobody knows."""
+    """Time of the last update, UTC as `2026-01-31T23:59:00Z`; empty if unknown."""
     reasons: tuple[str, ...] = ()
-    """Why it is stale, as phrases for people. May hold names of targets."""
+    """Reasons why it is stale, as phrases. May hold names of targets."""

@@ -1,7 +1,7 @@
-"""Fuzzed text made safe to show: bounded, control characters visible, markdown inert.
+"""Functions that make fuzzed text safe to show: bounded, without control characters and markup.
 
-Messages and logs of a library under test hold whatever a case put there: terminal escapes, workflow
-commands, mentions, HTML. Every reporter and tracker shows such text through these functions.
+Messages and logs of a library under test may hold terminal escapes, workflow commands, mentions or
+HTML that a case injected. All reporters and trackers show such text through these functions.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import html
 import re
 
 LINE_LIMIT = 300
-"""Characters of one line of text for a person."""
+"""Maximum number of characters of one line in reports."""
 BLOCK_LIMIT = 8_000
-"""Characters of a log or a stack."""
+"""Maximum number of characters of a log or a stack trace."""
 
 _MARKUP = re.compile(
     r"""
@@ -24,61 +24,61 @@ _MARKUP = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""What can be markup in the middle of a line; everything else stays readable."""
+"""Characters that can be markup within a line; all others stay unescaped and readable."""
 _ELEMENT_MARKUP = re.compile(r"[^\w\s.,;?=+\"'%-]|_|(?<=www)\.", re.IGNORECASE)
-"""What can be markup inside of an element, where a cell ends at a pipe that no backslash hides."""
+"""Characters that can be markup in an HTML element, or end a table cell."""
 _USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
 _REFERENCE = re.compile(r"[@#]|\bGH(?=-\d)", re.IGNORECASE)
-"""What a mention or a reference to an issue begins with."""
+"""The beginning of a mention or of a reference to an issue."""
 
 
 def visible(text: str, *, limit: int = LINE_LIMIT) -> str:
-    r"""Return `text` on one line, every character that is not printable as its Python escape.
+    r"""Return `text` on one line, with Python escapes for all characters that are not printable.
 
-    That covers line ends, NUL, terminal escapes, zero-width and direction marks, surrogates and
-    what XML forbids. A backslash stays as it is: the result is for reading, not for decoding.
+    Among these are line ends, NUL, terminal escapes, zero-width and direction marks, surrogates and
+    what XML forbids. A backslash is not escaped: the result is for reading, not for decoding.
     """
     return shortened(_escaped(shortened(text, 2 * limit)), limit)
 
 
 def visible_lines(text: str, *, limit: int = BLOCK_LIMIT) -> str:
-    """Return `text` with its line ends, everything else that is not printable as its escape."""
+    """Return `text` in lines, with Python escapes for all other unprintable characters."""
     lines = shortened(text, limit).expandtabs(4).replace("\r\n", "\n").split("\n")
     return shortened("\n".join(map(_escaped, lines)), limit)
 
 
 def without_userinfo(text: str) -> str:
-    """Return `text` with name and password of every address replaced."""
+    """Return `text` with user name and password of each URL replaced by `***`."""
     return _USERINFO.sub("***@", text)
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return at most `limit` characters: beginning, a note of how much is left out, end.
+    """Return at most `limit` characters: beginning, number of omitted characters, end.
 
     Raises:
-        ValueError: if `limit` leaves no room for the note.
+        ValueError: if `limit` is too small for the number of omitted characters.
     """
     if len(text) <= limit:
         return text
     note = f" …[{len(text) - limit} more]… "
     kept = limit - len(note)
     if kept < 0:
-        msg = f"{limit} characters leave no room for the note of what was left out"
+        msg = f"a limit of {limit} characters is too small to shorten text"
         raise ValueError(msg)
     tail = kept // 3
     return text[: kept - tail] + note + text[len(text) - tail :]
 
 
 def markdown_code(text: str, *, limit: int = LINE_LIMIT) -> str:
-    """Return `text` as inline code, safe in a paragraph, a list and a table.
+    """Return `text` as inline code for markdown paragraphs, lists and tables.
 
-    Nothing in it mentions a person, links an issue, opens a tag or ends the cell.
+    The text cannot mention a user, link an issue, open a tag or end the table cell.
     """
     shown = visible(text, limit=limit).strip()
     if not shown:
         return "`(empty)`"
     if "|" in shown:
-        # A code span has no escapes, so what would end its cell goes into an element instead.
+        # A pipe would end the table cell, and code spans have no escapes: use an element instead.
         return f"<code>{_ELEMENT_MARKUP.sub(_entity, shown)}</code>"
     fence = "`" * (_longest_run(shown) + 1)
     gap = " " if "`" in shown else ""
@@ -86,30 +86,30 @@ def markdown_code(text: str, *, limit: int = LINE_LIMIT) -> str:
 
 
 def html_code(text: str, *, limit: int = LINE_LIMIT) -> str:
-    """Return `text` as a code element, for where markdown is not read, such as a `<summary>`."""
+    """Return `text` as an HTML code element, for places without markdown such as `<summary>`."""
     return f"<code>{html.escape(visible(text, limit=limit))}</code>"
 
 
 def markdown_text(text: str, *, limit: int = LINE_LIMIT) -> str:
-    """Return `text` as a plain part of a paragraph: no markup, no mention, no link.
+    """Return `text` as plain markdown text, without markup, mentions or links.
 
-    For sentences of our own that may hold a name; fuzzed text belongs into `markdown_code`.
+    Use it for ciguard's own sentences that may hold a name; fuzzed text needs `markdown_code`.
     """
-    # Trackers look for mentions and references in what was rendered, so those are parted.
-    parted = _REFERENCE.sub("\\g<0>\u2060", visible(text, limit=limit))
-    # A backslash does not keep a dollar from beginning a formula.
-    return _MARKUP.sub(r"\\\g<0>", parted).replace("$", "&#36;")
+    # GitHub finds mentions in the rendered text, so an invisible word joiner must split them.
+    inert = _REFERENCE.sub("\\g<0>\u2060", visible(text, limit=limit))
+    # GitHub treats an escaped dollar as the begin of a formula, too.
+    return _MARKUP.sub(r"\\\g<0>", inert).replace("$", "&#36;")
 
 
 def markdown_block(text: str, *, language: str = "text", limit: int = BLOCK_LIMIT) -> str:
-    """Return `text` as a fenced block that nothing inside can end."""
+    """Return `text` as a fenced code block that the text cannot close."""
     shown = visible_lines(text, limit=limit)
     fence = "`" * max(3, _longest_run(shown) + 1)
     return f"{fence}{language}\n{shown}\n{fence}"
 
 
 def command_text(text: str) -> str:
-    """Return `text` as the message of a workflow command, as the toolkit of Actions writes it."""
+    """Return `text` escaped as the message of a workflow command of GitHub Actions."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -1,4 +1,4 @@
-"""Objects that somebody else may have written: every key is checked when it is taken."""
+"""Untrusted JSON objects, whose keys are validated on access."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 MAX_TEXT_LENGTH = 2_000
-"""Characters of a text that is shown or compared as it is."""
+"""Maximum number of characters of a text that is shown or compared unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Untrusted:
-    """An object of a file. Every method raises ValueError, naming the key."""
+    """An untrusted JSON object. Each method raises a ValueError that names a malformed key."""
 
     data: Any
     name: str
-    """What it is, for messages."""
+    """Name of the object in error messages, such as `the plan`."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.data, dict):
-            message = f"{self.name} is no object"
-            raise ValueError(message)  # noqa: TRY004  (what is wrong is the file)
+            message = f"{self.name} is not a JSON object"
+            raise ValueError(message)  # noqa: TRY004 - one type of error for all malformed JSON
 
     def of(self, key: str, kind: type[_T]) -> _T:
-        """Return the value of a key, which is of that very type."""
+        """Return the value of a key, which must be of type `kind`."""
         value = self.data.get(key)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             message = f"{self.name}: {key!r} is not of type {kind.__name__}"
@@ -36,48 +36,48 @@ class Untrusted:
         return value
 
     def count(self, key: str) -> int:
-        """Return a whole number that is not negative, and no larger than a machine's."""
+        """Return a non-negative integer of at most 63 bits."""
         value = self.of(key, int)
         if not 0 <= value < 1 << 63:
-            message = f"{self.name}: {key!r} is no count"
+            message = f"{self.name}: {key!r} is not between 0 and 2**63 - 1"
             raise ValueError(message)
         return value
 
     def seconds(self, key: str) -> float:
-        """Return a span of time."""
+        """Return a duration in seconds."""
         value = self.data.get(key)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value) or value < 0:
-            message = f"{self.name}: {key!r} is no number of seconds"
+            message = f"{self.name}: {key!r} is not a number of seconds"
             raise ValueError(message)
         return float(value)
 
     def text(self, key: str) -> str:
-        """Return a text of at most `MAX_TEXT_LENGTH` characters."""
+        """Return a string of at most `MAX_TEXT_LENGTH` characters."""
         return self._bounded(self.of(key, str), key)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts of at most `MAX_TEXT_LENGTH` characters."""
+        """Return a list of strings of at most `MAX_TEXT_LENGTH` characters."""
         return tuple(self._bounded(text, key) for text in self.texts(key))
 
     def members(self) -> tuple[str, ...]:
-        """Return the names in the object, each of at most `MAX_TEXT_LENGTH` characters."""
+        """Return the keys of the object, each of at most `MAX_TEXT_LENGTH` characters."""
         return tuple(self._bounded(name, "a key") for name in self.data)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts."""
+        """Return a list of strings of any length."""
         values = self.of(key, list)
         if not all(isinstance(value, str) for value in values):
-            message = f"{self.name}: {key!r} is no list of texts"
+            message = f"{self.name}: {key!r} is not a list of strings"
             raise ValueError(message)
         return tuple(values)
 
-    def rows(self, key: str, read: Callable[[Untrusted], _T]) -> tuple[_T, ...]:
-        """Return a list of objects, each read by `read`."""
-        return tuple(read(Untrusted(row, f"a row of {key!r}")) for row in self.of(key, list))
+    def rows(self, key: str, convert: Callable[[Untrusted], _T]) -> tuple[_T, ...]:
+        """Return a list of objects, each converted by `convert`."""
+        return tuple(convert(Untrusted(row, f"a row of {key!r}")) for row in self.of(key, list))
 
     def inner(self, key: str) -> Untrusted:
-        """Return the object of a key."""
+        """Return the object at a key."""
         return Untrusted(self.data.get(key), f"{key!r} in {self.name}")
 
     def _bounded(self, text: str, key: str) -> str:

@@ -1,8 +1,8 @@
 """Values: the arguments of a case, as data.
 
-A value is a small expression tree. It becomes a live object (a tensor, a list, a dtype) only inside
-a target; here it can be stored, hashed, minimised and printed. The JSON form is compact because it
-travels once per case: plain scalars stand for themselves, everything else is `[tag, …]`.
+A value is a small expression tree, which can be stored, hashed, minimised and printed. Only a
+target turns it into an object such as a tensor, a list or a dtype. The JSON form is compact because
+it is sent with each case: plain scalars stand for themselves, everything else is `[tag, …]`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Json: TypeAlias = Any
 
 
 class _EqualNumbers:
-    """Equal where its numbers are, NaN to NaN; the order of generated cases depends on it."""
+    """Base with equality by numbers, where NaN equals NaN; the order of cases depends on it."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ _NAN = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant(_EqualNumbers):
-    """Every element has the same value."""
+    """The same value for all elements."""
 
     value: bool | int | float
 
@@ -54,7 +54,7 @@ class Constant(_EqualNumbers):
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Pseudo-random elements in [low, high], the same on every machine (see `worker.fills`)."""
+    """Pseudo-random elements in [low, high], equal on all machines (see `worker.fills`)."""
 
     seed: int
     low: float
@@ -70,7 +70,7 @@ class Special:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explicit(_EqualNumbers):
-    """The elements themselves, in C order."""
+    """Explicit elements in C order."""
 
     data: tuple[bool | int | float, ...]
 
@@ -105,7 +105,7 @@ class TensorValue:
     """A tensor of the target's library, on the target's device."""
 
     dtype: str
-    """Name common to all libraries: bool, uint8, int32, float16, bfloat16, complex64, string, …"""
+    """Name shared by all libraries: bool, uint8, int32, float16, bfloat16, complex64, string, …"""
     shape: tuple[int, ...]
     fill: Fill
 
@@ -147,7 +147,7 @@ class DictValue:
 
 @dataclass(frozen=True, slots=True)
 class CallValue:
-    """What a function of the target returns for these arguments, e.g. `torch.nn.Linear(2, 3)`."""
+    """Result of a function call in the target, e.g. `torch.nn.Linear(2, 3)`."""
 
     function: str
     arguments: tuple[Value, ...] = ()
@@ -233,13 +233,13 @@ def value_from_json(encoded: Json) -> Value:
     """
     if not isinstance(encoded, list):
         if isinstance(encoded, dict):
-            msg = f"{encoded!r} is not an encoded value"
-            raise ValueError(msg)  # noqa: TRY004 - one error for whatever is wrong with the text
+            msg = f"malformed value: {encoded!r}"
+            raise ValueError(msg)  # noqa: TRY004 - one type of error for all malformed JSON
         return LiteralValue(encoded)
     try:
         value: Value = _DECODERS[encoded[0]](*encoded[1:])
     except (IndexError, KeyError, TypeError) as error:
-        msg = f"{encoded!r} is not an encoded value"
+        msg = f"malformed value: {encoded!r}"
         raise ValueError(msg) from error
     return value
 

@@ -1,12 +1,12 @@
-"""Execution: cases go in, outcomes come out, whatever the code under test does.
+"""Execution of cases in isolated workers, which may crash or hang without harming the campaign.
 
-`Dispatcher` runs jobs on the workers of many targets; a target's fork server and workers live in
-`worker/`, inside the target's interpreter.
+`Dispatcher` runs jobs on the workers of many targets. A target's fork server and workers live in
+`worker/` and run inside the target's interpreter.
 """
 
+from ciguard.execution.child_tasks import ScriptResult
 from ciguard.execution.debugger import NativeTrace, find_debugger, trace
 from ciguard.execution.dispatcher import Dispatcher
-from ciguard.execution.errands import ScriptResult
 from ciguard.execution.holding import Held
 from ciguard.execution.host import START_S, Host
 from ciguard.execution.host_process import (

@@ -1,4 +1,4 @@
-"""What a lane is at: the job that it runs, and the batch that its worker was last given."""
+"""Progress of a lane: the job that it runs, and the batch that its worker received last."""
 
 from __future__ import annotations
 
@@ -15,70 +15,77 @@ if TYPE_CHECKING:
     from ciguard.execution.job import Job
 
 _MAX_RETRIES = 2
-"""Of a job after deaths that may come from outside; the last of them runs case by case."""
+"""Maximum retries of a job after external kills; the last one runs case by case."""
 
 
 @dataclass(slots=True)
 class Assignment:
-    """A job under way."""
+    """A running job."""
 
     job: Job
+    """Job that is running."""
     began: float
+    """Start time on the clock of `time.monotonic`, in seconds."""
     outcomes: list[Outcome]
-    sent_at: int = 0
-    """How many outcomes there were when the cases were last sent: the worker counts from there."""
-    deaths_without_progress: int = 0
+    """Outcomes of the first cases, in order."""
+    batch_start: int = 0
+    """Index of the first case of the last batch."""
+    exits_without_progress: int = 0
+    """Consecutive exits of workers that completed no case."""
     is_cautious: bool = False
-    """Send one case at a time: the worker's records or canaries were found to be wrong."""
+    """True to send one case at a time, as records or canaries of a worker were wrong."""
     suspect: int = -1
-    """Place of the case that a signal ended which may have come from outside."""
+    """Index of the case that was interrupted by a possibly external signal."""
     retries: int = 0
-    """How often it ran again after such a signal since a case was last charged with one."""
-    is_void: bool = False
-    """Whether a worker ended in a way that proves nothing of what it did."""
+    """Retries after such signals since a crash was last attributed to a case."""
+    is_invalidated: bool = False
+    """True if a worker ended without proving the outcomes that it reported."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether every case has its outcome, or so many hang that the rest is left out."""
-        most = self.job.most_hangs
-        hangs_too_often = bool(most) and sum(isinstance(o, Hung) for o in self.outcomes) >= most
-        return len(self.outcomes) == len(self.job.cases) or hangs_too_often
+        """True if every case has an outcome, or so many hung that the rest is skipped."""
+        max_hangs = self.job.most_hangs
+        hangs = sum(isinstance(outcome, Hung) for outcome in self.outcomes)
+        return len(self.outcomes) == len(self.job.cases) or 0 < max_hangs <= hangs
 
-    def may_retry(self, place: int) -> bool:
-        """Return whether to run again from the last case sent; scattered deaths end, too."""
-        if place == self.suspect or self.retries >= _MAX_RETRIES:
+    def may_retry(self, index: int) -> bool:
+        """Return whether to retry the last batch; the number of retries is bounded."""
+        if index == self.suspect or self.retries >= _MAX_RETRIES:
             self.suspect, self.retries = -1, 0
             return False
-        self.suspect = place
+        self.suspect = index
         self.retries += 1
         self.is_cautious |= self.retries == _MAX_RETRIES
         return True
 
-    def doubt(self) -> None:
-        """Take note that what the last worker did of the job remains unproven."""
-        self.is_void |= not self.job.fresh and len(self.outcomes) > self.sent_at
+    def invalidate(self) -> None:
+        """Record that outcomes of the last worker remain unproven."""
+        self.is_invalidated |= not self.job.fresh and len(self.outcomes) > self.batch_start
 
 
 @dataclass(slots=True)
 class AssignedBatch:
-    """What the worker was last given: cases of the job, then canaries."""
+    """Last batch that a worker received: cases of the job, then canaries."""
 
     token: int = 0
+    """Random token of the batch; 0 for none."""
     cases: int = 0
+    """Number of cases."""
     canaries: Sequence[Canary] = ()
-    seen: list[Outcome] = field(default_factory=list)
+    """Canaries that follow the cases."""
+    canary_outcomes: list[Outcome] = field(default_factory=list)
     """Outcomes of the canaries so far."""
     read: int = 0
-    """Records that were taken."""
+    """Number of records that were read."""
     is_last: bool = False
-    """Whether it holds the canary that a worker does not survive."""
+    """True if the batch is the canary that crashes its worker."""
 
     @property
     def size(self) -> int:
-        """Records that it comes to."""
+        """Number of records that the batch produces."""
         return self.cases + len(self.canaries) + self.is_last
 
     @property
     def unread(self) -> int:
-        """Records that are still to come."""
+        """Number of records that were not read yet."""
         return self.size - self.read

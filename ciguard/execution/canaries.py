@@ -1,17 +1,17 @@
-"""Canaries: calls with known outcomes, by which a worker that was tampered with gives itself away.
+"""Canaries: calls with known outcomes, which reveal a worker with corrupted memory.
 
-Code under test can change its worker's memory, on purpose or by accident, so that every later case
-seems to pass. So calls whose outcomes are known are mixed in: one that returns a value and one that
-is refused, about once a second and whenever a worker runs cases one by one; and one that crashes,
-as the end of every worker that is replaced, at least once a minute. Their arguments are random.
+Code under test can corrupt its worker's memory, on purpose or by accident, so that later cases seem
+to pass. Three canaries with random arguments detect that. One returns a value and one is rejected;
+both run about once a second, and whenever a worker runs cases one by one. The third crashes the
+worker; it is the last call of every replaced worker, and runs at least once a minute.
 
-The results of a worker count as proven once its crash was reported as one. Until then the lane
-remembers its jobs. When a canary comes out wrong, or the worker ends in a way that proves nothing,
-these jobs are void: the caller has them done again.
+The results of a worker are proven once it reports this crash. Until then the lane keeps its jobs.
+If a canary has a wrong outcome, or the worker exits in another way, these jobs are invalidated and
+the caller runs them again.
 
-Canaries are no cases of the campaign: nobody but the lane sees them, and nothing depends on them
-that is kept. They show carelessness and simple forgeries. Code that recognises them by their form
-can still deceive; that is why findings are confirmed, and workers confined.
+Canaries are not cases of the campaign: only the lane sees them, and they change no stored result.
+They detect accidents and simple forgeries. Code that recognises canaries can still deceive, which
+is why findings are confirmed and workers are confined.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from ciguard.domain.values import LiteralValue
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ciguard.execution.decode import Death
+    from ciguard.execution.decode import WorkerExit
     from ciguard.execution.job import Job
 
 MAX_UNPROVEN_S = 60.0
-"""Time after which a worker must crash to prove what it did."""
+"""Seconds after which a worker must crash to prove its results."""
 MAX_UNPROVEN_CASES = 50_000
-"""Cases that may have to be done again, and are kept until then."""
-_EVERY_S = 1.0
+"""Maximum number of unproven cases, which may have to run again."""
+_INTERVAL_S = 1.0
 _MAX_SHARE = 0.005
-"""Of a worker's time, for canaries that do not end it: compiling modes make them dear."""
+"""Maximum share of a worker's time for canaries, which are slow in compiling modes."""
 _OPERATIONS = {"operator.xor": operator.xor, "operator.sub": operator.sub}
 _FATAL = (("ctypes.string_at", (0,)), ("os.abort", ()))
 FAULTS = frozenset(
@@ -58,21 +58,23 @@ FAULTS = frozenset(
         signal.SIGXCPU,
     )
 )
-"""Signals that come of what a process itself does; any other may have been sent from outside."""
-_OF_LIMITS = frozenset((signal.SIGXFSZ, signal.SIGXCPU))
-"""Those of them by which the kernel or a quota ends a process."""
+"""Signals that a process causes itself; any other signal may come from another process."""
+_LIMIT_SIGNALS = frozenset((signal.SIGXFSZ, signal.SIGXCPU))
+"""Signals by which the kernel or a quota ends a process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """One call and how it must end."""
+    """One call and its expected outcome."""
 
     case: bytes
+    """JSON text of the call."""
     expected: Outcome
+    """Outcome in a healthy worker."""
 
 
-def harmless() -> list[Canary]:
-    """Return a call that returns a value and a call that is refused."""
+def harmless_canaries() -> list[Canary]:
+    """Return a call that returns a value and a call that is rejected."""
     left, right = secrets.randbits(32), secrets.randbits(32)
     name, compute = secrets.choice(list(_OPERATIONS.items()))
     value = f'["i","{compute(left, right)}"]'.encode()
@@ -84,8 +86,8 @@ def harmless() -> list[Canary]:
     ]
 
 
-def fatal() -> bytes:
-    """Return a call that ends its process by one of `FAULTS`."""
+def fatal_canary() -> bytes:
+    """Return a call that crashes its process with one of `FAULTS`."""
     name, arguments = secrets.choice(_FATAL)
     return _call(name, *arguments)
 
@@ -97,97 +99,97 @@ def _call(name: str, *arguments: int | str) -> bytes:
 
 
 def is_wrong(canary: Canary, outcome: Outcome) -> bool:
-    """Return whether a canary ended as in no healthy worker; without memory, any call fails."""
+    """Return whether a canary's outcome is wrong; exhaustion is not, as it affects any call."""
     if isinstance(canary.expected, Passed) and isinstance(outcome, Passed):
         return outcome.encoded != canary.expected.encoded
     return outcome != canary.expected and not isinstance(outcome, Exhausted)
 
 
-def is_reported_fault(death: Death) -> bool:
-    """Return whether a worker has reported a fault of its own; a limit's signal is sent to it."""
-    if death.killed_for or not os.WIFSIGNALED(death.status):
+def is_reported_fault(worker_exit: WorkerExit) -> bool:
+    """Return whether a worker crashed with a signal that it caused itself, not by a limit."""
+    if worker_exit.killed_for or not os.WIFSIGNALED(worker_exit.status):
         return False
-    return os.WTERMSIG(death.status) in FAULTS - _OF_LIMITS
+    return os.WTERMSIG(worker_exit.status) in FAULTS - _LIMIT_SIGNALS
 
 
-def is_proof(death: Death) -> bool:
-    """Return whether a death in a case proves what its worker did before.
+def is_proof(worker_exit: WorkerExit) -> bool:
+    """Return whether an exit during a case proves the worker's earlier results.
 
-    A hang does, by choice: it shows in the report as a crash does, and each would cost the results
-    of up to a minute otherwise. What is merely exhausted, or exits, shows nothing.
+    A hang counts as proof, as it is reported like a crash, and would otherwise cost the results of
+    up to a minute. Exhaustion and a normal exit prove nothing.
     """
-    return is_reported_fault(death) or death.killed_for == "time"
+    return is_reported_fault(worker_exit) or worker_exit.killed_for == "time"
 
 
-def may_come_from_outside(death: Death) -> bool:
-    """Return whether the user, or a machine out of memory, may have ended a worker."""
-    if death.killed_for or not os.WIFSIGNALED(death.status):
+def may_be_external(worker_exit: WorkerExit) -> bool:
+    """Return whether the user, or a kernel out of memory, may have killed a worker."""
+    if worker_exit.killed_for or not os.WIFSIGNALED(worker_exit.status):
         return False
-    return os.WTERMSIG(death.status) not in FAULTS
+    return os.WTERMSIG(worker_exit.status) not in FAULTS
 
 
 class Ledger:
-    """What the workers of a lane did since one of them was last proven sound."""
+    """Jobs that a lane ran since its results were last proven."""
 
     def __init__(self) -> None:
         self.unproven: list[Job] = []
-        self.void: list[Job] = []
-        """Jobs that must be done again; the caller takes them out."""
+        self.invalidated: list[Job] = []
+        """Jobs that must run again; the caller removes them."""
         self.is_usable: bool | None = None
-        """Whether a worker that ran nothing yet gets canaries right; None until that was tried."""
+        """True if canaries succeed in a fresh worker; None until one was tried."""
         self._cases = 0
-        self._began = 0.0
-        self._tried_at = 0.0
-        self._every_s = _EVERY_S
+        self._oldest_at = 0.0
+        self._last_canary_at = 0.0
+        self._interval_s = _INTERVAL_S
 
     def note(self, job: Job, now: float) -> None:
-        """Take note of a job whose result was handed on."""
+        """Add a job whose result was returned."""
         if not self.unproven:
-            self._began, self._cases = now, 0
+            self._oldest_at, self._cases = now, 0
         self.unproven.append(job)
         self._cases += len(job.cases)
 
     def is_due(self, now: float) -> bool:
-        """Return whether it is time that the worker proves itself by a crash."""
-        is_long = now - self._began > MAX_UNPROVEN_S or self._cases > MAX_UNPROVEN_CASES
-        return bool(self.unproven) and is_long
+        """Return whether the worker must now prove its results by a crash."""
+        is_over_limit = now - self._oldest_at > MAX_UNPROVEN_S or self._cases > MAX_UNPROVEN_CASES
+        return bool(self.unproven) and is_over_limit
 
-    def is_apart(self, job: Job) -> bool:
-        """Return whether a job must not share a worker with what waits for its proof.
+    def needs_own_worker(self, job: Job) -> bool:
+        """Return whether a job must not share a worker with the unproven jobs.
 
-        What runs again may be hostile: it is proven by itself, and puts nothing else in doubt.
+        A job that runs again may be hostile, so it must not put other results at risk.
         """
         return bool(self.unproven) and (job.is_careful or self.unproven[-1].is_careful)
 
     def canaries(self, *, is_alone: bool) -> Sequence[Canary]:
-        """Return those that a worker survives and that are to go with a batch.
+        """Return the canaries that are sent with a batch, and do not crash the worker.
 
         Args:
-            is_alone: whether a case of the batch runs by itself; others have them now and then.
+            is_alone: whether the batch has a single case; other batches get canaries at intervals.
         """
-        is_due = is_alone or time.monotonic() - self._tried_at > self._every_s
-        return harmless() if is_due and self.is_usable is not False else ()
+        is_due = is_alone or time.monotonic() - self._last_canary_at > self._interval_s
+        return harmless_canaries() if is_due and self.is_usable is not False else ()
 
     def accept(self, canaries: Sequence[Canary], outcomes: Sequence[Outcome]) -> bool:
-        """Return whether canaries came out right; take note of it, and of what they cost."""
+        """Return whether the canaries had the expected outcomes, and record their cost."""
         if not canaries:
             return True
         pairs = zip(canaries, outcomes, strict=True)
         is_sound = not any(is_wrong(canary, outcome) for canary, outcome in pairs)
         if is_sound:
             cost_s = sum(outcome.cost_s for outcome in outcomes if isinstance(outcome, Passed))
-            self._tried_at = time.monotonic()
-            self._every_s = max(_EVERY_S, 2 * cost_s / _MAX_SHARE)
+            self._last_canary_at = time.monotonic()
+            self._interval_s = max(_INTERVAL_S, 2 * cost_s / _MAX_SHARE)
         if self.is_usable is None:
-            # Nothing ran here before: an adapter that cannot make these calls has no canaries.
+            # The first canaries of a lane: an adapter may be unable to make these calls at all.
             self.is_usable = is_sound
         return is_sound or not self.is_usable
 
     def prove(self) -> None:
-        """Take note that everything so far can be relied upon."""
+        """Record that all results so far are proven."""
         self.unproven.clear()
 
-    def doubt(self) -> None:
-        """Take note that what was not proven never will be."""
-        self.void += self.unproven
+    def invalidate(self) -> None:
+        """Record that the unproven results never will be proven."""
+        self.invalidated += self.unproven
         self.unproven.clear()

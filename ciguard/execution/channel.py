@@ -1,7 +1,7 @@
-"""The parent's end of a worker's connection: it never blocks, and believes no byte.
+"""The parent's end of a worker's connection, which never blocks and validates every byte.
 
-A worker speaks in turn: it announces itself, then answers each batch with the batch's own random
-token and the number of its records so far. Anything else breaks the protocol.
+A worker first reports that it has started. Then it answers each batch with the batch's random token
+and the number of records so far. Anything else violates the protocol.
 """
 
 from __future__ import annotations
@@ -21,49 +21,49 @@ _TOKEN_BITS = 64
 
 
 class ProtocolError(Exception):
-    """A worker sent what no healthy worker sends."""
+    """A worker violated the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a worker reports."""
+    """One report of a worker."""
 
     kind: bytes
-    """STARTED, FULL or DONE."""
+    """Kind of the report: STARTED, FULL or DONE."""
     records: int
-    """Records of the batch so far."""
+    """Number of records of the batch so far."""
 
 
-class Conversation:
-    """The worker's part of the protocol, byte by byte. Does no I/O."""
+class ProtocolState:
+    """State machine of the worker's side of the protocol. Does no I/O."""
 
     def __init__(self) -> None:
         self.token = 0
-        """Of the batch that is under way; 0 for none."""
+        """Token of the current batch; 0 for none."""
         self.cases = 0
-        """Cases in that batch."""
+        """Number of cases in the current batch."""
         self.records = 0
-        """Records that were announced since the batch began."""
+        """Number of records that the worker announced for the current batch."""
         self._is_started = False
         self._received = bytearray()
 
     def begin(self, cases: int) -> int:
-        """Begin a batch of so many cases and return its token."""
+        """Begin a batch with this number of cases, and return its token."""
         self.token = 1 + secrets.randbits(_TOKEN_BITS - 1)
         self.cases, self.records = cases, 0
         return self.token
 
-    def hear(self, received: bytes) -> Message | None:
-        """Take what was received; return the message that it completes.
+    def receive(self, received: bytes) -> Message | None:
+        """Return the message that these bytes complete; None while it is incomplete.
 
         Raises:
-            ProtocolError: if a healthy worker would have sent something else, or nothing yet.
+            ProtocolError: if the bytes violate the protocol.
         """
         self._received += received
         if len(self._received) < MESSAGE.size:
             return None
         if len(self._received) > MESSAGE.size:
-            msg = "spoke out of turn"
+            msg = "sent more than one message at a time"
             raise ProtocolError(msg)
         kind, token, records = MESSAGE.unpack(self._received)
         self._received.clear()
@@ -78,9 +78,9 @@ class Conversation:
 
     def _check(self, kind: bytes, token: int, records: int) -> None:
         if not self.token or token != self.token:
-            msg = "answered a batch that it was not given"
+            msg = "answered a batch that was not sent to it"
             raise ProtocolError(msg)
-        # A full cell is reported with a record in hand that had no room: there is always one more.
+        # A worker reports a full cell because its next record has no room: one more follows.
         is_possible = self.records < records < self.cases if kind == FULL else records == self.cases
         if not is_possible:
             msg = f"announced {records} records of {self.cases} after {self.records}"
@@ -91,32 +91,32 @@ class Conversation:
 
 
 class Channel:
-    """A worker's connection and what was agreed over it."""
+    """A worker's connection and the state of its protocol."""
 
     def __init__(
         self, connection: socket.socket, *, on_wait: Callable[[socket.socket, bool], object]
     ) -> None:
-        """Take over a connection.
+        """Take ownership of a connection.
 
         Args:
-            connection: to the worker.
-            on_wait: called with the connection and whether there is something to send that the
-                worker has no room for yet.
+            connection: socket connected to the worker.
+            on_wait: called with the connection, and True while data waits until the worker can
+                receive more.
         """
         connection.setblocking(False)  # noqa: FBT003 - the interface of sockets
         self.connection = connection
         self._on_wait = on_wait
         self._outgoing = b""
         self._is_waiting = False
-        self.conversation = Conversation()
+        self.protocol = ProtocolState()
         self.is_over = False
-        """Whether the worker's end is closed."""
+        """True once the worker has closed its end."""
 
     def receive(self) -> Message | None:
-        """Return the next message, None while it is incomplete and at the end.
+        """Return the next message; None while it is incomplete, and at the end of the stream.
 
         Raises:
-            ProtocolError: see `Conversation.hear`.
+            ProtocolError: if the worker violated the protocol.
         """
         try:
             received = self.connection.recv(_MAX_READ)
@@ -127,17 +127,17 @@ class Channel:
         if not received:
             self.is_over = True
             return None
-        return self.conversation.hear(received)
+        return self.protocol.receive(received)
 
     def send_batch(self, cases: Sequence[bytes]) -> int:
-        """Send cases and return their batch's token."""
-        token = self.conversation.begin(len(cases))
+        """Send a batch of cases and return its token."""
+        token = self.protocol.begin(len(cases))
         body = b"[" + b",".join(cases) + b"]"
         self._send(HEADER.pack(len(body), token) + body)
         return token
 
-    def go_on(self) -> None:
-        """Let a worker go on that has reported a full cell."""
+    def resume(self) -> None:
+        """Let a worker continue that has reported a full cell."""
         self._send(GO_ON)
 
     def _send(self, message: bytes) -> None:
@@ -145,7 +145,7 @@ class Channel:
         self.flush()
 
     def flush(self) -> None:
-        """Send what the worker has room for."""
+        """Send as much as the worker can receive now."""
         try:
             while self._outgoing:
                 sent = self.connection.send(self._outgoing)
@@ -153,11 +153,11 @@ class Channel:
         except BlockingIOError:
             pass
         except ConnectionError:
-            self._outgoing = b""  # it is dead: the server reports that
+            self._outgoing = b""  # the worker exited: the server reports that
         if bool(self._outgoing) != self._is_waiting:
             self._is_waiting = bool(self._outgoing)
             self._on_wait(self.connection, self._is_waiting)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.connection.close()

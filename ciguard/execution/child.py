@@ -1,8 +1,8 @@
-"""Processes of other people's code: how each is started, what it is given, and how it ends.
+"""Child processes that run untrusted code: start, input and termination.
 
-Whatever runs a library under test, a program or an application of the user's, or a tool around one
-of these, is a `Child`: a fork server (`process`), a host of one module (`host`), a case under a
-debugger (`debugger`). What confines it is up to the bootstrap, which is the first that runs in it.
+Every process that runs a library under test, or a program or application of the user, is a `Child`:
+a fork server (`process`), a host of one module (`host`), or a case under a debugger (`debugger`).
+The bootstrap confines it, and is the first code that runs in it.
 """
 
 from __future__ import annotations
@@ -21,27 +21,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What a child is, and all that it gets: nothing of this process is handed on by itself."""
+    """Command, environment and descriptors of a child; it inherits nothing else."""
 
     argv: Sequence[str | Path]
+    """Program and arguments."""
     environment: Mapping[str, str]
+    """Complete environment of the child."""
     folder: Path | None = None
-    """Where it runs; None for where this process does."""
+    """Working folder of the child; None for that of this process."""
     output: int | None = subprocess.DEVNULL
-    """Descriptor of its standard output, or a constant of `subprocess`; None for this process's."""
+    """Descriptor of standard output, or a constant of `subprocess`; None inherits it."""
     errors: int | None = subprocess.DEVNULL
+    """Descriptor of standard error, or a constant of `subprocess`; None inherits it."""
     descriptors: Sequence[int] = ()
-    """Further ones that it inherits, by the same numbers."""
+    """Further descriptors that the child inherits under the same numbers."""
 
 
 class Child:
-    """A child in a session and a process group of its own, without input."""
+    """A child process without input, in its own session and process group."""
 
     def __init__(self, launch: Launch) -> None:
-        """Start it.
+        """Start the child.
 
         Raises:
-            OSError: if there is no such program, or no room for a process.
+            OSError: if the program does not exist, or the machine cannot start a process.
         """
         self._process = subprocess.Popen(
             launch.argv,
@@ -56,48 +59,51 @@ class Child:
 
     @property
     def process_id(self) -> int:
-        """Its process, which is also its group."""
+        """Process id of the child, which is also that of its group."""
         return self._process.pid
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """True while the child has not exited."""
         return self._process.poll() is None
 
     def wait(self, limit_s: float | None = None) -> int | None:
-        """Return its exit status, negative for a signal; None if it lives on after this time."""
+        """Return the exit status, negative for a signal; None if the child is still running."""
         with suppress(subprocess.TimeoutExpired):
             return self._process.wait(limit_s)
         return None
 
     def output(self, limit_s: float) -> bytes:
-        """Return what it prints until it ends; nothing if that takes longer than the limit."""
+        """Return what the child prints until it exits; nothing if it exceeds the time limit."""
         with suppress(subprocess.TimeoutExpired):
             printed, _ = self._process.communicate(timeout=limit_s)
             return printed or b""
         return b""
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal, if it is there."""
+        """Send the child a signal, if it is running."""
         self._process.send_signal(number)
 
-    def go_on(self) -> None:
-        """Let the whole group go on, where somebody has stopped it."""
+    def resume(self) -> None:
+        """Continue the whole process group, in case it was stopped."""
         self._signal_group(signal.SIGCONT)
 
-    def request_end(self) -> None:
-        """Ask it to end, and all that it has started with it."""
+    def terminate(self) -> None:
+        """Request that the child and all its descendants terminate."""
         if self.is_running:
-            self._process.terminate()  # its first process ends all that the others have left
-            self.go_on()  # one that is stopped hears nothing
+            self._process.terminate()  # the child's first process ends all its descendants
+            self.resume()  # a stopped process does not react to signals
 
-    def end(self, *, patience_s: float) -> None:
-        """End it and its group; wait so long for it to end by itself.
+    def kill(self, *, grace_s: float) -> None:
+        """Kill the child and its group, if it does not exit within the grace period.
 
-        What waits for the driver of a device may live on: `wait` for what has to be gone.
+        A process that waits for a device's driver may survive; `wait` returns when it is gone.
+
+        Args:
+            grace_s: seconds that the child has to exit by itself.
         """
-        if self.is_running and patience_s:
-            self.wait(patience_s)
+        if self.is_running and grace_s:
+            self.wait(grace_s)
         self._signal_group(signal.SIGKILL)
         if self.is_running:
             self._process.kill()  # it may have left its group
@@ -106,9 +112,9 @@ class Child:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
-    def close(self, *, patience_s: float = 0.0) -> None:
-        """End it as `end` does, and wait until it is gone."""
-        self.end(patience_s=patience_s)
+    def close(self, *, grace_s: float = 0.0) -> None:
+        """Kill the child as `kill` does, and wait until it is gone."""
+        self.kill(grace_s=grace_s)
         self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()

@@ -1,4 +1,4 @@
-"""A crash seen by gdb: the native stack of the thread that died, innermost frame first."""
+"""Native stack of a crash, taken by gdb."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MAX_FRAMES = 60
 _MAX_TEXT = 200_000
 _SETUP = (
-    # Nothing of the user's, nothing that the debugged files bring, nothing from the network.
+    # No settings of the user, no scripts of the debugged files, nothing from the network.
     "set auto-load off",
     "set auto-solib-add off",
     "set debuginfod enabled off",
@@ -52,37 +52,37 @@ _FRAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NativeTrace:
-    """What the debugger saw."""
+    """Native stack of the thread that crashed."""
 
     frames: tuple[Frame, ...]
-    """Shared object or source file, and demangled function; every frame."""
+    """Frames with shared object or source file, and demangled function, innermost first."""
     text: str
-    """The debugger's own words."""
+    """Output of the debugger."""
 
 
 def find_debugger() -> Path | None:
-    """Return the debugger of this machine, None where there is none."""
-    found = shutil.which("gdb")
-    return Path(found) if found else None
+    """Return the path of the debugger; None if this machine has none."""
+    path = shutil.which("gdb")
+    return Path(path) if path else None
 
 
 def trace(spec: WorkerSpec, case: bytes, *, debugger: Path, limit_s: float) -> NativeTrace:
-    """Run a case under the debugger in a process of its own, confined as a worker is.
+    """Run a case under the debugger in a separate process, confined like a worker.
 
     Args:
-        spec: of the target.
-        case: JSON text, as in a `Job`.
-        debugger: what `find_debugger` found.
-        limit_s: time for all of it: loading the library, its symbols and the call.
+        spec: specification of the target's workers.
+        case: JSON text of the case, as in a `Job`.
+        debugger: path returned by `find_debugger`.
+        limit_s: total timeout of loading the library and its symbols, and of the call, in seconds.
 
     Returns:
-        No frames if the case did not die, or not in time.
+        The stack, without frames if the case did not crash in time.
     """
-    text = watched(spec, case, limit_s=limit_s, debugger=_command(debugger))
+    text = run_under_tool(spec, case, limit_s=limit_s, debugger=_command(debugger))
     return NativeTrace(parse_trace(text), text)
 
 
-def watched(
+def run_under_tool(
     spec: WorkerSpec,
     case: bytes,
     *,
@@ -90,34 +90,35 @@ def watched(
     debugger: Sequence[str] = (),
     around: Sequence[str] = (),
 ) -> str:
-    """Run a case under a tool, in a process of its own; return what the tool prints.
+    """Run a case under a tool in a separate process, and return the tool's output.
 
     Args:
-        spec: of the target.
-        case: JSON text, as in a `Job`.
-        limit_s: time for all of it.
-        debugger: command of a tool that is confined as the case is.
-        around: command of a tool that is not, and starts the confined process.
+        spec: specification of the target's workers.
+        case: JSON text of the case, as in a `Job`.
+        limit_s: total timeout, in seconds.
+        debugger: command of a tool that is confined together with the case.
+        around: command of an unconfined tool that starts the confined process.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-debug-") as name:
         folder = Path(name)
         (folder / "case.json").write_bytes(case)
-        given = settings(spec, folder) | {
+        bootstrap_settings = settings(spec, folder) | {
             "case": str(folder / "case.json"),
             "debugger": list(debugger),
             "holds_itself": bool(around),
         }
-        # Nothing of the target's runs before the process is confined.
-        argv = [*around, str(spec.python), "-Ss", str(BOOTSTRAP), json.dumps(given)]
+        # None of the target's code runs before the process is confined.
+        interpreter = [str(spec.python), "-Ss", str(BOOTSTRAP)]
+        argv = [*around, *interpreter, json.dumps(bootstrap_settings)]
         text = _output(argv, spec, folder, limit_s)
-        remove_tree(name)  # the library's own removal gives up on deep folders
+        remove_tree(name)  # `TemporaryDirectory` cannot remove very deep folders
     return text
 
 
 def _command(debugger: Path) -> list[str]:
-    before = [word for line in _SETUP for word in ("-iex", line)]
-    after = [word for line in _COMMANDS for word in ("-ex", line)]
-    return [str(debugger), "-nx", "-nh", "-batch", *before, *after, "--args"]
+    setup = [word for line in _SETUP for word in ("-iex", line)]
+    commands = [word for line in _COMMANDS for word in ("-ex", line)]
+    return [str(debugger), "-nx", "-nh", "-batch", *setup, *commands, "--args"]
 
 
 def _output(argv: list[str], spec: WorkerSpec, folder: Path, limit_s: float) -> str:
@@ -132,15 +133,15 @@ def _output(argv: list[str], spec: WorkerSpec, folder: Path, limit_s: float) -> 
     try:
         printed = child.output(limit_s)
     finally:
-        child.close()  # what it debugs dies with it
+        child.close()  # the debugged process ends with it
     return printed.decode("utf-8", "backslashreplace")[-_MAX_TEXT:]
 
 
 def parse_trace(text: str) -> tuple[Frame, ...]:
     """Return the frames of gdb's backtrace, innermost first."""
-    found = (_FRAME.match(line) for line in text.splitlines())
+    matches = (_FRAME.match(line) for line in text.splitlines())
     return tuple(
         Frame((match["object"] or match["source"] or "").strip(), match["function"].strip())
-        for match in found
+        for match in matches
         if match
     )

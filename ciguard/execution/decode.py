@@ -1,4 +1,4 @@
-"""From what a worker left behind to an `Outcome`. Exit statuses are decoded here only."""
+"""Decoding of a worker's records, exit status and log into an `Outcome`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ from ciguard.execution.worker import quota
 from ciguard.execution.worker.messages import ASSERTION, DEVICE_LOST
 
 MAX_LOG = 4000
-"""Bytes of a dying case's output that are kept: half of them from its beginning, where a failed
-check stands, half from its end, behind the stack that some libraries print."""
+"""Maximum size of the kept output of a crashed case, in bytes.
+
+One half is its beginning, where a failed check is printed; the other half is its end, after the
+stack that some libraries print."""
 _READ_AT_ONCE = 32768
 _OUT_OF_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError")
 _PACKAGE_ROOT = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
@@ -37,23 +39,25 @@ _CAUSE_OF_LOSS = re.compile(r"[A-Za-z ]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
-class Death:
-    """How a worker's process ended."""
+class WorkerExit:
+    """Exit of a worker's process."""
 
     status: int
-    """As `os.wait` gives it."""
+    """Wait status, as returned by `os.wait`."""
     peak_kib: int
+    """Peak of the resident memory, in KiB."""
     killed_for: str = ""
-    """`time`, `memory`, `silence`, `protocol` or `canary` when the engine ended it; empty when it
-    died by itself."""
+    """Reason why the engine killed it; empty if it exited by itself.
+
+    One of `time`, `memory`, `silence`, `protocol` and `canary`."""
 
 
 def decode_record(record: cells.Record) -> Outcome:
-    """Return the outcome of a case that ended in an orderly way."""
+    """Return the outcome of a case that returned or raised an exception."""
     status, cost_us, payload = record
     if status == cells.PASSED:
         return Passed(payload, cost_us / 1e6)
-    name, message, frames = _exception(payload)
+    name, message, frames = _decode_exception(payload)
     if status == cells.REJECTED:
         return Rejected(name, message)
     if status == cells.UNBUILT:
@@ -65,34 +69,35 @@ def decode_record(record: cells.Record) -> Outcome:
     return Errored(name, message, frames)
 
 
-@functools.lru_cache(maxsize=4096)  # a library says few different things, over and over
-def _exception(payload: bytes) -> tuple[str, str, tuple[Frame, ...]]:
+@functools.lru_cache(maxsize=4096)  # few different messages occur, over and over
+def _decode_exception(payload: bytes) -> tuple[str, str, tuple[Frame, ...]]:
     try:
         name, message, *rest = json.loads(payload)
-        frames = tuple(Frame(_relative(str(f)), str(g)) for f, g in (rest[0] if rest else ()))
+        calls = rest[0] if rest else ()
+        frames = tuple(Frame(_relative(str(file)), str(function)) for file, function in calls)
     except (ValueError, TypeError, RecursionError):
         return "CorruptRecord", payload[:200].decode("latin-1"), ()
     return str(name), str(message), frames
 
 
-def decode_death(
-    death: Death, *, log: str, stack: str, limit_s: float, on_device: bool = False
+def decode_exit(
+    worker_exit: WorkerExit, *, log: str, stack: str, limit_s: float, on_device: bool = False
 ) -> Outcome:
-    """Return the outcome of the case that a worker died in.
+    """Return the outcome of the case that was running when a worker exited.
 
     Args:
-        death: of the worker.
-        log: what it has printed.
-        stack: what its fault handler has written.
-        limit_s: time that the case had.
-        on_device: whether it computed on a device, and may have lost it.
+        worker_exit: exit of the worker.
+        log: output of the worker.
+        stack: stack that its fault handler wrote.
+        limit_s: timeout of the case, in seconds.
+        on_device: whether it computed on a device, which may be lost.
     """
     frames = parse_stack(stack)
-    match death.killed_for:
+    match worker_exit.killed_for:
         case "time":
             return Hung(limit_s, frames)
         case "memory":
-            message = f"resident memory reached {death.peak_kib // 1024} MiB"
+            message = f"resident memory reached {worker_exit.peak_kib // 1024} MiB"
             return Exhausted(Resource.MEMORY, message, died=True)
         case "protocol":
             return Crashed("broke the worker's protocol", frames, log)
@@ -101,43 +106,43 @@ def decode_death(
         case "silence":
             return Crashed("closed the worker's descriptors", frames, log)
         case _:
-            return _decode_status(death.status, frames, log, on_device=on_device)
+            return _decode_status(worker_exit.status, frames, log, on_device=on_device)
 
 
 def _decode_status(status: int, frames: tuple[Frame, ...], log: str, *, on_device: bool) -> Outcome:
     if not os.WIFSIGNALED(status):
         return Crashed(f"exit {os.WEXITSTATUS(status)}", frames, log)
     number = os.WTERMSIG(status)
-    if number == quota.TOO_MUCH_WRITTEN:  # the kernel's own signal where one file is too large
+    if number == quota.TOO_MUCH_WRITTEN:  # the kernel sends it, too, if one file is too large
         return Exhausted(Resource.OUTPUT, "wrote more than one case may", died=True)
     if number == quota.TOO_MANY_THREADS:
         message = f"more than {quota.MAX_THREADS} threads at a time"
         return Exhausted(Resource.THREADS, message, died=True)
     if number == signal.SIGABRT and on_device and DEVICE_LOST in log:
-        return _decode_loss(frames, log)
+        return _decode_device_loss(frames, log)
     if number == signal.SIGABRT and _OUT_OF_MEMORY.search(log):
         return Exhausted(Resource.MEMORY, log, died=True)
     return Crashed(signal_name(number), frames, log)
 
 
-def _decode_loss(frames: tuple[Frame, ...], log: str) -> Outcome:
-    """Return the outcome of a case after which the device answers nothing any more.
+def _decode_device_loss(frames: tuple[Frame, ...], log: str) -> Outcome:
+    """Return the outcome of a case after which the device no longer works.
 
-    A kernel that asserts has checked its arguments, and refuses them in the only way it has.
+    An assertion in a kernel is a rejection, as a kernel has no other way to refuse its arguments.
     """
-    before, _, line = log.rpartition(DEVICE_LOST)
+    earlier, _, line = log.rpartition(DEVICE_LOST)
     cause, _, error = line.partition(": ")
-    name, message, raised_in = _exception(error.strip().encode())
+    name, message, raised_in = _decode_exception(error.strip().encode())
     if cause == ASSERTION:
         return Rejected(name, message)
     if not _CAUSE_OF_LOSS.fullmatch(cause):  # the code under test writes to this log, too
         cause = "device lost"
-    log = f"{before.strip()}\n{name}: {message}".strip()
+    log = f"{earlier.strip()}\n{name}: {message}".strip()
     return Crashed.of_device(cause, raised_in or frames, log)
 
 
 def signal_name(number: int) -> str:
-    """Return `SIGSEGV` for 11; real-time signals keep their number."""
+    """Return the name of a signal, e.g. `SIGSEGV`; real-time signals are named by number."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -145,10 +150,10 @@ def signal_name(number: int) -> str:
 
 
 def parse_stack(text: str) -> tuple[Frame, ...]:
-    """Return the Python frames of the dying thread from a faulthandler dump, innermost first.
+    """Return the Python frames of the crashed thread from a faulthandler dump, innermost first.
 
-    A native thread that dies has none of its own; then the main thread's call is the one that
-    started it.
+    A native thread has no Python frames. Then those of the main thread are returned, which show the
+    call that started it.
     """
     threads: list[tuple[str, list[Frame]]] = []
     for line in text.splitlines():
@@ -162,21 +167,21 @@ def parse_stack(text: str) -> tuple[Frame, ...]:
 
 
 def _relative(file: str) -> str:
-    """Return a path without what differs between machines; outside packages, its last two parts."""
+    """Return a path relative to its package root, or its last two parts outside packages."""
     relative = _PACKAGE_ROOT.sub("", file)
     return relative if relative != file else "/".join(file.rsplit("/", 2)[-2:])
 
 
 def excerpt(data: bytes) -> str:
-    """Return the beginning and the end of a log, printable."""
+    """Return the beginning and the end of a log as printable text."""
     if len(data) > MAX_LOG:
         half = MAX_LOG // 2
         data = data[:half] + b"\n[...]\n" + data[-half:]
     return data.decode("utf-8", "backslashreplace")
 
 
-def contents(descriptor: int) -> bytes:
-    """Return what an open file holds; of a large one, its beginning and its end."""
+def read_bounded(descriptor: int) -> bytes:
+    """Return the content of an open file, or the beginning and the end of a large one."""
     size = os.fstat(descriptor).st_size
     head = os.pread(descriptor, _READ_AT_ONCE, 0)
     if size <= _READ_AT_ONCE:

@@ -1,7 +1,8 @@
-"""The dispatcher: many jobs over the workers of many targets, in one thread.
+"""The dispatcher, which runs jobs on the workers of many targets from one thread.
 
-dispatcher.add(Job(...))            as often as wanted
-for result in dispatcher.wait(1.0): …
+dispatcher.add(Job(...))              # any number of jobs
+for result in dispatcher.wait(1.0):   # until `dispatcher.is_idle`
+    ...
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from ciguard.errors import WorkerStartError
-from ciguard.execution.errands import Errands
+from ciguard.execution.child_tasks import ChildTasks
 from ciguard.execution.process import ServerProcess
-from ciguard.execution.reports import ChildDied, Forked
-from ciguard.execution.station import Station
+from ciguard.execution.reports import ChildExited, Forked
 from ciguard.execution.worker.removal import remove_tree
+from ciguard.execution.worker_pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -34,22 +35,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SCRATCH = "ciguard-"
-_PROCESS = re.compile("[0-9]{1,9}")
+_SCRATCH_PREFIX = "ciguard-"
+_PROCESS_ID = re.compile("[0-9]{1,9}")
 _TICK_S = 0.1
 
 
 class Dispatcher:
-    """Runs jobs on every target's workers and survives whatever they do."""
+    """Runs jobs on the workers of all targets, and survives crashes and hangs of the workers."""
 
     def __init__(self, *, lanes: int = 1) -> None:
-        """Make a dispatcher with `lanes` workers per target; targets are added by `start`."""
+        """Make a dispatcher with `lanes` workers per target; `start` adds the targets."""
         self._lanes = lanes
-        self._stations: dict[str, Station] = {}
+        self._pools: dict[str, WorkerPool] = {}
         self._selector = selectors.DefaultSelector()
         sweep_abandoned(Path(tempfile.gettempdir()))
-        self.scratch = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-"))
-        """Folder of everything that the workers write; removed by `close`."""
+        self.scratch = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH_PREFIX}{os.getpid()}-"))
+        """Folder of all files that the workers write; `close` removes it."""
         self._next_check = 0.0
 
     def __enter__(self) -> Self:
@@ -64,10 +65,10 @@ class Dispatcher:
         self.close()
 
     def start(self, specs: Iterable[WorkerSpec]) -> dict[str, ServerProcess | WorkerStartError]:
-        """Start the fork servers of several targets side by side and wait for all.
+        """Start the fork servers of several targets in parallel, and wait for all of them.
 
         Returns:
-            By target name: the server, or why there is none.
+            Server by target name, or the error that prevented its start.
         """
         starting = [ServerProcess(spec, scratch=self.scratch) for spec in specs]
         started: dict[str, ServerProcess | WorkerStartError] = {}
@@ -79,94 +80,94 @@ class Dispatcher:
                 server.stop()
                 started[name] = error
                 continue
-            station = Station(server, self._selector)
+            pool = WorkerPool(server, self._selector)
             for _ in range(self._lanes):
-                station.add_lane()
-            self._stations[name] = station
-            self._selector.register(server.control, selectors.EVENT_READ, station)
+                pool.add_lane()
+            self._pools[name] = pool
+            self._selector.register(server.control, selectors.EVENT_READ, pool)
             started[name] = server
         return started
 
     def add(self, job: Job, *, urgent: bool = False) -> None:
-        """Queue a job; urgent ones overtake the others, in a lane of their own.
+        """Queue a job; urgent jobs overtake the others, in a lane of their own.
 
-        A target that failed takes no more jobs: see `failure`.
+        A target that has failed ignores jobs; see `failure`.
         """
-        station = self._stations[job.target]
-        station.requested += len(job.cases)
-        if station.failed:
+        pool = self._pools[job.target]
+        pool.requested += len(job.cases)
+        if pool.failed:
             return
-        (station.urgent if urgent else station.queue).append(job)
-        self._assign(station)
+        (pool.urgent if urgent else pool.queue).append(job)
+        self._assign(pool)
 
     def clear_queue(self) -> None:
-        """Drop the jobs that are neither urgent, careful nor running."""
-        for station in self._stations.values():
-            station.queue = deque(job for job in station.queue if job.is_careful)
+        """Drop the waiting jobs that are neither urgent nor careful."""
+        for pool in self._pools.values():
+            pool.queue = deque(job for job in pool.queue if job.is_careful)
 
     def prove(self) -> bool:
-        """Let the workers that have nothing to do prove their results, see `canaries`.
+        """Make idle workers prove their results; see `canaries`.
 
         Returns:
-            Whether every result so far is proven; those that never will be are in `take_void`.
+            True if every result so far is proven. `take_invalidated` returns all that never will.
         """
-        running = [station for station in self._stations.values() if not station.failed]
-        for station in running:
-            for lane in station.every_lane:
+        running = [pool for pool in self._pools.values() if not pool.failed]
+        for pool in running:
+            for lane in pool.all_lanes:
                 lane.prove()
-        return all(lane.is_proven for station in running for lane in station.every_lane)
+        return all(lane.is_proven for pool in running for lane in pool.all_lanes)
 
     def unproven(self) -> set[tuple[str, Hashable]]:
-        """Return target and key of every job whose results were handed on and are not proven."""
-        lanes = [lane for station in self._stations.values() for lane in station.every_lane]
-        jobs = [job for lane in lanes for job in (*lane.ledger.unproven, *lane.ledger.void)]
+        """Return the target and key of every job whose results are returned but not proven."""
+        lanes = [lane for pool in self._pools.values() for lane in pool.all_lanes]
+        jobs = [job for lane in lanes for job in (*lane.ledger.unproven, *lane.ledger.invalidated)]
         return {(job.target, job.key) for job in jobs}
 
-    def take_void(self) -> list[Job]:
-        """Return the jobs whose results turned out to be worth nothing since the last call."""
-        lanes = [lane for station in self._stations.values() for lane in station.every_lane]
-        void = [job for lane in lanes for job in lane.ledger.void]
+    def take_invalidated(self) -> list[Job]:
+        """Return the jobs whose results were invalidated since the last call."""
+        lanes = [lane for pool in self._pools.values() for lane in pool.all_lanes]
+        invalidated = [job for lane in lanes for job in lane.ledger.invalidated]
         for lane in lanes:
-            lane.ledger.void.clear()
-        return void
+            lane.ledger.invalidated.clear()
+        return invalidated
 
     def waiting(self, target: str) -> int:
-        """Return how many jobs of a target are queued or running."""
-        return self._stations[target].waiting
+        """Return the number of jobs of a target that are queued or running."""
+        return self._pools[target].waiting
 
     def requested(self, target: str) -> int:
-        """Return how many cases a target was ever given, whatever became of them."""
-        return self._stations[target].requested
+        """Return the number of cases that were ever submitted to a target."""
+        return self._pools[target].requested
 
     @property
     def is_idle(self) -> bool:
-        """Whether no job is queued or running."""
-        return not any(station.waiting for station in self._stations.values())
+        """True if no job is queued or running."""
+        return not any(pool.waiting for pool in self._pools.values())
 
     def failure(self, target: str) -> str:
-        """Return why a target's workers cannot run any more; empty while they can."""
-        return self._stations[target].failed
+        """Return the reason why a target's workers cannot run any more; empty while they can."""
+        return self._pools[target].failed
 
-    def _assign(self, station: Station) -> None:
-        while not station.failed and (assignment := station.next_assignment()):
+    def _assign(self, pool: WorkerPool) -> None:
+        while not pool.failed and (assignment := pool.next_assignment()):
             lane, job = assignment
-            self._guard(station, partial(lane.give, job))
+            self._guard(pool, partial(lane.give, job))
 
-    def _guard(self, station: Station, action: Callable[[], T]) -> T | None:
-        """Do something with a station; a server that died makes the station fail, not the run."""
+    def _guard(self, pool: WorkerPool, action: Callable[[], T]) -> T | None:
+        """Run an action on a pool; a server that exited makes only this pool fail."""
         try:
             return action()
         except WorkerStartError as error:
-            station.failed = str(error)
-            station.queue.clear()
-            station.urgent.clear()
-            self._selector.unregister(station.server.control)
-            for lane in station.every_lane:
+            pool.failed = str(error)
+            pool.queue.clear()
+            pool.urgent.clear()
+            self._selector.unregister(pool.server.control)
+            for lane in pool.all_lanes:
                 lane.abandon()
             return None
 
     def wait(self, timeout_s: float) -> list[JobResult]:
-        """Return the jobs that were completed, waiting up to `timeout_s` for the first."""
+        """Return the results of completed jobs, waiting up to `timeout_s` seconds for the first."""
         deadline = time.monotonic() + timeout_s
         results: list[JobResult] = []
         while not results:
@@ -178,30 +179,30 @@ class Dispatcher:
             for key, events in self._selector.select(min(remaining_s, _TICK_S)):
                 if events & selectors.EVENT_WRITE:
                     key.data[1].flush()
-                result = self._hear(key.data)
+                result = self._read(key.data)
                 if result is not None:
                     results.append(result)
         return results
 
-    def _hear(self, source: Station | tuple[Station, Lane]) -> JobResult | None:
-        station, lane = (source, None) if isinstance(source, Station) else source
-        if station.failed:  # meanwhile: by what was ready at the same time
+    def _read(self, source: WorkerPool | tuple[WorkerPool, Lane]) -> JobResult | None:
+        pool, lane = (source, None) if isinstance(source, WorkerPool) else source
+        if pool.failed:  # an event of the same round made it fail
             return None
-        action = partial(self._news, station) if lane is None else lane.read
-        result = self._guard(station, action)
-        self._assign(station)
+        action = partial(self._read_report, pool) if lane is None else lane.read
+        result = self._guard(pool, action)
+        self._assign(pool)
         return result
 
-    def _news(self, station: Station) -> JobResult | None:
-        report = station.server.report()
-        for lane in station.every_lane:
+    def _read_report(self, pool: WorkerPool) -> JobResult | None:
+        report = pool.server.next_report()
+        for lane in pool.all_lanes:
             if isinstance(report, Forked) and report.ticket == lane.ticket:
                 lane.adopt(report.pid)
                 return None
-            if isinstance(report, ChildDied) and report.pid == lane.pid:
-                return lane.bury(report.death)
-        if isinstance(report, Forked):  # its lane let go of it before it was reported
-            station.server.dismiss(report.pid)
+            if isinstance(report, ChildExited) and report.pid == lane.pid:
+                return lane.handle_exit(report.exit)
+        if isinstance(report, Forked):  # its lane released it before this report
+            pool.server.dismiss(report.pid)
         return None
 
     def _check(self, now: float) -> list[JobResult]:
@@ -209,45 +210,45 @@ class Dispatcher:
             return []
         self._next_check = now + _TICK_S
         results: list[JobResult] = []
-        for station in self._stations.values():
-            if not station.failed:
-                ended = self._guard(station, partial(station.check, now))
+        for pool in self._pools.values():
+            if not pool.failed:
+                ended = self._guard(pool, partial(pool.check, now))
                 if ended:
                     results += ended
-                    self._assign(station)
+                    self._assign(pool)
         return results
 
-    def errands(self, target: str) -> Errands:
-        """Return what can be asked of a target while no job is under way."""
-        return Errands(self._stations[target].server, scratch=self.scratch)
+    def errands(self, target: str) -> ChildTasks:
+        """Return the one-off tasks of a target, which must not run while a job is running."""
+        return ChildTasks(self._pools[target].server, scratch=self.scratch)
 
     def close(self) -> None:
-        """End every worker and remove what they wrote."""
-        for station in self._stations.values():
-            for lane in station.every_lane:
+        """Stop every worker and remove the files that they wrote."""
+        for pool in self._pools.values():
+            for lane in pool.all_lanes:
                 lane.close()
-            station.server.request_end()  # all end side by side
-        for station in self._stations.values():
-            station.server.stop()
-        self._stations.clear()
+            pool.server.terminate()  # all servers terminate in parallel
+        for pool in self._pools.values():
+            pool.server.stop()
+        self._pools.clear()
         self._selector.close()
         remove_tree(str(self.scratch))
 
 
 def sweep_abandoned(folder: Path) -> None:
-    """Remove the scratch folders of dispatchers that were killed: their process is gone.
+    """Remove the scratch folders of dispatchers that were killed.
 
-    Never raise: what cannot be removed is no reason to refuse the next run.
+    Never raise, as a folder that cannot be removed must not prevent the next run.
     """
     names: list[str] = []
     with suppress(OSError):
         names = [path.name for path in folder.iterdir()]
     for name in names:
-        process, dash, _ = name.removeprefix(_SCRATCH).partition("-")
+        process_id, dash, _ = name.removeprefix(_SCRATCH_PREFIX).partition("-")
         if (
-            name.startswith(_SCRATCH)
+            name.startswith(_SCRATCH_PREFIX)
             and dash
-            and _PROCESS.fullmatch(process)
-            and not Path("/proc", process).exists()
+            and _PROCESS_ID.fullmatch(process_id)
+            and not Path("/proc", process_id).exists()
         ):
             remove_tree(str(folder / name))

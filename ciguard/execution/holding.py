@@ -1,4 +1,4 @@
-"""What the process of a host may reach, and how it is confined to that."""
+"""Confinement of a host's process: the files and the port that it may access."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 _OUTPUT_MIB = 64
-"""Size of one file that it writes, and of each of its streams."""
+"""Maximum size of one file that the process writes, and of each of its streams."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """The files of a confined process, beside those of the system and a folder of its own."""
+    """Files that a confined process may access, besides the system's and its own folder."""
 
     readable: tuple[Path, ...]
-    """Folders and files that it may read: its interpreter's, and the program's."""
+    """Folders and files that the process may read: those of its interpreter and program."""
     listable: tuple[Path, ...] = ()
-    """Folders that it may only list, with those in them; what is imported is looked for there."""
+    """Folders that the process may list but not read, with their subfolders, for imports."""
 
 
-class Holding:
+class Confinement:
     """Settings of one confined process, and the port that it may connect to."""
 
     def __init__(self, held: Held, *, home: Path) -> None:
-        """Prepare them; `home` is the folder that it may write, and all of `HOME` and `TMPDIR`."""
+        """Prepare the confinement; `home` is the only writable folder, `HOME` and `TMPDIR`."""
         self._held = held
         self.home = home
-        # The process could make no socket that listens: it may connect to this port, and to no
-        # other, so that clients in it fetch what they are to fetch from itself.
+        # The confined process cannot open a listening socket. It may connect to this port only, so
+        # that its clients are served by the process itself.
         self.listener = socket.create_server(("127.0.0.1", 0))
 
     def settings(self, *, readable: Path, writable: Path) -> Json:
-        """Return what the bootstrap is given; see `ciguard.execution.worker.confine.hold`.
+        """Return the settings for the bootstrap, see `execution.worker.confine.restrict_files`.
 
         Args:
-            readable: one more file that it may read.
-            writable: one more file that it may write.
+            readable: a further file that the process may read.
+            writable: a further file that the process may write.
         """
         return {
             "confine": True,
@@ -53,16 +53,16 @@ class Holding:
             "writable": [str(self.home), str(writable)],
             "ports": [self.listener.getsockname()[1]],
             "processes": False,
-            "device": "cpu",  # it asks services: a GPU's driver would need rights that it has not
+            "device": "cpu",  # a GPU's driver would need more rights
             "output_mib": _OUTPUT_MIB,
         }
 
     def variables(self) -> dict[str, str]:
-        """Return the part of its environment that names its folder."""
+        """Return the environment variables that name the process's folder."""
         return {"HOME": str(self.home), "TMPDIR": str(self.home)}
 
     def exceeded(self) -> str:
-        """Return what it has written too much of, in words; empty if it has not."""
+        """Return which limit on written files was exceeded, as a phrase; empty if none was."""
         with contextlib.suppress(OSError):
             files, size = usage(str(self.home))
             if files > MAX_FILES:

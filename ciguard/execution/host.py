@@ -1,7 +1,7 @@
-"""A host of one module: its processes, one after the other, and the side that outlives them.
+"""A host, which serves requests to one module in a child process and restarts it when needed.
 
-One request is under way at a time, so whatever ends the process is charged to that request. The
-next request finds a new process.
+Only one request runs at a time, so a crash of the process is attributed to that request. The next
+request starts a new process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ciguard.errors import WorkerStartError
-from ciguard.execution.host_process import GRACE_S, Answered, HostProcess, printed
+from ciguard.execution.host_process import GRACE_S, Answered, HostProcess, captured_output
 from ciguard.execution.worker.removal import remove_tree
 
 if TYPE_CHECKING:
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from ciguard.execution.host_process import Answer, HostSettings
 
 START_S = 120.0
-"""Seconds that an interpreter may take to start."""
+"""Timeout of the start of an interpreter, in seconds."""
 
 
 class Host:
-    """A process for requests, started when one is made."""
+    """A process that serves requests, started with the first one."""
 
     patience_s: float = 0.0
-    """Seconds that an unconfined process has to end by itself once its channel is closed."""
+    """Seconds that an unconfined process has to exit once its channel is closed."""
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
         self._scratch = tempfile.TemporaryDirectory(prefix="ciguard-host-")
         self.folder = Path(self._scratch.name)
-        """Of all that its processes leave; `close` removes it."""
+        """Folder of all files that the processes write; `close` removes it."""
         self._process: HostProcess | None = None
         self.starts = 0
-        """Processes so far."""
+        """Number of processes that were started so far."""
         self.confined_by: tuple[str, ...] = ()
-        """Names of what holds the process, see `ciguard.execution.worker.confine`."""
+        """Names of the mechanisms that confine the process, see `execution.worker.confine`."""
         self.remark = ""
-        """What the module reports of itself when it is ready."""
+        """Text that the module reports when it is ready."""
 
     def __enter__(self) -> Self:
         return self
@@ -57,7 +57,7 @@ class Host:
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a process."""
+        """True while there is a process."""
         return self._process is not None
 
     def ask(
@@ -67,32 +67,32 @@ class Host:
         limit_s: float,
         answering: Callable[[Json], Json] | None = None,
     ) -> Answer:
-        """Send a request that the process itself is to interrupt when its limit is over.
+        """Send a request that the process itself interrupts when its time limit is over.
 
         Args:
-            message: what the module understands.
-            limit_s: seconds that its answer may take, and as many after each question.
-            answering: takes what the module asks while it is at work, `{"wants": …}`.
+            message: request in the form that the module expects.
+            limit_s: timeout of each answer, in seconds.
+            answering: returns the answer to a request of the module, sent as `{"wants": …}`.
 
         Raises:
             WorkerStartError: if the interpreter does not start.
         """
         answer = self.request(message, limit_s + GRACE_S)
         while answering and isinstance(answer, Answered) and "wants" in answer.content:
-            given = {"given": answering(answer.content["wants"])}
-            answer = self.request(given, limit_s + GRACE_S)
+            reply = {"given": answering(answer.content["wants"])}
+            answer = self.request(reply, limit_s + GRACE_S)
         return answer
 
     def request(self, message: Json, limit_s: float) -> Answer:
-        """Send a request; end a process that has not answered in time.
+        """Send a request, and stop a process that does not answer in time.
 
         Raises:
             WorkerStartError: if the interpreter does not start.
-            RuntimeError: if the module reports a defect of its own.
+            RuntimeError: if the module reports an internal error.
         """
         process = self._process or self._start()
         try:
-            answer = process.ask(message, limit_s=limit_s) or process.overdue()
+            answer = process.ask(message, limit_s=limit_s) or process.time_out()
         except BaseException:  # an interrupt, or the limit of the whole test
             self.stop()
             raise
@@ -104,8 +104,8 @@ class Host:
         return answer
 
     def output(self) -> tuple[str, str]:
-        """Return what the last request has printed, to standard output and to standard error."""
-        return printed(self.folder)
+        """Return the last request's standard output and standard error."""
+        return captured_output(self.folder)
 
     def _start(self) -> HostProcess:
         self.starts += 1
@@ -119,24 +119,24 @@ class Host:
         if not isinstance(ready, Answered):
             output = "".join(self.output()).strip()
             self.stop()
-            msg = f"{self._settings.python} does not start: {output or 'no answer'}"
+            msg = f"The interpreter {self._settings.python} does not start: {output or 'no answer'}"
             raise WorkerStartError(msg)
         self.remark = str(ready.content.get("ready", ""))
         self.confined_by = tuple(map(str, ready.content.get("confined_by", ())))
         return process
 
     def details(self) -> dict[str, Any]:
-        """Return what the module of the process that starts now is given, beside the usual."""
+        """Return the additional settings for the module of the next process."""
         return dict(self._settings.details)
 
     def stop(self) -> None:
-        """End the process and all that it has started; the next request starts a new one."""
+        """Stop the process and its descendants; the next request starts a new one."""
         process, self._process = self._process, None
         if process is not None:
-            process.end(patience_s=self.patience_s)
+            process.stop(grace_s=self.patience_s)
 
     def close(self) -> None:
-        """End the process and forget what it wrote."""
+        """Stop the process and remove the files that it wrote."""
         self.stop()
         remove_tree(str(self.folder))  # the library's own removal gives up on deep folders
         self._scratch.cleanup()

@@ -1,4 +1,4 @@
-"""One process that serves the requests of one module, from its start to its end."""
+"""One process of a host: it starts, answers the requests to its module, and ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ciguard.execution.child import Child, Launch
-from ciguard.execution.holding import Held, Holding
+from ciguard.execution.decode import signal_name
+from ciguard.execution.holding import Confinement, Held
 from ciguard.execution.process import BOOTSTRAP
 from ciguard.execution.stacks import StackLine, current_stack
 from ciguard.execution.worker.removal import remove_tree
@@ -26,15 +27,16 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 GRACE_S = 2.0
-"""Seconds that a process has to answer after it has interrupted a call."""
-_STEP_S = 0.2
+"""Seconds that a process has to answer after it interrupted a call."""
+_POLL_S = 0.2
 _MAX_OUTPUT = 20_000
+"""Maximum length of the output that is returned, per stream, in characters."""
 _MAX_ON_DISK = 16 << 20
-"""Bytes of what a program prints that are kept, of each stream."""
+"""Maximum size of the output that is kept on disk, per stream, in bytes."""
 _MAX_MESSAGE = 64 << 20
-"""Bytes of one answer."""
-_SWEEP_S = 15.0
-"""Seconds until a confined process and all that it has started are ended."""
+"""Maximum size of one answer, in bytes."""
+_STOP_S = 15.0
+"""Seconds within which a confined process and its descendants end."""
 _STREAMS = ("stdout", "stderr")
 _SETTINGS = "settings.json"
 _STACK = "stack"
@@ -42,27 +44,30 @@ _STACK = "stack"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The process has answered."""
+    """Answer of a process."""
 
     content: Json
+    """Object that the module sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnded:
-    """The process has ended."""
+    """End of a process that did not answer."""
 
     cause: str
-    """`SIGSEGV`, or `exit status 3`."""
+    """Signal or exit status, such as `SIGSEGV` or `exit status 3`."""
     is_signal: bool
+    """True if the process crashed with a signal."""
     frames: tuple[StackLine, ...]
-    """The Python stack at that time, outermost frame first; empty if nothing is known."""
+    """Python stack at that time, outermost frame first; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
-    """The process did not answer, and was ended."""
+    """Timeout of a process, which was then stopped."""
 
     frames: tuple[StackLine, ...]
+    """Python stack at that time, outermost frame first; empty if unknown."""
 
 
 Answer: TypeAlias = Answered | ProcessEnded | TimedOut
@@ -70,81 +75,85 @@ Answer: TypeAlias = Answered | ProcessEnded | TimedOut
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSettings:
-    """How the process is started."""
+    """Settings of a host's process."""
 
     python: str = sys.executable
+    """Path of the interpreter."""
     entry: str
-    """Module that serves in it."""
+    """Module that serves the requests."""
     path: Sequence[str] = ()
-    """What that puts before its `sys.path`."""
+    """Folders that the module puts before its `sys.path`."""
     details: Mapping[str, Json] = field(default_factory=dict)
-    """What else that module is given."""
+    """Additional settings of the module."""
     captured: bool = True
-    """Whether what it prints is kept, and not shown."""
+    """True if the output is kept instead of shown."""
     environment: Mapping[str, str] | None = None
-    """All of its environment but `variables`; None: ciguard's own."""
+    """Base of the environment; None for that of ciguard."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """More of its environment."""
+    """Environment variables that are added to the base."""
     held: Held | None = None
-    """What it may reach; None: all that this process may, as tests of the user's do."""
+    """Files that a confined process may access; None leaves the process unconfined."""
 
 
 class HostProcess:
-    """A process with a channel on which it takes a request per line, and answers likewise."""
+    """A process that reads requests from its channel and writes answers, one per line."""
 
     def __init__(
         self, settings: HostSettings, details: Mapping[str, Json], *, folder: Path
     ) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            settings: how.
-            details: what its module is given.
-            folder: of what it leaves; that of an earlier one may be in there.
+            settings: interpreter, module and environment.
+            details: additional settings of the module.
+            folder: folder of all files that the process writes; may hold those of an earlier one.
 
         Raises:
-            OSError: if it cannot be started.
+            OSError: if the process cannot be started.
         """
         self._settings = settings
         self._folder = folder
         self._received = bytearray()
         self._broken = ""
-        """Why it has to be ended, in words."""
+        """Reason to end the process, as a phrase; empty while there is none."""
         (folder / _STACK).write_bytes(b"")
-        self._holding = self._held()
-        self._channel, theirs = socket.socketpair()
+        self._confinement = self._confine()
+        self._channel, child_end = socket.socketpair()
         with contextlib.ExitStack() as opened:
-            opened.enter_context(theirs)
-            self._child = Child(self._launch(theirs.fileno(), details, opened))
+            opened.enter_context(child_end)
+            self._child = Child(self._launch(child_end.fileno(), details, opened))
 
-    def _held(self) -> Holding | None:
+    def _confine(self) -> Confinement | None:
         if self._settings.held is None:
             return None
-        # The only folder that it may write; ciguard reads nothing in it.
+        # The process may write to this folder only; ciguard reads nothing from it.
         home = self._folder / "home"
         remove_tree(str(home))
         home.mkdir()
-        return Holding(self._settings.held, home=home)
+        return Confinement(self._settings.held, home=home)
 
     def _launch(
         self, channel: int, details: Mapping[str, Json], opened: contextlib.ExitStack
     ) -> Launch:
-        holding = self._holding
+        confinement = self._confinement
         output, errors = self._streams(opened)
         return Launch(
             argv=[
                 self._settings.python,
-                # Nothing of the interpreter's environment runs before it is confined.
-                "-u" if holding is None else "-uSs",
+                # No code of the interpreter's environment runs before it is confined.
+                "-u" if confinement is None else "-uSs",
                 BOOTSTRAP,
                 f"@{self._settings_file(details)}",
                 str(channel),
             ],
             environment=self._environment(),
-            folder=None if holding is None else holding.home,
+            folder=None if confinement is None else confinement.home,
             output=output,
             errors=errors,
-            descriptors=[channel, *([] if holding is None else [holding.listener.fileno()])],
+            descriptors=[
+                channel,
+                *([] if confinement is None else [confinement.listener.fileno()]),
+            ],
         )
 
     def _streams(self, opened: contextlib.ExitStack) -> tuple[int | None, int | None]:
@@ -154,68 +163,70 @@ class HostProcess:
         for name in _STREAMS:
             path = self._folder / name
             path.write_bytes(b"")
-            files.append(
-                opened.enter_context(path.open("ab"))
-            )  # it may be cut, see `_bound_output`
+            # Append mode, as `_bound_output` may truncate the file.
+            files.append(opened.enter_context(path.open("ab")))
         return files[0].fileno(), files[1].fileno()
 
     def _settings_file(self, details: Mapping[str, Json]) -> Path:
-        """Write what the process is given: an argument holds no more than 128 KiB."""
+        """Write the settings of the process to a file, as an argument holds only 128 KiB."""
         file = self._folder / _SETTINGS
         stack = self._folder / _STACK
-        holding = self._holding
-        held = {} if holding is None else holding.settings(readable=file, writable=stack)
-        given = {
+        confinement = self._confinement
+        confined: dict[str, Json] = {}
+        if confinement is not None:
+            confined["held"] = confinement.settings(readable=file, writable=stack)
+            confined["listener"] = confinement.listener.fileno()
+        content = {
             **details,
-            **({} if holding is None else {"held": held, "listener": holding.listener.fileno()}),
+            **confined,
             "entry": self._settings.entry,
             "path": list(self._settings.path),
             "stack": str(stack),
             "captured": self._settings.captured,
         }
-        file.write_text(json.dumps(given), encoding="utf-8")
+        file.write_text(json.dumps(content), encoding="utf-8")
         return file
 
     def _environment(self) -> dict[str, str]:
-        # Sets are walked in the order of hashes: a failure is to recur in the next process.
-        given = self._settings.environment
-        around = os.environ if given is None else given
-        own = {} if self._holding is None else self._holding.variables()
-        return {"PYTHONHASHSEED": "0", **around, **self._settings.variables, **own}
+        # Sets are iterated in the order of hashes: a failure must recur in the next process.
+        settings = self._settings
+        base = os.environ if settings.environment is None else settings.environment
+        home = {} if self._confinement is None else self._confinement.variables()
+        return {"PYTHONHASHSEED": "0", **base, **settings.variables, **home}
 
     # --- requests ---------------------------------------------------------------------------
 
     def ask(self, message: Json, *, limit_s: float) -> Answer | None:
-        """Send a request; return what comes of it, None if nothing does in time."""
+        """Send a request and return its answer, or the end of the process; None on a timeout."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
-            self._channel.settimeout(limit_s)  # it may read nothing
+            self._channel.settimeout(limit_s)  # the process may not read
             self._channel.sendall(json.dumps(message).encode() + b"\n")
         return self.answer(limit_s=limit_s)
 
     def answer(self, *, limit_s: float) -> Answer | None:
-        """Return the next answer, or how the process has ended; None if neither comes in time."""
+        """Return the next answer, or the end of the process; None on a timeout."""
         line = self._line(time.monotonic() + limit_s)
         if line is None:
             return None
         content = _message(line) if line else None
         if content is None:
             self._broken = self._broken or ("breaks the protocol" if line else "")
-            return self._died()
+            return self._process_end()
         return Answered(content)
 
     def _line(self, deadline: float) -> bytes | None:
-        """Return the next line; empty if the process is gone, None if it is late."""
+        """Return the next line; empty if the process is gone, None on a timeout."""
         searched = 0
         while (end := self._received.find(b"\n", searched)) < 0:
             searched = len(self._received)
             self._bound_output()
             if self._exceeds():
                 return b""
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining_s = deadline - time.monotonic()
+            if remaining_s <= 0:
                 return None
-            ready, _, _ = select.select([self._channel], [], [], min(left, _STEP_S))
-            # What it has started may outlive it, and holds the channel open.
+            ready, _, _ = select.select([self._channel], [], [], min(remaining_s, _POLL_S))
+            # A descendant may outlive the process, and keep the channel open.
             if not ready and not self._child.is_running:
                 return b""
             if ready and not self._receive():
@@ -225,7 +236,7 @@ class HostProcess:
         return line
 
     def _receive(self) -> bool:
-        """Take what it has sent; return whether it may send more."""
+        """Receive data from the process; return whether it may send more."""
         try:
             part = self._channel.recv(1 << 16)
         except ConnectionResetError:
@@ -234,31 +245,31 @@ class HostProcess:
         return bool(part)
 
     def _exceeds(self) -> bool:
-        """Note what the process takes too much of."""
+        """Return whether the process exceeds a limit, and record which."""
         if len(self._received) > _MAX_MESSAGE:
             self._broken = f"answers with more than {_MAX_MESSAGE >> 20} MiB"
-        elif self._holding is not None:
-            self._broken = self._holding.exceeded()
+        elif self._confinement is not None:
+            self._broken = self._confinement.exceeded()
         return bool(self._broken)
 
     def _bound_output(self) -> None:
-        """Forget what was printed where it is too much: a program may print for ever."""
+        """Truncate captured output that is too large, as a program may print without end."""
         for path in (self._folder / name for name in _STREAMS):
             if self._settings.captured and path.stat().st_size > _MAX_ON_DISK:
-                os.truncate(path, 0)  # the process appends, from the beginning again
+                os.truncate(path, 0)  # the process appends, so it continues at the beginning
 
-    # --- its end ----------------------------------------------------------------------------
+    # --- end of the process -----------------------------------------------------------------
 
-    def _died(self) -> ProcessEnded:
-        status = None if self._broken else self._child.wait(_SWEEP_S)
-        if status is None:  # it breaks a rule, or has closed the channel, and lives on
+    def _process_end(self) -> ProcessEnded:
+        status = None if self._broken else self._child.wait(_STOP_S)
+        if status is None:  # it violates the protocol, or closed its channel and still runs
             return ProcessEnded(self._broken or "breaks the protocol", is_signal=False, frames=())
         if status < 0:
-            return ProcessEnded(_signal_name(-status), is_signal=True, frames=self._stack())
+            return ProcessEnded(signal_name(-status), is_signal=True, frames=self._stack())
         return ProcessEnded(f"exit status {status}", is_signal=False, frames=self._stack())
 
-    def overdue(self) -> TimedOut:
-        """Have it write where it is; return that."""
+    def time_out(self) -> TimedOut:
+        """Make the process dump its stack, and return the timeout with that stack."""
         self._child.send(signal.SIGUSR1)  # faulthandler writes the stack
         deadline = time.monotonic() + GRACE_S
         while not self._stack() and time.monotonic() < deadline and self._child.is_running:
@@ -269,24 +280,23 @@ class HostProcess:
         """Return the stack that faulthandler wrote, outermost frame first."""
         return current_stack((self._folder / _STACK).read_text("utf-8", errors="replace"))
 
-    def end(self, *, patience_s: float) -> None:
-        """End it and all that it has started.
+    def stop(self, *, grace_s: float) -> None:
+        """Stop the process and its descendants.
 
         Args:
-            patience_s: seconds in which it may end by itself, its channel closed, if it is not
-                confined.
+            grace_s: seconds that an unconfined process has to exit after its channel is closed.
         """
         self._channel.close()
-        if self._holding is None:
-            self._child.close(patience_s=patience_s)
+        if self._confinement is None:
+            self._child.close(grace_s=grace_s)
             return
-        self._holding.listener.close()
-        self._child.request_end()  # the process above it ends all that it has started
-        self._child.close(patience_s=_SWEEP_S)
+        self._confinement.listener.close()
+        self._child.terminate()  # the reaper above the process ends all its descendants
+        self._child.close(grace_s=_STOP_S)
 
 
-def printed(folder: Path) -> tuple[str, str]:
-    """Return what the last process of a folder has printed, to standard output and to error."""
+def captured_output(folder: Path) -> tuple[str, str]:
+    """Return the standard output and standard error of the last process of a folder."""
     return _text(folder / "stdout"), _text(folder / "stderr")
 
 
@@ -299,16 +309,9 @@ def _text(path: Path) -> str:
 
 
 def _message(line: bytes) -> Json | None:
-    """Return an answer of the process; None if it is none: programs may write there too."""
+    """Return the object in a line; None for any other line, as programs may write there too."""
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

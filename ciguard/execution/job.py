@@ -1,4 +1,4 @@
-"""A job: cases for one target; and its result."""
+"""Jobs (cases for one target) and their results."""
 
 from __future__ import annotations
 
@@ -17,33 +17,38 @@ class Job:
     """Cases for one target, in order."""
 
     target: str
+    """Name of the target."""
     key: Hashable
-    """The caller's name for it, given back with the result."""
+    """Identifier chosen by the caller, returned with the result."""
     cases: tuple[bytes, ...]
-    """Each the JSON text of `domain.case_to_json`."""
+    """JSON text of each case, as written by `domain.case_to_json`."""
     fresh: bool = False
-    """Run in a worker that ran nothing before, and that runs nothing after."""
+    """True to run in a new worker that runs nothing else, before or after."""
     most_hangs: int = 0
-    """Leave the remaining cases out after so many hangs; 0 runs them all, however long it takes."""
+    """Number of hangs after which the remaining cases are skipped; 0 never skips any."""
     perturb: int = 0
-    """For a fresh worker: fill newly allocated memory with this byte, and seed Python's and numpy's
-    generators with it, so that a result that depends on uninitialised memory or on chance shows
-    itself. 0 leaves both as they come."""
+    """Byte that fills newly allocated memory and seeds the random generators of a fresh worker.
+
+    It reveals results that depend on uninitialised memory or on chance. 0 changes neither."""
     limit_s: float = 0.0
-    """Time of one case; 0 for the target's own limit."""
+    """Timeout of one case, in seconds; 0 for the target's own limit."""
     is_careful: bool = False
-    """Run the cases one by one, each followed by canaries: one of them may be hostile."""
+    """True to run the cases one by one, each followed by canaries, as one may be hostile."""
     tested: tuple[Case, ...] = ()
-    """The cases as their level has them, where workers may run others in their place."""
+    """Original cases of the level, if workers run substitutes for them."""
     session: int = 0
-    """Measure, see `measurement`, in the worker of this session, which is fresh when it begins.
-    0 for an ordinary job."""
+    """Measuring session whose worker runs the job (see `measurement`); 0 for an ordinary job.
+
+    A session begins with a fresh worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What became of a job: one outcome per case, in order; fewer after too many hangs."""
+    """Result of a job."""
 
     job: Job
+    """Job that was run."""
     outcomes: tuple[Outcome, ...]
+    """One outcome per case, in order; fewer if too many cases hung."""
     elapsed_s: float
+    """Wall time of the job, in seconds."""

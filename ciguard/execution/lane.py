@@ -1,4 +1,4 @@
-"""A lane: the place of one worker at a time, and everything known of the worker that is in it."""
+"""A lane: a slot for one worker at a time, which runs one job after another."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ciguard.errors import WorkerStartError
 from ciguard.execution.assignment import AssignedBatch, Assignment
 from ciguard.execution.canaries import (
     Ledger,
-    fatal,
+    fatal_canary,
     is_proof,
     is_reported_fault,
-    may_come_from_outside,
+    may_be_external,
 )
 from ciguard.execution.channel import ProtocolError
-from ciguard.execution.decode import Death, decode_death, decode_record
+from ciguard.execution.decode import WorkerExit, decode_exit, decode_record
 from ciguard.execution.job import JobResult
-from ciguard.execution.occupant import Occupant, ignore
-from ciguard.execution.vitals import limit_of
 from ciguard.execution.worker import cell as cells
 from ciguard.execution.worker.messages import FULL, STARTED
+from ciguard.execution.worker_handle import WorkerHandle, ignore
+from ciguard.execution.worker_monitor import limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from ciguard.execution.canaries import Canary
     from ciguard.execution.channel import Channel
     from ciguard.execution.job import Job
-    from ciguard.execution.occupant import Hook, WaitHook
     from ciguard.execution.process import ServerProcess
+    from ciguard.execution.worker_handle import Hook, WaitHook
 
-_MAX_DEATHS_WITHOUT_PROGRESS = 3
+_MAX_EXITS_WITHOUT_PROGRESS = 3
 _MAX_FALSE_STARTS = 5
-"""In a row, of one target: once another worker reports, a full device may have room again."""
+"""Maximum consecutive false starts of a target's workers; a full device may have room later."""
 _UNTRUSTED = frozenset({"protocol", "canary"})
-"""Reasons to end a worker after which none of its records counts that is not proven."""
+"""Reasons to kill a worker that invalidate all its unproven records."""
 
 
 class Lane:
@@ -56,51 +56,51 @@ class Lane:
         """Make an empty lane.
 
         Args:
-            server: where its workers come from.
-            on_open: called with each new worker's socket, to watch it.
+            server: fork server that starts the workers.
+            on_open: called with each new worker's socket.
             on_close: called with a socket that is about to be closed.
-            on_wait: called with a socket and whether to watch for room to send, too.
+            on_wait: called with a socket, and True while data waits to be sent.
         """
         self._server = server
         self._limits = server.spec.limits
-        self._worker = Occupant(server, on_open=on_open, on_close=on_close, on_wait=on_wait)
+        self._worker = WorkerHandle(server, on_open=on_open, on_close=on_close, on_wait=on_wait)
         self.ledger = Ledger()
         self._running: Assignment | None = None
         self._batch = AssignedBatch()
 
     @property
     def ticket(self) -> int:
-        """Names the request for the present worker: news of an earlier one is told apart."""
+        """Ticket of the request for the present worker."""
         return self._worker.ticket
 
     @property
     def pid(self) -> int:
-        """The present worker's process; 0 until it is known."""
+        """Process id of the present worker; 0 until it is known."""
         return self._worker.pid
 
     @property
     def is_free(self) -> bool:
-        """Whether a job can be given to this lane."""
+        """True if the lane can take a job."""
         return self._running is None and not self._batch.is_last
 
     @property
     def is_proven(self) -> bool:
-        """Whether every result that was handed on can be relied upon."""
+        """True if every result that was returned is proven."""
         return not self.ledger.unproven
 
     def give(self, job: Job) -> None:
-        """Take a job; starts a worker when there is none, or none that is fresh enough."""
+        """Run a job; start a worker if there is none, or none that is fit for it."""
         now = time.monotonic()
         self._running = Assignment(job, now, [], is_cautious=job.is_careful)
         used_up = self._worker.served + len(job.cases) > self._limits.cases_per_worker
-        unfit = (
+        is_unfit = (
             job.perturb
             or job.session != self._worker.session
             or self.ledger.is_due(now)
             or (self._worker.served and (used_up or job.fresh or self._worker.is_bloated))
-            or self.ledger.is_apart(job)
+            or self.ledger.needs_own_worker(job)
         )
-        if self._worker.channel is not None and unfit:
+        if self._worker.channel is not None and is_unfit:
             if self.ledger.unproven and self._worker.is_ready:
                 self._send_last()
                 return
@@ -111,14 +111,14 @@ class Lane:
             self._send()
 
     def prove(self) -> None:
-        """Let a worker that has nothing to do show that its results can be relied upon."""
+        """Make an idle worker crash on purpose, which proves its results."""
         if self.is_free and not self.is_proven:
             self._send_last()
 
     def request_worker(self) -> None:
-        """Ask the server for a worker; it says when it is ready."""
+        """Request a worker from the server, which reports when it is ready."""
         job = self._running.job if self._running is not None else None
-        self.ledger.doubt()  # no other worker can prove what the last one did
+        self.ledger.invalidate()  # another worker cannot prove the results of the last one
         self._batch = AssignedBatch()
         self._worker.request(
             session=job.session if job is not None else 0,
@@ -126,24 +126,24 @@ class Lane:
         )
 
     def adopt(self, pid: int) -> None:
-        """Take note of the worker's process."""
+        """Record the process id of the worker."""
         self._worker.adopt(pid)
 
     def retire(self) -> None:
-        """Let go of the worker."""
-        self.ledger.doubt()
+        """Release the worker, and invalidate its unproven results."""
+        self.ledger.invalidate()
         self._worker.dismiss()
         self._batch = AssignedBatch()
 
     def flush(self) -> None:
-        """Send what the worker has room for now."""
+        """Send as much as the worker can receive now."""
         if self._worker.channel is not None:
             self._worker.channel.flush()
 
     def read(self) -> JobResult | None:
-        """Take what the worker says; return the result when it completes the job.
+        """Read from the worker; return the result if the job is complete.
 
-        At the end of the connection nothing happens yet: the server tells how the worker died.
+        A closed connection has no effect yet, as the server reports how the worker exited.
         """
         channel = self._worker.channel
         try:
@@ -151,23 +151,23 @@ class Lane:
             if message is not None and message.kind != STARTED:
                 self._take_records(announced=message.records)
         except (ProtocolError, cells.CorruptCellError):
-            self._worker.distrust("protocol")
+            self._worker.kill_untrusted("protocol")
             return None
         if channel is not None and channel.is_over:
-            self._worker.hang_up()
+            self._worker.disconnect()
         elif channel is not None and message is not None:
             return self._react(channel, message.kind)
         return None
 
     def _react(self, channel: Channel, kind: bytes) -> JobResult | None:
-        self._worker.hear()
+        self._worker.note_activity()
         self._server.false_starts = 0
         if kind == STARTED:
             self._start()
         elif kind == FULL:
-            channel.go_on()
+            channel.resume()
         else:
-            return self._finish_sending()
+            return self._finish_batch()
         return None
 
     def _start(self) -> None:
@@ -175,10 +175,10 @@ class Lane:
         if self._running is not None:
             self._send()
 
-    def _finish_sending(self) -> JobResult | None:
+    def _finish_batch(self) -> JobResult | None:
         batch = self._batch
-        if batch.is_last or not self.ledger.accept(batch.canaries, batch.seen):
-            self._worker.distrust("canary")
+        if batch.is_last or not self.ledger.accept(batch.canaries, batch.canary_outcomes):
+            self._worker.kill_untrusted("canary")
             return None
         self._batch = AssignedBatch()
         running = self._running
@@ -191,12 +191,12 @@ class Lane:
         if self._running is None or self._worker.channel is None:
             return
         running = self._running
-        running.sent_at = len(running.outcomes)
+        running.batch_start = len(running.outcomes)
         canaries: Sequence[Canary] = ()
         if not self._worker.session:
             is_alone = running.is_cautious or running.job.fresh
             canaries = self.ledger.canaries(is_alone=is_alone)
-        remaining: Sequence[bytes] = running.job.cases[running.sent_at :]
+        remaining: Sequence[bytes] = running.job.cases[running.batch_start :]
         if running.is_cautious:
             remaining = remaining[:1]
         if canaries and self.ledger.is_usable is None:
@@ -205,11 +205,11 @@ class Lane:
         self._batch = AssignedBatch(token, len(remaining), canaries)
 
     def _send_last(self) -> None:
-        """Let the worker crash: that proves what it did before, and another takes its place."""
+        """Make the worker crash, which proves its results; another one replaces it."""
         if self._worker.channel is None:
-            self.ledger.doubt()
+            self.ledger.invalidate()
             return
-        token = self._worker.send(None, (), [fatal()])
+        token = self._worker.send(None, (), [fatal_canary()])
         self._batch = AssignedBatch(token, is_last=True)
 
     def _take_records(self, *, announced: int | None = None) -> None:
@@ -218,11 +218,11 @@ class Lane:
             return
         records = self._worker.records(batch)
         outcomes = list(map(decode_record, records))
-        of_job = outcomes[: max(0, batch.cases - batch.read)]
+        job_outcomes = outcomes[: max(0, batch.cases - batch.read)]
         batch.read += len(outcomes)
-        batch.seen += outcomes[len(of_job) :]
+        batch.canary_outcomes += outcomes[len(job_outcomes) :]
         if self._running is not None:
-            self._running.outcomes += of_job
+            self._running.outcomes += job_outcomes
         if announced is not None and announced != batch.read:
             msg = f"announced {announced} records and wrote {batch.read}"
             raise ProtocolError(msg)
@@ -235,26 +235,26 @@ class Lane:
         now = time.monotonic()
         if running.job.fresh:
             self.retire()
-        elif running.is_void:
-            self.ledger.void.append(running.job)
+        elif running.is_invalidated:
+            self.ledger.invalidated.append(running.job)
         elif self._worker.channel is not None and not running.job.session and self.ledger.is_usable:
             self.ledger.note(running.job, now)
         return JobResult(running.job, tuple(running.outcomes), now - running.began)
 
-    def bury(self, death: Death) -> JobResult | None:
-        """Take note of the worker's death, blame the case it died in, go on with the rest.
+    def handle_exit(self, worker_exit: WorkerExit) -> JobResult | None:
+        """Attribute the worker's exit to the case that was running, and continue with the rest.
 
         Raises:
-            WorkerStartError: if several in a row died before they could take a case.
+            WorkerStartError: if several consecutive workers exited before they took a case.
         """
-        death = replace(death, killed_for=self._worker.killed_for)
+        worker_exit = replace(worker_exit, killed_for=self._worker.killed_for)
         if not self._worker.is_ready:
             self._count_false_start()
         batch, running = self._batch, self._running
         if batch.is_last:
-            self._judge_last(death)
+            self._judge_last(worker_exit)
         elif running is not None and self._worker.is_ready:
-            self._blame(running, death)
+            self._attribute(running, worker_exit)
         self._worker.pid = 0
         self.retire()
         if running is None:
@@ -268,97 +268,97 @@ class Lane:
         self._server.false_starts += 1
         if self._server.false_starts >= _MAX_FALSE_STARTS:
             log = self._worker.log().strip()
-            msg = f"{self._server.spec.name}: its workers end before they can take a case.\n{log}"
+            msg = f"{self._server.spec.name}: its workers exit before they can take a case.\n{log}"
             raise WorkerStartError(msg)
 
-    def _judge_last(self, death: Death) -> None:
+    def _judge_last(self, worker_exit: WorkerExit) -> None:
         number, _ = self._worker.progress
-        if number == 1 and is_reported_fault(death):
+        if number == 1 and is_reported_fault(worker_exit):
             self.ledger.prove()
 
-    def _blame(self, running: Assignment, death: Death) -> None:
-        before = len(running.outcomes)
+    def _attribute(self, running: Assignment, worker_exit: WorkerExit) -> None:
+        previous_count = len(running.outcomes)
         try:
-            if death.killed_for not in _UNTRUSTED:
+            is_trusted = worker_exit.killed_for not in _UNTRUSTED
+            if is_trusted:
                 self._take_records()
-            is_trusted = death.killed_for not in _UNTRUSTED
         except cells.CorruptCellError:
             is_trusted = False
         if not is_trusted:
-            self._reject(running, death)
+            self._discard_batch(running, worker_exit)
         elif self._is_in_case():
-            self._charge(running, death)
+            self._charge(running, worker_exit)
         else:
-            self._lose_canary(running, death)
-        if len(running.outcomes) > before:
-            running.deaths_without_progress = 0
+            self._exit_outside_cases(running, worker_exit)
+        if len(running.outcomes) > previous_count:
+            running.exits_without_progress = 0
             return
-        running.deaths_without_progress += 1
-        if running.deaths_without_progress >= _MAX_DEATHS_WITHOUT_PROGRESS:
-            # Its argument alone ends a worker before the case is announced: so it is the case.
+        running.exits_without_progress += 1
+        if running.exits_without_progress >= _MAX_EXITS_WITHOUT_PROGRESS:
+            # Building the arguments crashes workers before they announce the case: it is to blame.
             log = self._worker.log()
             running.outcomes.append(Crashed("worker cannot start the case", (), log))
-            running.deaths_without_progress = 0
+            running.exits_without_progress = 0
 
     def _is_in_case(self) -> bool:
         number, _ = self._worker.progress
         return number == self._batch.read + 1 and number <= self._batch.cases
 
-    def _charge(self, running: Assignment, death: Death) -> None:
-        """Charge a death to the case that was running, unless it may have come from outside."""
-        place = len(running.outcomes)
-        if may_come_from_outside(death) and running.may_retry(place):
-            # Once more: a case that kills its worker does so again.
-            del running.outcomes[running.sent_at :]
-            running.deaths_without_progress -= 1  # nor is it the fault of any other case
+    def _charge(self, running: Assignment, worker_exit: WorkerExit) -> None:
+        """Attribute an exit to the running case, unless an external signal may have caused it."""
+        index = len(running.outcomes)
+        if may_be_external(worker_exit) and running.may_retry(index):
+            # A case that crashes its worker does so again.
+            del running.outcomes[running.batch_start :]
+            running.exits_without_progress -= 1  # no case is to blame yet
             return
-        if is_proof(death):
+        if is_proof(worker_exit):
             self.ledger.prove()
         elif self.ledger.is_usable:
-            running.doubt()
-        running.outcomes.append(self._outcome(running, death))
+            running.invalidate()
+        running.outcomes.append(self._outcome(running, worker_exit))
 
-    def _lose_canary(self, running: Assignment, death: Death) -> None:
-        """Take note of a death between two cases, or in a canary: what came before is in doubt."""
+    def _exit_outside_cases(self, running: Assignment, worker_exit: WorkerExit) -> None:
+        """Handle an exit between two cases or in a canary, which invalidates earlier outcomes."""
         number, _ = self._worker.progress
-        running.doubt()
-        if number and not may_come_from_outside(death):
-            self._reject(running, replace(death, killed_for="canary"))
+        running.invalidate()
+        if number and not may_be_external(worker_exit):
+            self._discard_batch(running, replace(worker_exit, killed_for="canary"))
 
-    def _reject(self, running: Assignment, death: Death) -> None:
-        """Forget what the last batch came to; do it again, one case at a time."""
-        del running.outcomes[running.sent_at :]
+    def _discard_batch(self, running: Assignment, worker_exit: WorkerExit) -> None:
+        """Discard the outcomes of the last batch, and run it again one case at a time."""
+        del running.outcomes[running.batch_start :]
         if running.is_cautious:
-            running.outcomes.append(self._outcome(running, death))
+            running.outcomes.append(self._outcome(running, worker_exit))
         running.is_cautious = True
 
-    def _outcome(self, running: Assignment, death: Death) -> Outcome:
+    def _outcome(self, running: Assignment, worker_exit: WorkerExit) -> Outcome:
         log = self._worker.log()
         stack = self._worker.stack()
         case = running.job.cases[len(running.outcomes)]
         limit_s = limit_of(running.job, case, self._limits)
         on_device = self._server.spec.device != "cpu"
-        return decode_death(death, log=log, stack=stack, limit_s=limit_s, on_device=on_device)
+        return decode_exit(worker_exit, log=log, stack=stack, limit_s=limit_s, on_device=on_device)
 
     def check(self, now: float) -> JobResult | None:
-        """End the worker if its case takes long, takes too much memory, or nothing is heard.
+        """Kill the worker if its case exceeds a limit, or if it is silent.
 
         Returns:
-            The result of a job that ends with a worker which was killed and does not die.
+            Result of a job whose worker was killed but did not exit; None otherwise.
         """
-        if self._worker.is_undying(now):
-            return self.bury(Death(signal.SIGKILL, 0))
+        if self._worker.survived_kill(now):
+            return self.handle_exit(WorkerExit(signal.SIGKILL, 0))
         if not self.is_free:
             self._worker.examine(now, has_batch=bool(self._batch.token))
         return None
 
     def abandon(self) -> None:
-        """Give up the job and the worker: the server is gone."""
+        """Drop the job and the worker, as the server is gone."""
         self._running = None
         self.retire()
-        self.ledger.void.clear()  # nothing can be done again here: the target's failure is reported
+        self.ledger.invalidated.clear()  # cannot run again here: the target's failure is reported
 
     def close(self) -> None:
-        """Release everything."""
+        """Release the worker and its memory."""
         self.retire()
         self._worker.close()

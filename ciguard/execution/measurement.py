@@ -1,4 +1,4 @@
-"""Measurements: how a worker is asked for time and memory of a call, and what it answers."""
+"""Measurements of the time and memory of a call: requests to a worker, and its answers."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _MAX_COUNTED = 2**53
-"""Counts beyond it are no counts: floating-point numbers do not hold them."""
+"""Exclusive upper bound of counts, above which floating-point numbers are not exact."""
 
 
 class Quantity(StrEnum):
-    """What of a call is measured."""
+    """Measured property of a call."""
 
     TIME = "time"
-    """CPU time per call in ns; on a device, wall time."""
+    """CPU time per call, in ns; wall time on a device."""
     PEAK = "peak"
-    """Bytes that one call takes at its worst."""
+    """Peak memory of one call, in bytes."""
     GROWTH = "growth"
-    """Private bytes of the process, after every so many calls."""
+    """Private memory of the process at each checkpoint, in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What was measured of one case on one target; travels in place of a call's outputs."""
+    """Measured values of one case on one target, which replace its outputs."""
 
     quantity: Quantity
+    """Property that was measured."""
     values: tuple[float, ...]
-    """One per repetition, round or checkpoint."""
+    """Value of each repetition, round or checkpoint, in the unit of the quantity."""
     calls: int = 1
-    """Calls in each repetition, or between two checkpoints."""
+    """Number of calls in each repetition, or between two checkpoints."""
     tests: int = 1
-    """How many hypotheses are tested together with the one that these values decide."""
+    """Number of hypotheses that are tested together, for the correction of multiple tests."""
 
     def encoded(self) -> bytes:
         """Return the JSON text that `decode_measured` reads."""
@@ -46,9 +47,9 @@ class Measured:
 
 
 def decode_measured(encoded: bytes) -> Measured | None:
-    """Return what a worker has measured; None if this are outputs, or no healthy worker wrote it.
+    """Return the measured values of a worker; None if the text holds outputs or is malformed.
 
-    The text of outputs never begins with a brace.
+    Text of outputs never begins with a brace.
     """
     if not encoded.startswith(b"{"):
         return None
@@ -63,23 +64,23 @@ def decode_measured(encoded: bytes) -> Measured | None:
         )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
-    is_counted = all(0 < count < _MAX_COUNTED for count in (measured.calls, measured.tests))
-    is_sound = values and all(map(math.isfinite, values)) and is_counted
-    return measured if is_sound else None
+    has_valid_counts = all(0 < count < _MAX_COUNTED for count in (measured.calls, measured.tests))
+    is_valid = values and all(map(math.isfinite, values)) and has_valid_counts
+    return measured if is_valid else None
 
 
 def time_request(case: bytes, *, calls: int, repetitions: int) -> bytes:
-    """Ask for the CPU time per call, for a job of a session."""
+    """Return the request for the CPU time per call, for a job of a session."""
     return _request([Quantity.TIME.value, calls, repetitions], case)
 
 
 def peak_request(case: bytes) -> bytes:
-    """Ask for the memory that one call takes, for a job of a session."""
+    """Return the request for the peak memory of one call, for a job of a session."""
     return _request([Quantity.PEAK.value], case)
 
 
 def growth_request(case: bytes, *, calls: int, checkpoints: int) -> bytes:
-    """Ask for the memory of the process at checkpoints, for a job of a session."""
+    """Return the request for the process's memory at checkpoints, for a job of a session."""
     return _request([Quantity.GROWTH.value, calls, checkpoints], case)
 
 

@@ -1,7 +1,7 @@
-"""Files in memory that ciguard shares with processes it does not trust.
+"""Files in memory that ciguard shares with untrusted processes.
 
-They have no name in any folder, so nothing can be put in their place. A mapped one is sealed:
-whoever made it smaller would kill every process that has it mapped.
+They have no path, so that they cannot be replaced. A mapped file is sealed, as shrinking it would
+crash every process that has it mapped.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 def append_file(name: str) -> int:
-    """Return the descriptor of an empty file that is only ever appended to, such as a log.
+    """Return the descriptor of an empty file in append mode, such as a log.
 
-    Its size may change, and nobody can seal it: read it with `decode.contents`, which is bounded.
+    Its size is not limited, so read it with `decode.read_bounded`.
     """
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC)
     fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
@@ -23,7 +23,7 @@ def append_file(name: str) -> int:
 
 
 def sealed_file(name: str, size: int) -> int:
-    """Return the descriptor of a file of `size` bytes that keeps this size for good."""
+    """Return the descriptor of a file of `size` bytes, which cannot be resized."""
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(descriptor, size)
     fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)

@@ -1,4 +1,4 @@
-"""The outputs of a passed case, decoded from the form that `worker/summarise.py` writes."""
+"""Outputs of a passed case, decoded from the form that `worker/summarise.py` writes."""
 
 from __future__ import annotations
 
@@ -22,38 +22,51 @@ class TensorOutput:
     """A tensor or array with all its elements."""
 
     dtype: str
+    """Common name of the element type."""
     shape: tuple[int, ...]
+    """Length of each axis."""
     elements: NDArray[Any]
-    """Flat, in the storage dtype (float32 for bfloat16); texts for `string`."""
+    """Elements, flat, in the storage dtype (float32 for bfloat16); strings for `string`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorDigest:
-    """A large tensor: evenly spaced elements and counts."""
+    """A large tensor, summarised by a sample of its elements, a hash and counts."""
 
     dtype: str
+    """Common name of the element type."""
     shape: tuple[int, ...]
+    """Length of each axis."""
     sample: NDArray[Any]
+    """Evenly spaced elements, flat."""
     sha256: str
+    """First 16 hexadecimal digits of the hash of all elements; empty for very large tensors."""
     nan: int
+    """Number of elements that are NaN."""
     inf: int
+    """Number of elements that are infinite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A tensor without elements that can be read: meta, sparse, quantised, resource."""
+    """A tensor whose elements cannot be read, such as a meta, sparse or quantised one."""
 
     dtype: str
+    """Common name of the element type."""
     shape: tuple[int, ...]
+    """Length of each axis."""
     why: str
+    """Reason why the elements cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """None, a Python number, a string, or the class name of something else (kind `O`)."""
+    """None, a Python number, a string, or the class name of another object."""
 
     kind: str
+    """Kind of the value, as in `worker/summarise.py`; `O` for another object."""
     text: str
+    """Value as text, or class name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +74,13 @@ class Container:
     """A list, tuple or dictionary."""
 
     type_name: str
+    """Class name."""
     keys: tuple[str, ...]
-    """Empty for lists and tuples."""
+    """Keys of a dictionary; empty for lists and tuples."""
     items: tuple[Output, ...]
+    """First items, or values of the first keys."""
     length: int
+    """Number of all items."""
 
 
 Output: TypeAlias = TensorOutput | TensorDigest | Unreadable | Scalar | Container
@@ -72,15 +88,16 @@ Output: TypeAlias = TensorOutput | TensorDigest | Unreadable | Scalar | Containe
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a call did to its arguments; places count the tensors and arrays made for it."""
+    """Side effects of a call on its arguments, numbered in the order of their creation."""
 
     changed: tuple[int, ...] = ()
+    """Indices of the tensors and arrays that the call changed."""
     shared: tuple[int, ...] = ()
-    """Those with which the output shares memory."""
+    """Indices of the tensors and arrays that share memory with the output."""
 
 
 def decode_effects(encoded: bytes) -> Effects:
-    """Return what a passed case did to its arguments."""
+    """Return the side effects of a passed case on its arguments."""
     if not encoded.startswith(b'["E"'):
         return Effects()
     try:
@@ -94,8 +111,7 @@ def decode_outputs(encoded: bytes) -> Output | None:
     """Return the outputs of a passed case.
 
     Returns:
-        None when the text cannot have been written by a healthy worker: it says nothing then,
-        neither equal nor different.
+        None if the text is malformed, so that it can be neither equal nor different.
     """
     try:
         return _decode(json.loads(encoded))

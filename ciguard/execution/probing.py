@@ -1,4 +1,4 @@
-"""What confinement holds on this machine, tried in a worker: harmless attempts, one by one."""
+"""Check of the confinement on this machine, by harmless attempts inside a worker."""
 
 from __future__ import annotations
 
@@ -20,39 +20,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ciguard.domain.values import Json
+    from ciguard.execution.worker.attempts import Attempt
 
 _LIMIT_S = 30.0
 _MAX_FOLDER_BYTES = 70
-"""The kernel takes 107 bytes for the path of a socket, which has a folder of its own in there."""
-_SHORT_FOLDER = "/tmp"  # noqa: S108 - a folder is made there, with a name that nobody can guess
+"""Maximum length of the parent folder, as the path of a socket is limited to 107 bytes."""
+_SHORT_FOLDER = "/tmp"  # noqa: S108 - the folder that is made there has a random name
 _NAME = "confinement"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One attempt of a worker at what it must not do."""
+    """Result of one forbidden operation that a worker attempted."""
 
     name: str
-    """Short and stable, such as `unix-socket`."""
+    """Short, stable name, such as `unix-socket`."""
     attack: str
-    """What was tried: ends the sentence "a worker can …"."""
+    """Description that completes the sentence "a worker can …"."""
     holds: bool
-    """Whether it was refused."""
+    """True if the operation was refused."""
     detail: str
-    """What refused it, e.g. `EPERM`; or why nothing is known, which counts as not refused."""
+    """Error that refused it, e.g. `EPERM`, or the reason why the result is unknown."""
 
 
 def probe_confinement() -> tuple[Probe, ...]:
-    """Try on this machine, in a worker of ciguard's own interpreter, what workers must not do.
+    """Attempt forbidden operations in a worker that runs ciguard's own interpreter.
 
     Raises:
-        WorkerStartError: if no worker can be started at all.
+        WorkerStartError: if the worker cannot be started.
     """
     spec = WorkerSpec(
         name=_NAME,
         python=Path(sys.executable),
         adapter=Path(__file__).with_name("worker") / "nothing.py",
-        readable=tuple({Path(sys.prefix), Path(sys.base_prefix), *_packages()}),
+        readable=tuple({Path(sys.prefix), Path(sys.base_prefix), *_import_folders()}),
     )
     with Dispatcher() as dispatcher:
         started = dispatcher.start([spec])[_NAME]
@@ -62,57 +63,61 @@ def probe_confinement() -> tuple[Probe, ...]:
 
 
 def probe_target(dispatcher: Dispatcher, spec: WorkerSpec) -> tuple[Probe, ...]:
-    """Try what the workers of a started target must not do. No job may be under way.
+    """Attempt forbidden operations in a worker of a started target, which must not run any job.
 
     Raises:
         WorkerStartError: if the target's server is gone.
     """
     with bait() as offered:
         on_device = spec.device != "cpu"
-        given = {**offered, "processes": spec.processes, "devices": on_device}
-        script = f"from ciguard.execution.worker import attempts\nattempts.report({given!r})\n"
+        arguments = {**offered, "processes": spec.processes, "devices": on_device}
+        script = f"from ciguard.execution.worker import attempts\nattempts.report({arguments!r})\n"
         result = dispatcher.errands(spec.name).run_script(script, limit_s=_LIMIT_S)
     try:
         refusals = json.loads((result.log.splitlines() or [""])[-1])
-        known = refusals
     except ValueError:
-        known = {}
-    return probes_from(known, missing=f"no answer: {result.log[-200:]}")
+        refusals = {}
+    return probes_from(refusals, missing=f"no answer: {result.log[-200:]}")
 
 
 def probes_from(refusals: Json, *, missing: str) -> tuple[Probe, ...]:
-    """Return the attempts with what refused them.
+    """Return the results of all attempts.
 
     Args:
-        refusals: what the process reports, by the names of attempts.
-        missing: why there is no report, for where it is empty.
+        refusals: error that refused each attempt, by name, as the worker reports it.
+        missing: reason why there is no report, used if `refusals` is empty.
     """
     known = refusals if isinstance(refusals, dict) else {}
     missing = "" if known else missing
-    return tuple(_probe(a.name, a.attack, str(known.get(a.name, "")), missing) for a in ATTEMPTS)
+    return tuple(_probe(attempt, str(known.get(attempt.name, "")), missing) for attempt in ATTEMPTS)
 
 
-def _probe(name: str, attack: str, refusal: str, missing: str) -> Probe:
-    return Probe(name=name, attack=attack, holds=bool(refusal), detail=refusal or missing)
+def _probe(attempt: Attempt, refusal: str, missing: str) -> Probe:
+    return Probe(
+        name=attempt.name,
+        attack=attempt.attack,
+        holds=bool(refusal),
+        detail=refusal or missing,
+    )
 
 
-def _packages() -> list[Path]:
+def _import_folders() -> list[Path]:
     return [Path(entry) for entry in sys.path if entry and Path(entry).is_dir()]
 
 
 def _parent_of_socket() -> str:
-    """Return the folder for temporary files; another one where the path of a socket is too long."""
+    """Return the folder for temporary files, or a shorter one if a socket's path is too long."""
     folder = tempfile.gettempdir()
     return folder if len(os.fsencode(folder)) <= _MAX_FOLDER_BYTES else _SHORT_FOLDER
 
 
 @contextmanager
 def bait() -> Iterator[dict[str, Json]]:
-    """Offer what attempts are made on: two daemons, a port and a file, all of this process."""
+    """Create the objects that attempts are made on: two sockets, a port and a file."""
     with ExitStack() as stack:
         parent = _parent_of_socket()
-        made = tempfile.TemporaryDirectory(prefix="ciguard-probe-", dir=parent)
-        folder = Path(stack.enter_context(made))
+        temporary = tempfile.TemporaryDirectory(prefix="ciguard-probe-", dir=parent)
+        folder = Path(stack.enter_context(temporary))
         file, path = folder / "outside", folder / "daemon"
         file.write_text("outside\n", encoding="ascii")
         abstract = f"ciguard-probe-{os.getpid()}"

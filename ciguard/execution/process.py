@@ -1,4 +1,4 @@
-"""The parent's end of a fork server: start it, ask it for workers, hear of their deaths."""
+"""The parent's end of a fork server: start it, request workers, and receive reports of exits."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ciguard.errors import WorkerStartError
 from ciguard.execution.child import Child, Launch
-from ciguard.execution.decode import contents, excerpt
+from ciguard.execution.decode import excerpt, read_bounded
 from ciguard.execution.memory_files import append_file
-from ciguard.execution.reports import ChildDied, Forked, ReportError, decode_report, decode_start
+from ciguard.execution.reports import ChildExited, Forked, ReportError, decode_report, decode_start
 from ciguard.execution.worker.removal import remove_tree
 from ciguard.execution.worker.server import MAX_MESSAGE
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 _STOP_S = 15.0
 BOOTSTRAP = Path(__file__).with_name("worker") / "bootstrap.py"
-"""Script that confines its process, then runs what the settings in its first argument say."""
+"""Script that confines its process, then runs what its first argument, the settings, names."""
 _STALLED_S = 1.0
-"""After so long without an answer, a server that somebody stopped is told to go on."""
+"""Seconds without an answer after which a server is resumed, in case it was stopped."""
 _MAX_LOG_MIB = 64
-"""Its log is memory: a library that prints for ever when it is imported is ended."""
-_LOOK_S = 0.1
-_UNANSWERED_S = 60.0
-"""A server that has not answered after so long never will."""
+"""Maximum size of a server's log, which is in memory: a library may print without end."""
+_POLL_S = 0.1
+_ANSWER_TIMEOUT_S = 60.0
+"""Seconds without an answer after which a server is ended."""
 
 
 def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
-    """Return what a target's process is told; `folder` is its own."""
+    """Return the settings of a target's process, which may write to `folder`."""
     return {
         "adapter": str(spec.adapter),
         "device": spec.device,
@@ -56,8 +56,8 @@ def settings(spec: WorkerSpec, folder: Path) -> dict[str, Any]:
 
 
 def environment(spec: WorkerSpec, folder: Path) -> dict[str, str]:
-    """Return the environment of a target's process; `folder` is its own."""
-    # Sets are printed and walked in the order of hashes: the same one in every process.
+    """Return the environment of a target's process, whose home is `folder`."""
+    # Sets are iterated in the order of hashes, which must be the same in every process.
     fixed = {"PYTHONHASHSEED": "0"}
     return {**fixed, **spec.variables, "HOME": str(folder), "TMPDIR": str(folder)}
 
@@ -66,31 +66,33 @@ class ServerProcess:
     """One target's fork server."""
 
     def __init__(self, spec: WorkerSpec, *, scratch: Path) -> None:
-        """Start the process; `wait_ready` tells when it can be used.
+        """Start the process; `wait_ready` returns once it can be used.
 
         Args:
-            spec: what to run.
-            scratch: an existing folder of which the server gets a part of its own.
+            spec: interpreter, adapter and limits of the target.
+            scratch: an existing folder, in which the server's own folder is made.
         """
         self.spec = spec
         self.version = ""
+        """Version of the library; empty until `wait_ready` returns."""
         self.confined_by: tuple[str, ...] = ()
+        """Names of the mechanisms that confine the process."""
         self.false_starts = 0
-        """Workers that ended before they could take a case, since one last reported anything."""
+        """Workers that exited before they could take a case, since a worker last reported."""
         self._tickets = 0
         self._unanswered: dict[str, float] = {}
-        """What the server was asked and has not done yet, and when."""
+        """Start times of the requests that the server has not answered yet."""
         self._folder = Path(tempfile.mkdtemp(dir=scratch))
-        # Not a file in the folder: workers write there, and could put a link in its place.
+        # Not a file in the folder, where workers could replace it by a link.
         self._log_file = append_file("ciguard-server-log")
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
+        self.control, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with child_end:
             argv: list[str | Path] = [
                 spec.python,
-                "-Ss",  # nothing of the target's runs before the process is confined
+                "-Ss",  # none of the target's code runs before the process is confined
                 BOOTSTRAP,
                 json.dumps(settings(spec, self._folder)),
-                str(theirs.fileno()),
+                str(child_end.fileno()),
             ]
             self._child = Child(
                 Launch(
@@ -99,28 +101,28 @@ class ServerProcess:
                     folder=self._folder,
                     output=self._log_file,
                     errors=self._log_file,
-                    descriptors=[theirs.fileno()],
+                    descriptors=[child_end.fileno()],
                 )
             )
 
     @property
     def process_id(self) -> int:
-        """The server's process, which is also its group."""
+        """Process id of the server, which is also that of its group."""
         return self._child.process_id
 
     def wait_ready(self) -> None:
         """Wait until the library is imported.
 
         Raises:
-            WorkerStartError: if it cannot be imported, or not in time.
+            WorkerStartError: if the import fails or exceeds its time limit.
         """
         deadline = time.monotonic() + self.spec.limits.start_s
-        while not (ready := self.has_news(_LOOK_S)) and time.monotonic() < deadline:
+        while not (ready := self.has_report(_POLL_S)) and time.monotonic() < deadline:
             self._bound_log()
         message = self._receive() if ready else None
         if message is None:
-            why = "ended" if ready else f"did not answer within {self.spec.limits.start_s:g} s"
-            msg = f"{self.spec.name}: its interpreter {why}. {self._log()}"
+            reason = "exited" if ready else f"did not answer within {self.spec.limits.start_s:g} s"
+            msg = f"{self.spec.name}: its interpreter {reason}. {self._log()}"
             raise WorkerStartError(msg)
         try:
             start = decode_start(message)
@@ -134,24 +136,24 @@ class ServerProcess:
 
     def _bound_log(self) -> None:
         if os.fstat(self._log_file).st_size > _MAX_LOG_MIB * 1024 * 1024:
-            self._end()
+            self._kill_server()
             msg = (
                 f"{self.spec.name}: its fork server printed over {_MAX_LOG_MIB} MiB. {self._log()}"
             )
             raise WorkerStartError(msg)
 
-    def _server_died(self) -> WorkerStartError:
-        return WorkerStartError(f"{self.spec.name}: its fork server died. {self._log()}")
+    def _server_exited(self) -> WorkerStartError:
+        return WorkerStartError(f"{self.spec.name}: its fork server exited. {self._log()}")
 
     def _broken(self, error: ReportError) -> WorkerStartError:
-        """End a server that does not keep to the protocol; return what to raise."""
-        self._end()
+        """Kill a server that violates the protocol, and return the error to raise."""
+        self._kill_server()
         return WorkerStartError(
-            f"{self.spec.name}: its fork server broke the protocol: {error}. {self._log()}"
+            f"{self.spec.name}: its fork server violated the protocol: {error}. {self._log()}"
         )
 
     def _log(self) -> str:
-        return "Its last words:\n" + excerpt(contents(self._log_file)).strip()
+        return "Its log:\n" + excerpt(read_bounded(self._log_file)).strip()
 
     def _receive(self) -> bytes | None:
         try:
@@ -160,13 +162,13 @@ class ServerProcess:
             return None
 
     def request(self, operation: str, descriptors: Sequence[int], *, perturb: int = 0) -> int:
-        """Ask for a child that runs `operation` with these descriptors.
+        """Request a child that runs `operation` with these descriptors.
 
         Returns:
-            The request's ticket: `Forked` carries it.
+            The request's ticket, which the report `Forked` repeats.
 
         Raises:
-            WorkerStartError: if the server is gone, or reads nothing any more.
+            WorkerStartError: if the server is gone or no longer reads.
         """
         self._tickets += 1
         request = {"op": operation, "ticket": self._tickets, "perturb": perturb}
@@ -174,78 +176,78 @@ class ServerProcess:
         try:
             socket.send_fds(self.control, [message], descriptors, socket.MSG_DONTWAIT)
         except OSError as error:
-            raise self._server_died() from error
+            raise self._server_exited() from error
         self._unanswered[f"fork {self._tickets}"] = time.monotonic()
         return self._tickets
 
     def kill(self, pid: int, *, dump: bool) -> None:
-        """Ask for the end of a child; with `dump` its Python stack is written first."""
+        """Request that a child is killed; with `dump`, its Python stack is written first."""
         self._send_kill(pid, dump=dump)
         self._unanswered[f"kill {pid}"] = time.monotonic()
 
-    def forsake(self, pid: int) -> None:
-        """Do not wait any more for the end of a child that was killed and does not die."""
+    def stop_awaiting(self, pid: int) -> None:
+        """Stop waiting for the exit of a child that was killed and does not exit."""
         self._unanswered.pop(f"kill {pid}", None)
 
     def dismiss(self, pid: int) -> None:
-        """Ask for the end of a child that nobody needs any more, and may have ended by itself."""
+        """Request the end of a child that is no longer needed and may have exited already."""
         self._send_kill(pid, dump=False)
 
     def _send_kill(self, pid: int, *, dump: bool) -> None:
         message = json.dumps({"op": "kill", "pid": pid, "dump": dump}).encode()
-        with contextlib.suppress(OSError):  # already gone: its death is reported by itself
+        with contextlib.suppress(OSError):  # a server that is gone is noticed elsewhere
             self.control.send(message, socket.MSG_DONTWAIT)
 
     def check(self, now: float) -> None:
-        """See to it that the server does what it was asked; one that was stopped must go on.
+        """Check that the server answers its requests; resume it if it was stopped.
 
         Raises:
-            WorkerStartError: if it does not, or prints without end.
+            WorkerStartError: if it does not answer in time, or its log is too large.
         """
         self._bound_log()
         waiting_s = now - min(self._unanswered.values(), default=now)
-        if waiting_s < _STALLED_S or self.has_news(0):
+        if waiting_s < _STALLED_S or self.has_report(0):
             return
-        if waiting_s > _UNANSWERED_S:
-            self._end()
-            msg = f"{self.spec.name}: its fork server does not answer any more. {self._log()}"
+        if waiting_s > _ANSWER_TIMEOUT_S:
+            self._kill_server()
+            msg = f"{self.spec.name}: its fork server no longer answers. {self._log()}"
             raise WorkerStartError(msg)
-        self._child.go_on()
+        self._child.resume()
 
-    def has_news(self, timeout_s: float) -> bool:
-        """Return whether `report` would answer at once, waiting up to `timeout_s` for that."""
+    def has_report(self, timeout_s: float) -> bool:
+        """Return whether a report is available, waiting up to `timeout_s` seconds for one."""
         ready, _, _ = select.select([self.control], [], [], timeout_s)
         return bool(ready)
 
-    def report(self) -> Forked | ChildDied:
-        """Return the next thing the server says; waits for it.
+    def next_report(self) -> Forked | ChildExited:
+        """Wait for the next report of the server, and return it.
 
         Raises:
             WorkerStartError: if the server is gone.
         """
         message = self._receive()
         if message is None:
-            raise self._server_died()
+            raise self._server_exited()
         try:
             report = decode_report(message)
         except ReportError as error:
             raise self._broken(error) from error
-        done = f"fork {report.ticket}" if isinstance(report, Forked) else f"kill {report.pid}"
-        self._unanswered.pop(done, None)
+        answered = f"fork {report.ticket}" if isinstance(report, Forked) else f"kill {report.pid}"
+        self._unanswered.pop(answered, None)
         return report
 
-    def request_end(self) -> None:
-        """Tell the server to end; `stop` waits for that."""
-        self._child.request_end()
+    def terminate(self) -> None:
+        """Request that the server terminates; `stop` waits for that."""
+        self._child.terminate()
 
-    def _end(self) -> None:
-        self._child.request_end()
-        self._child.end(patience_s=_STOP_S)  # workers die with the server
+    def _kill_server(self) -> None:
+        self._child.terminate()
+        self._child.kill(grace_s=_STOP_S)  # workers end with the server
 
     def stop(self) -> None:
-        """End the server and with it every worker; remove what they wrote."""
+        """Stop the server and all its workers, and remove the files that they wrote."""
         self.control.close()
-        self._child.request_end()
-        self._child.close(patience_s=_STOP_S)
+        self._child.terminate()
+        self._child.close(grace_s=_STOP_S)
         os.close(self._log_file)
         remove_tree(str(self._folder))

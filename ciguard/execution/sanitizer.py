@@ -1,7 +1,7 @@
-"""A kernel's error seen by compute-sanitizer: which kernel touched what, and in which thread.
+"""Memory errors of CUDA kernels, located by compute-sanitizer.
 
-A context that was lost says no more than that it was: the error surfaces in whatever call comes
-next. The sanitizer checks every access of every kernel, some ten times slower.
+A lost context does not name the faulty kernel, as the error surfaces in a later call. The sanitizer
+checks every access of every kernel, and is about ten times slower.
 
 Source: NVIDIA, Compute Sanitizer User Manual.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ciguard.domain.outcomes import Frame
-from ciguard.execution.debugger import NativeTrace, watched
+from ciguard.execution.debugger import NativeTrace, run_under_tool
 
 if TYPE_CHECKING:
     from ciguard.execution.spec import WorkerSpec
@@ -32,36 +32,36 @@ _KERNEL = re.compile(
     rf"{_MARK}\s+at (?P<kernel>[^\n]+?)(?:\+0x[0-9a-f]+)?(?: in [^\n]*)?$", re.MULTILINE
 )
 _ADDRESS = re.compile(r"0x|$")
-"""Older versions give where in the kernel, and its name behind that."""
+"""Start of the kernel text of older versions: the address, followed by the kernel's name."""
 
 
 def find_sanitizer() -> Path | None:
-    """Return the sanitizer of this machine, None where there is none."""
-    found = shutil.which(_NAME) or (str(_INSTALLED) if _INSTALLED.exists() else None)
-    return Path(found) if found else None
+    """Return the path of the sanitizer; None if this machine has none."""
+    path = shutil.which(_NAME) or (str(_INSTALLED) if _INSTALLED.exists() else None)
+    return Path(path) if path else None
 
 
 def sanitized(spec: WorkerSpec, case: bytes, *, sanitizer: Path, limit_s: float) -> NativeTrace:
-    """Run a case under the sanitizer, confined as a worker is.
+    """Run a case under the sanitizer, confined like a worker.
 
-    The sanitizer itself is not: it talks to what it has put into the process by sockets.
+    The sanitizer itself is not confined, as it communicates with the process by sockets.
 
     Args:
-        spec: of the target.
-        case: JSON text, as in a `Job`.
-        sanitizer: what `find_sanitizer` found.
-        limit_s: time for all of it: loading the library and the call.
+        spec: specification of the target's workers.
+        case: JSON text of the case, as in a `Job`.
+        sanitizer: path returned by `find_sanitizer`.
+        limit_s: total timeout of loading the library and of the call, in seconds.
 
     Returns:
-        One frame: what went wrong, in which kernel; none if no access was wrong, or not in time.
+        One frame with the error and its kernel; no frames if no error was found in time.
     """
     around = [str(sanitizer), "--tool", "memcheck", "--print-limit", "1"]
-    text = watched(spec, case, limit_s=limit_s, around=around)
+    text = run_under_tool(spec, case, limit_s=limit_s, around=around)
     return NativeTrace(parse_report(text), text)
 
 
 def parse_report(text: str) -> tuple[Frame, ...]:
-    """Return the first error of a report as a frame; its file says what went wrong."""
+    """Return the first error of a report as a frame, whose `file` describes the error."""
     error = _ERROR.search(text)
     if error is None:
         return ()

@@ -1,4 +1,4 @@
-"""What the engine needs to know to run workers: where, as what, within which limits."""
+"""Specification of a target's workers: interpreter, adapter, file access and limits."""
 
 from __future__ import annotations
 
@@ -14,46 +14,52 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one case, and one worker, may use."""
+    """Resource limits of one case and of one worker."""
 
     case_s: float = 5.0
-    """Time of one case; a starved machine is given up to three times as much."""
+    """Timeout of one case, in seconds; up to three times as long on a starved machine."""
     program_s: float = 60.0
-    """Time of a case that is a program, whoever runs it and why; starved, as above."""
+    """Timeout of a case that is a program, in seconds; extended on a starved machine, too."""
     memory_mib: int = 1024
-    """Memory beyond what the loaded library takes."""
+    """Memory that a case may use beyond that of the loaded library."""
     output_mib: int = 64
-    """Size of one file, and of what a case writes to its standard streams."""
+    """Maximum size of one file, and of a case's output on its standard streams."""
     start_s: float = 300.0
-    """Time for importing the library."""
+    """Timeout of importing the library, in seconds."""
     cases_per_worker: int = 50000
-    """A worker is replaced after so many cases, so that what leaks does not pile up."""
+    """Number of cases after which a worker is replaced, so that leaks do not accumulate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSpec:
-    """One target as the engine sees it."""
+    """One target, with all that is needed to start its workers."""
 
     name: str
-    """The target's canonical text."""
+    """Canonical name of the target."""
     python: Path
+    """Path of the target's interpreter."""
     adapter: Path
+    """Path of the adapter's module."""
     device: str = "cpu"
+    """Device that the adapter computes on."""
     mode: str = ""
-    """One of the adapter's modes of execution; empty for eagerly."""
+    """Execution mode of the adapter; empty for eager execution."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """The whole environment of the process; nothing is inherited."""
+    """Complete environment of the process; nothing is inherited."""
     readable: tuple[Path, ...] = ()
-    """Files and folders that workers may read, beside the system's."""
+    """Files and folders that workers may read, in addition to the system's."""
     writable: tuple[Path, ...] = ()
-    """Folders kept between runs that workers may write: a cache of compiled kernels."""
+    """Folders kept between runs that workers may write, such as a cache of compiled kernels."""
     processes: bool = False
-    """Whether workers may start processes: libraries that compile their operators."""
+    """True if workers may start processes, as libraries that compile operators do."""
     warm_up: bool = False
-    """Whether the fork server may use the library: where it survives a fork after use."""
+    """True if the library survives a fork after use, so that the fork server may call it."""
     functions: Json = None
-    """What runs functions of the user's: `runner`, a module's name, `folder`, where programs lie,
-    `parts`, names in it that each worker's own folder links to, and what else the module is told.
-    None where none are tested."""
+    """Settings for running the user's functions; None if no functions are tested.
+
+    `runner` names a module, `folder` holds the programs, and each worker's folder links to `parts`
+    of it. The module receives all other keys as they are."""
     confine: bool = True
+    """True if workers are confined."""
     limits: Limits = field(default_factory=Limits)
+    """Resource limits of cases and workers."""

@@ -1,7 +1,7 @@
-"""What is known of a library's API: one constraint per parameter, and its evidence.
+"""Constraints on the parameters of a library's APIs, with the evidence for each.
 
-`understand` turns the record that the worker brought back into an `Api`. Pure: no I/O, no library.
-Each source is one reader module; `merge` ranks what they say, `compose` writes constraints.
+`understand` turns the record that a worker returned into an `Api`. Pure: no I/O, no library.
+Each source has one reader module; `merge` ranks their clues, `compose` makes constraints of them.
 """
 
 from ciguard.knowledge.api import Api, ConstraintEvidence, Parameter

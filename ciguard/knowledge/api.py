@@ -1,4 +1,4 @@
-"""What is known of one API: one constraint per parameter, and who said so."""
+"""Knowledge about one API: one constraint per parameter, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ class ConstraintEvidence:
     """One source's contribution to a constraint."""
 
     source: ClueSource
+    """Source of the constraint, such as the docstring."""
     aspect: str
-    """What it decided: `structures`, `dtypes`, `shape`, `range`, …"""
+    """Aspect that the source decided: `structures`, `dtypes`, `shape`, `range`, …"""
     text: str
-    """The words it was read from."""
+    """Text that the constraint was read from."""
     rule: str = ""
-    """What read it, where one source has many rules: the pattern or the rule's name."""
+    """Pattern or name of the rule that read the text, for sources with many rules."""
     digest: str = ""
-    """Of the words, where a file refers to them; `text` is empty then."""
+    """Digest of the text, where a file stores no text; `text` is empty then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,21 +34,28 @@ class Parameter:
     """One parameter and the values it accepts, as far as known."""
 
     name: str
+    """Name in the signature."""
     constraint: Constraint
+    """Values that the parameter accepts."""
     kind: ParameterKind = ParameterKind.POSITIONAL_OR_KEYWORD
+    """How a call passes it: by position, by keyword or either."""
     required: bool = True
+    """True if a call must pass it."""
     given: float = 1.0
-    """How often an optional parameter is given, relative to others: learned from outcomes."""
+    """Relative frequency with which calls pass an optional parameter, learned from outcomes."""
     is_generated: bool = True
-    """False for what no case can carry: callables, generators, open handles."""
+    """False if no case can contain its values: callables, generators, open handles."""
     evidence: tuple[ConstraintEvidence, ...] = ()
+    """Evidence for the constraint, one item per aspect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """One API and what is known of its parameters."""
+    """One API with the constraints on its parameters."""
 
     record: ApiRecord
+    """Description of the API by its library."""
     parameters: tuple[Parameter, ...]
+    """Parameters in the order of the signature."""
     inputs: tuple[Parameter, ...] = ()
-    """For a layer: what the built object is called with."""
+    """Parameters of a call of the built layer; empty unless the API is a layer."""

@@ -1,4 +1,4 @@
-"""Clues: what one source says of one parameter. The currency of the readers in this room."""
+"""Clues: the partial constraint that one source states for one parameter. Readers return them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,32 @@ if TYPE_CHECKING:
 
 
 class ClueSource(IntEnum):
-    """Where a clue comes from. The lesser outranks the greater where two disagree."""
+    """Source of a clue. Where two disagree, the one with the smaller number wins."""
 
     REJECTION = -1
-    """What the library itself said when it refused a call."""
+    """The message with which the library rejected a call."""
     OPDEF = 0
     """The operator definition of TensorFlow: types, attributes, allowed values."""
     SCHEMA = 1
     """The operator schema of torch, or a stub made from it."""
     ANNOTATION = 2
+    """The type hint in the signature."""
     DOC_TYPE = 3
     """The type in the docstring's parameter section."""
     FAMILY = 4
-    """What all operators of a family (convolution, pooling, …) ask of their parameters."""
+    """A rule for all operators of a family (convolution, pooling, …)."""
     DOC_PHRASE = 5
-    """A phrase of the documentation that a hand-written rule knows."""
+    """A phrase of the documentation that a hand-written rule matches."""
     MINED_RULE = 6
-    """A sentence of the documentation that a mined rule knows."""
+    """A sentence of the documentation that a mined rule matches."""
     DEFAULT = 7
+    """The default value in the signature."""
     NAME = 8
     """The parameter's name alone."""
 
 
 class Structure(StrEnum):
-    """What kind of object a parameter takes."""
+    """Kind of object that a parameter accepts."""
 
     TENSOR = "tensor"
     TENSORS = "tensors"
@@ -61,42 +63,61 @@ class Structure(StrEnum):
     FORMAT = "format"
     """torch's memory format."""
     OPAQUE = "opaque"
-    """Something that generation cannot make: a callable, a generator, an open handle."""
+    """An object that cannot be generated: a callable, a generator, an open handle."""
 
 
 LEAD = "*"
-"""Stands for the first tensor parameter of the call, whatever its name is."""
+"""Placeholder for the name of the first tensor parameter of the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clue:
-    """What one source says of one parameter; what it does not say stays at its default."""
+    """Partial constraint that one source states for one parameter.
+
+    Fields that the source does not state keep their defaults.
+    """
 
     source: ClueSource
+    """Source that states it."""
     evidence: str
-    """The words of the source: the phrase, the schema type, the default."""
+    """Text of the source: the phrase, the schema type, the default."""
     rule: str = ""
-    """Which of the source's rules read them; empty where the source has no rules."""
+    """Rule of the source that read the text; empty where the source has no rules."""
     structures: tuple[Structure, ...] = ()
+    """Kinds of objects that are accepted."""
     dtypes: tuple[str, ...] = ()
+    """Dtypes that are accepted."""
     dtype_of: str = ""
+    """Name of the parameter whose dtype it must have."""
     ndim: tuple[int, int] | None = None
+    """Minimum and maximum number of dimensions."""
     shape: tuple[Dim, ...] | None = None
+    """Shape, one size or symbol per dimension."""
     shape_of: str = ""
+    """Name of the parameter whose shape it must have."""
     broadcast_with: str = ""
+    """Name of the parameter that it must broadcast with."""
     low: float | None = None
+    """Minimum of the value or of each element, inclusive."""
     high: float | None = None
+    """Maximum of the value or of each element, inclusive."""
     axis_of: str = ""
+    """Name of the tensor parameter that it is an axis of."""
     index_of: str = ""
+    """Name of the tensor parameter whose elements it indexes."""
     increasing: bool = False
+    """True if the elements must not decrease."""
     size: str = ""
-    """Symbol of the size that an int is."""
+    """Symbol of the size that an int must be equal to."""
     length: tuple[int, int] | None = None
-    """Of a list."""
+    """Minimum and maximum length of a list."""
     length_of: str = ""
+    """Name of the tensor parameter whose number of dimensions is the list's length."""
     allowed: tuple[Value, ...] = ()
+    """Values that are accepted; no others are, unless it is empty."""
     nullable: bool | None = None
+    """True if None is accepted."""
 
 
 Reader: TypeAlias = Callable[["ApiRecord", "ParameterRecord"], list[Clue]]
-"""Reads the clues of one source. Pure: it knows the record only."""
+"""Function that returns the clues of one source. Pure: it sees the record only."""

@@ -1,4 +1,4 @@
-"""Compose the constraint of a parameter from everything that is known of it."""
+"""Compose the constraint of a parameter from its merged clue."""
 
 from __future__ import annotations
 
@@ -28,68 +28,71 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 USUAL_DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8")
-"""For a tensor of which nothing is said."""
+"""Dtypes of a tensor for which no source states any."""
 _WEIGHTS = {Structure.TENSOR: 6.0, Structure.TENSORS: 3.0, Structure.INTS: 2.0}
-_MIN_INT, _MAX_INT = -1, 4
-_MAX_SIZE = 4
-_FARTHEST = 2**64
-"""No integer type reaches farther."""
+_DEFAULT_MIN_INT, _DEFAULT_MAX_INT = -1, 4
+_DEFAULT_MAX_ELEMENT = 4
+_MAX_MAGNITUDE = 2**64
+"""Largest magnitude of a limit; no integer type exceeds it."""
 
 
-def constraint_of(known: Clue, *, lacks: Collection[str] = ()) -> Constraint:
-    """Return the constraint that says what `known` says.
+def constraint_of(clue: Clue, *, lacks: Collection[str] = ()) -> Constraint:
+    """Return the constraint that the merged clue of a parameter states.
 
     Args:
-        known: everything that is known of a parameter.
-        lacks: element types that the target cannot make; what says nothing else is left with them.
+        clue: the merged clue of all sources.
+        lacks: dtypes that the target does not support. They are left out, unless the clue has no
+            others.
     """
     if lacks:
-        said = known.dtypes or USUAL_DTYPES
-        known = replace(known, dtypes=tuple(d for d in said if d not in lacks) or known.dtypes)
-    known = _bounded(known)
-    structures = tuple(s for s in known.structures if s is not Structure.OPAQUE)
+        dtypes = clue.dtypes or USUAL_DTYPES
+        supported = tuple(dtype for dtype in dtypes if dtype not in lacks)
+        clue = replace(clue, dtypes=supported or clue.dtypes)
+    clue = _with_finite_limits(clue)
+    structures = tuple(s for s in clue.structures if s is not Structure.OPAQUE)
     options: list[tuple[float, Constraint]] = []
-    if known.allowed and not _are_texts(known.allowed):
-        return _perhaps_none(OneOf(known.allowed), known)
-    if known.allowed and (not structures or Structure.STRING in structures):
-        options = [(2.0, OneOf(known.allowed))]
+    if clue.allowed and not _are_strings(clue.allowed):
+        return _optional_if_nullable(OneOf(clue.allowed), clue)
+    if clue.allowed and (not structures or Structure.STRING in structures):
+        options = [(2.0, OneOf(clue.allowed))]
         structures = tuple(s for s in structures if s is not Structure.STRING)
-    options += [(_WEIGHTS.get(one, 1.0), _MAKERS[one](known)) for one in structures]
+    options += [(_WEIGHTS.get(s, 1.0), _MAKERS[s](clue)) for s in structures]
     if not options:
-        options = _anything(known)
+        options = _default_options(clue)
     constraint = options[0][1] if len(options) == 1 else AnyOf(tuple(options))
-    return _perhaps_none(constraint, known)
+    return _optional_if_nullable(constraint, clue)
 
 
-def _bounded(known: Clue) -> Clue:
-    """Return the clue without limits that limit nothing: infinities, and what is no number."""
-    return replace(known, low=_limit(known.low), high=_limit(known.high))
+def _with_finite_limits(clue: Clue) -> Clue:
+    """Return the clue without limits that exclude nothing, such as infinity and NaN."""
+    return replace(clue, low=_finite_limit(clue.low), high=_finite_limit(clue.high))
 
 
-def _limit(at: float | None) -> float | None:
-    return at if at is not None and abs(at) <= _FARTHEST else None
+def _finite_limit(value: float | None) -> float | None:
+    return value if value is not None and abs(value) <= _MAX_MAGNITUDE else None
 
 
-def _perhaps_none(constraint: Constraint, known: Clue) -> Constraint:
-    return Optional(constraint) if known.nullable else constraint
+def _optional_if_nullable(constraint: Constraint, clue: Clue) -> Constraint:
+    return Optional(constraint) if clue.nullable else constraint
 
 
-def _are_texts(values: tuple[Value, ...]) -> bool:
+def _are_strings(values: tuple[Value, ...]) -> bool:
     return all(isinstance(value, LiteralValue) and isinstance(value.value, str) for value in values)
 
 
-def _anything(known: Clue) -> list[tuple[float, Constraint]]:
+def _default_options(clue: Clue) -> list[tuple[float, Constraint]]:
+    """Return weighted alternatives for a parameter of unknown structure."""
     return [
-        (6.0, _tensor(known)),
-        (2.0, _int(known)),
-        (1.0, _float(known)),
+        (6.0, _tensor(clue)),
+        (2.0, _int(clue)),
+        (1.0, _float(clue)),
         (1.0, Bool()),
-        (1.0, _ints(known)),
+        (1.0, _ints(clue)),
     ]
 
 
 BUILDABLE = frozenset(element_types.EVERY)
-"""Element types that every worker can make from numpy."""
+"""Dtypes that every worker can build with numpy."""
 QUANTISED = {
     "qint8": "int8",
     "quint8": "uint8",
@@ -97,110 +100,114 @@ QUANTISED = {
     "quint16": "uint16",
     "qint32": "int32",
 }
-"""TensorFlow's quantised types, and the type with the same bits that numpy has."""
+"""TensorFlow's quantised dtypes, each with numpy's dtype of the same bits."""
 
 
-def _tensor(known: Clue) -> Constraint:
-    buildable = tuple(name for name in known.dtypes if name in BUILDABLE)
-    quantised = tuple(name for name in known.dtypes if name in QUANTISED)
-    if buildable or not known.dtypes:
-        return _plain_tensor(known, buildable or USUAL_DTYPES)
+def _tensor(clue: Clue) -> Constraint:
+    """Return the constraint of a tensor; quantised dtypes are bitcast from plain ones."""
+    buildable = tuple(name for name in clue.dtypes if name in BUILDABLE)
+    quantised = tuple(name for name in clue.dtypes if name in QUANTISED)
+    if buildable or not clue.dtypes:
+        return _plain_tensor(clue, buildable or USUAL_DTYPES)
     if not quantised:
-        return OneOf((LiteralValue(None),))  # a resource or variant: nothing here can make one
-    # One type for the whole call: operators want their quantised inputs alike.
+        return OneOf((LiteralValue(None),))  # a resource or variant cannot be built
+    # One dtype for the whole call: operators require the same for all quantised inputs.
     name = quantised[0]
-    return _quantised_tensor(replace(known, dtype_of="", dtypes=(QUANTISED[name],)), name)
+    return _quantised_tensor(replace(clue, dtype_of="", dtypes=(QUANTISED[name],)), name)
 
 
-def _quantised_tensor(known: Clue, name: str) -> Constraint:
-    bits = _plain_tensor(known, known.dtypes)
+def _quantised_tensor(clue: Clue, name: str) -> Constraint:
+    bits = _plain_tensor(clue, clue.dtypes)
     return Object("tensorflow.bitcast", (bits, OneOf((MemberValue(f"tensorflow.{name}"),))))
 
 
-def _plain_tensor(known: Clue, dtypes: tuple[str, ...]) -> Constraint:
+def _plain_tensor(clue: Clue, dtypes: tuple[str, ...]) -> Constraint:
+    """Return the constraint of a tensor of plain dtypes."""
     return Tensor(
         dtypes=dtypes,
-        dtype_of=known.dtype_of,
-        ndim=known.ndim or (0, 5),
-        shape=known.shape,
-        shape_of=known.shape_of,
-        broadcast_with=known.broadcast_with,
-        low=known.low,
-        high=_high(known.low, known.high),
-        axis_of=known.axis_of,
-        index_of=known.index_of,
-        increasing=known.increasing,
+        dtype_of=clue.dtype_of,
+        ndim=clue.ndim or (0, 5),
+        shape=clue.shape,
+        shape_of=clue.shape_of,
+        broadcast_with=clue.broadcast_with,
+        low=clue.low,
+        high=_max_not_below_min(clue.low, clue.high),
+        axis_of=clue.axis_of,
+        index_of=clue.index_of,
+        increasing=clue.increasing,
     )
 
 
-def _high(low: float | None, high: float | None) -> float | None:
+def _max_not_below_min(low: float | None, high: float | None) -> float | None:
+    """Return the maximum, raised to the minimum if it is lower."""
     return low if low is not None and high is not None and high < low else high
 
 
-def _tensors(known: Clue) -> Constraint:
+def _tensors(clue: Clue) -> Constraint:
     return List(
-        item=_tensor(known),
-        length=known.length or (1, 3),
-        length_of=known.length_of,
+        item=_tensor(clue),
+        length=clue.length or (1, 3),
+        length_of=clue.length_of,
         uniform=True,
     )
 
 
-def _int(known: Clue) -> Constraint:
-    least = _MIN_INT if known.low is None else int(known.low)
-    most = max(_MAX_INT, least + 3) if known.high is None else max(int(known.high), least)
-    return Int(min=least, max=most, size=known.size, axis_of=known.axis_of)
+def _int(clue: Clue) -> Constraint:
+    low = _DEFAULT_MIN_INT if clue.low is None else int(clue.low)
+    high = max(_DEFAULT_MAX_INT, low + 3) if clue.high is None else max(int(clue.high), low)
+    return Int(min=low, max=high, size=clue.size, axis_of=clue.axis_of)
 
 
-def _float(known: Clue) -> Constraint:
-    least = 0.0 if known.low is None else float(known.low)
-    most = max(1.0, least * 2) if known.high is None else max(float(known.high), least)
-    return Float(min=least, max=most)
+def _float(clue: Clue) -> Constraint:
+    low = 0.0 if clue.low is None else float(clue.low)
+    high = max(1.0, low * 2) if clue.high is None else max(float(clue.high), low)
+    return Float(min=low, max=high)
 
 
-def _number(known: Clue) -> Constraint:
-    return AnyOf(((1.0, _int(known)), (1.0, _float(known))))
+def _number(clue: Clue) -> Constraint:
+    return AnyOf(((1.0, _int(clue)), (1.0, _float(clue))))
 
 
-def _ints(known: Clue) -> Constraint:
-    least = 1 if known.low is None else int(known.low)
-    most = max(_MAX_SIZE, least + 1) if known.high is None else max(int(known.high), least)
+def _ints(clue: Clue) -> Constraint:
+    """Return the constraint of a list of ints."""
+    low = 1 if clue.low is None else int(clue.low)
+    high = max(_DEFAULT_MAX_ELEMENT, low + 1) if clue.high is None else max(int(clue.high), low)
     return Ints(
-        length=known.length or (1, 4),
-        min=least,
-        max=most,
-        length_of=known.length_of,
-        axes_of=known.axis_of,
-        increasing=known.increasing,
+        length=clue.length or (1, 4),
+        min=low,
+        max=high,
+        length_of=clue.length_of,
+        axes_of=clue.axis_of,
+        increasing=clue.increasing,
     )
 
 
 def _list_of(item: Callable[[Clue], Constraint]) -> Callable[[Clue], Constraint]:
-    return lambda known: List(
-        item=item(known), length=known.length or (1, 3), length_of=known.length_of
+    return lambda clue: List(
+        item=item(clue), length=clue.length or (1, 3), length_of=clue.length_of
     )
 
 
-def _shape_item(known: Clue) -> Constraint:
-    del known  # what is said of the list's length is not said of the shapes in it
+def _shape_item(clue: Clue) -> Constraint:
+    del clue  # the clue is about the list, not about the shapes in it
     return Ints(length=(0, 3), min=1, max=4)
 
 
-def _members(*values: Value) -> Callable[[Clue], Constraint]:
-    return lambda known: OneOf(values)  # noqa: ARG005 - every maker has one form
+def _one_of(*values: Value) -> Callable[[Clue], Constraint]:
+    return lambda clue: OneOf(values)  # noqa: ARG005 - all makers have one signature
 
 
-def _dtype(known: Clue) -> Constraint:
-    names = tuple(name for name in known.dtypes if name in BUILDABLE)
-    quantised = [name for name in known.dtypes if name in QUANTISED]
+def _dtype(clue: Clue) -> Constraint:
+    names = tuple(name for name in clue.dtypes if name in BUILDABLE)
+    quantised = [name for name in clue.dtypes if name in QUANTISED]
     if quantised and not names:
         return OneOf((MemberValue(f"tensorflow.{quantised[0]}"),))
     names = names or (*element_types.COMMON, "float16", "complex64", "uint8")
-    return Dtype(names, known.dtype_of)
+    return Dtype(names, clue.dtype_of)
 
 
-def _text(known: Clue) -> Constraint:
-    del known
+def _string(clue: Clue) -> Constraint:
+    del clue
     return String()
 
 
@@ -212,16 +219,16 @@ _MAKERS: dict[Structure, Callable[[Clue], Constraint]] = {
     Structure.INTS: _ints,
     Structure.FLOAT: _float,
     Structure.FLOATS: _list_of(_float),
-    Structure.BOOL: lambda known: Bool(),  # noqa: ARG005 - every maker has one form
-    Structure.BOOLS: _list_of(lambda known: Bool()),  # noqa: ARG005 - as above
-    Structure.STRING: _text,
-    Structure.STRINGS: _list_of(_text),
+    Structure.BOOL: lambda clue: Bool(),  # noqa: ARG005 - all makers have one signature
+    Structure.BOOLS: _list_of(lambda clue: Bool()),  # noqa: ARG005 - as above
+    Structure.STRING: _string,
+    Structure.STRINGS: _list_of(_string),
     Structure.DTYPE: _dtype,
     Structure.DTYPES: _list_of(_dtype),
     Structure.SHAPES: _list_of(_shape_item),
-    Structure.DEVICE: _members(LiteralValue("cpu")),
-    Structure.LAYOUT: _members(MemberValue("torch.strided")),
-    Structure.FORMAT: _members(
+    Structure.DEVICE: _one_of(LiteralValue("cpu")),
+    Structure.LAYOUT: _one_of(MemberValue("torch.strided")),
+    Structure.FORMAT: _one_of(
         MemberValue("torch.contiguous_format"), MemberValue("torch.preserve_format")
     ),
 }

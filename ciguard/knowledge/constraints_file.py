@@ -1,13 +1,13 @@
-"""Files of constraints: JSON Lines, one API per line in the order of names, made to be compared.
+"""Files of constraints: JSON Lines, one API per line, sorted by name so that diffs are readable.
 
     {"schema": 2, "library": "torch", "version": "2.13.0", …, "knowledge": "5f0c…", "apis": 1915}
     {"api": "torch.abs", "kind": "function", "parameters": [{"name": "input", …,
      "constraint": {"tensor": …}, "evidence": [["doc_type", "structures", "9f2c41d0"], …]}]}
     {"skipped": "torch.broken", "reason": "ImportError: …"}
 
-A line holds facts: the record without its sentences, and what was made of the whole, with a digest
-in the place of what was read in sentences. A file of records only is what an environment keeps of
-its library: it has the sentences, and its reader makes the constraints.
+A line stores facts: the record without its prose, and the constraints, with digests in place of the
+prose that they were read from. An environment stores another form of its library: records only,
+with their prose, from which the reader makes the constraints.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ciguard.domain.text import visible
 from ciguard.errors import ConstraintsFileError
 from ciguard.knowledge.api import Api, ConstraintEvidence, Parameter
 from ciguard.knowledge.clues import ClueSource
-from ciguard.knowledge.references import OF_WORDS, referred, without_words
+from ciguard.knowledge.references import DOCUMENTATION_SOURCES, with_digest, without_prose
 from ciguard.knowledge.understand import understand
 from ciguard.knowledge.version import knowledge_version
 from ciguard.values import constraint_from_json, constraint_to_json
@@ -33,48 +33,52 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 CONSTRAINTS_SCHEMA = 2
+"""Version of the file format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Of what a file of constraints was made, and by what."""
+    """Origin of a file of constraints: the library, and the versions of the code that wrote it."""
 
     library: str
+    """Name of the library."""
     version: str
-    """Of the library, as it says itself."""
+    """Version that the library reports."""
     requirement: str = ""
-    """The pinned requirement that was installed, e.g. `tensorflow-cpu==2.21.0`; else empty."""
+    """Pinned requirement that was installed, such as `tensorflow-cpu==2.21.0`; may be empty."""
     device: str = ""
     """Class of the device: `cpu`, `cuda`."""
     adapter: str = ""
     """Digest of the code that described the library."""
     knowledge: str = field(default_factory=knowledge_version)
-    """`knowledge_version` of whoever made the constraints; empty where there are only records."""
+    """`knowledge_version` of the code that made the constraints; empty for records only."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """An API's line, and where it stands."""
+    """An API's decoded line, and its location."""
 
-    said: Json
+    entry: Json
     file: str
     line: int
 
 
 @dataclass(slots=True, kw_only=True)
 class KnownApis:
-    """Everything that is known of one library's API."""
+    """APIs of one library with the constraints on their parameters."""
 
     provenance: Provenance
+    """Origin of the knowledge."""
     records: Mapping[str, ApiRecord]
-    """By name, in the order of names."""
+    """Records by the name of the API, sorted by name."""
     skipped: tuple[Skipped, ...] = ()
+    """APIs that the library's adapter could not describe."""
     _encoded: dict[str, _Stored] = field(default_factory=dict)
-    """Constraints as the file holds them, until they are asked for."""
+    """Constraints as stored in the file, until they are first requested."""
     _apis: dict[str, Api] = field(default_factory=dict)
 
     def find(self, name: str) -> str:
-        """Return the name under which an API is listed; empty if the library has none of either.
+        """Return the name under which an API is listed; empty if the library lacks the API.
 
         One object often has many public names: `torch.nn.functional.conv2d` is `torch.conv2d`.
         """
@@ -83,10 +87,10 @@ class KnownApis:
         return next((api for api, record in self.records.items() if name in record.aliases), "")
 
     def api(self, name: str) -> Api:
-        """Return what is known of one API.
+        """Return one API with the constraints on its parameters.
 
         Raises:
-            KeyError: if the library has none of this name.
+            KeyError: if the library has no API of this name.
         """
         if name not in self._apis:
             record = self.records[name]
@@ -100,7 +104,7 @@ class KnownApis:
 def known_of(
     records: Iterable[ApiRecord], skipped: Iterable[Skipped], provenance: Provenance
 ) -> KnownApis:
-    """Return what is known of an API that has just been described."""
+    """Return the APIs that a library has just described, sorted by name."""
     return KnownApis(
         provenance=provenance,
         records={record.api: record for record in sorted(records, key=lambda item: item.api)},
@@ -115,9 +119,9 @@ def constraint_lines(known: KnownApis, *, records_only: bool = False) -> Iterato
     """Yield the lines of a file of constraints, line ends included; ASCII only.
 
     Args:
-        known: what to write.
-        records_only: write what the library says, sentences included, and leave the constraints
-            to whoever reads the file; making them takes longer than reading and writing together.
+        known: the APIs to write.
+        records_only: write the records with their prose and no constraints. The reader makes these,
+            which takes longer than reading and writing together.
     """
     knowledge = "" if records_only else known.provenance.knowledge or knowledge_version()
     origin = replace(known.provenance, knowledge=knowledge)
@@ -134,7 +138,7 @@ def _line(encoded: Json) -> str:
 
 
 def _api_to_json(api: Api) -> Json:
-    encoded = record_to_json(without_words(api.record))
+    encoded = record_to_json(without_prose(api.record))
     for item, parameter in zip(encoded["parameters"], api.parameters, strict=True):
         item.update(_knowledge_to_json(parameter))
     if api.inputs:
@@ -143,135 +147,138 @@ def _api_to_json(api: Api) -> Json:
 
 
 def _knowledge_to_json(parameter: Parameter) -> dict[str, Json]:
-    said: dict[str, Json] = {"constraint": constraint_to_json(parameter.constraint)}
+    encoded: dict[str, Json] = {"constraint": constraint_to_json(parameter.constraint)}
     if not parameter.is_generated:
-        said["generated"] = False
+        encoded["generated"] = False
     if parameter.evidence:
-        said["evidence"] = [_evidence_to_json(item) for item in parameter.evidence]
-    return said
+        encoded["evidence"] = [_evidence_to_json(item) for item in parameter.evidence]
+    return encoded
 
 
 def _evidence_to_json(evidence: ConstraintEvidence) -> Json:
-    item = referred(evidence)
-    said = [item.source.name.lower(), item.aspect, item.digest or item.text]
-    return [*said, item.rule] if item.rule else said
+    item = with_digest(evidence)
+    encoded = [item.source.name.lower(), item.aspect, item.digest or item.text]
+    return [*encoded, item.rule] if item.rule else encoded
 
 
 # --- reading ------------------------------------------------------------------------------------
 
 
 def read_provenance(line: str, *, name: str) -> Provenance:
-    """Read the first line of a file of constraints.
+    """Return the origin in the first line of a file of constraints.
 
     Raises:
         ConstraintsFileError: if it is damaged or of a newer schema; names file, line and key.
     """
-    return _provenance(_object(line, name, 1), name)[0]
+    return _provenance(_decoded_object(line, name, 1), name)[0]
 
 
 def read_constraints(lines: Iterable[str], *, name: str) -> KnownApis:
-    """Read a file of constraints.
+    """Return the APIs in a file of constraints.
 
-    Constraints are decoded when they are first asked for, or made from the records if the file
-    holds these only.
+    Constraints are decoded on first use, or made from the records if the file has records only.
 
     Args:
-        lines: of the file.
-        name: of the file, for messages.
+        lines: the lines of the file.
+        name: the name of the file for error messages.
 
     Raises:
         ConstraintsFileError: if it is damaged or of a newer schema; names file, line and key.
     """
     numbered = enumerate(lines, start=1)
     number, first = next(numbered, (1, ""))
-    provenance, count = _provenance(_object(first, name, number), name)
+    provenance, count = _provenance(_decoded_object(first, name, number), name)
     records: dict[str, ApiRecord] = {}
     skipped: list[Skipped] = []
     encoded: dict[str, _Stored] = {}
     for number, line in numbered:
-        said = _object(line, name, number)
-        if "skipped" in said:
-            skipped.append(Skipped(name=str(said["skipped"]), reason=str(said.get("reason", ""))))
+        entry = _decoded_object(line, name, number)
+        if "skipped" in entry:
+            skipped.append(Skipped(name=str(entry["skipped"]), reason=str(entry.get("reason", ""))))
             continue
         try:
-            record = record_from_json(said)
+            record = record_from_json(entry)
         except ValueError as error:
-            raise _damaged(name, number, str(error)) from error
+            raise _damaged_file_error(name, number, str(error)) from error
         if record.api in records:
-            raise _damaged(name, number, f"{record.api!r} stands there twice")
+            raise _damaged_file_error(name, number, f"{record.api!r} appears twice")
         records[record.api] = record
         if provenance.knowledge:
-            encoded[record.api] = _Stored(said, name, number)
+            encoded[record.api] = _Stored(entry, name, number)
     if len(records) != count:
-        raise _damaged(name, 1, f"apis = {count}, but {len(records)} follow")
+        raise _damaged_file_error(name, 1, f"apis = {count}, but the file has {len(records)}")
     return KnownApis(
         provenance=provenance, records=records, skipped=tuple(skipped), _encoded=encoded
     )
 
 
-def _object(line: str, name: str, number: int) -> dict[str, Json]:
+def _decoded_object(line: str, name: str, number: int) -> dict[str, Json]:
     try:
-        said = json.loads(line)
+        entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise _damaged(name, number, f"no JSON ({error})") from error
-    if not isinstance(said, dict):
-        raise _damaged(name, number, "no JSON object")
-    return said
+        raise _damaged_file_error(name, number, f"not JSON ({error})") from error
+    if not isinstance(entry, dict):
+        raise _damaged_file_error(name, number, "not a JSON object")
+    return entry
 
 
-def _provenance(said: dict[str, Json], name: str) -> tuple[Provenance, int]:
-    schema = said.get("schema")
+def _provenance(header: dict[str, Json], name: str) -> tuple[Provenance, int]:
+    """Return the origin in a decoded header, and the number of APIs that it states."""
+    schema = header.get("schema")
     if type(schema) is not int:
-        raise _damaged(name, 1, "the key 'schema' is missing: no file of constraints")
+        raise _damaged_file_error(
+            name, 1, "the key 'schema' is missing, so this is not a file of constraints"
+        )
     if schema != CONSTRAINTS_SCHEMA:
         msg = (
-            f"{name}:1: schema = {schema}: this ciguard reads {CONSTRAINTS_SCHEMA}. Use the "
-            "ciguard that wrote it, or write it anew with `ciguard api extract`."
+            f"{name}:1: schema = {schema}: this version of ciguard reads {CONSTRAINTS_SCHEMA}. Use "
+            "the version that wrote the file, or regenerate it with `ciguard api extract`."
         )
         raise ConstraintsFileError(msg)
     texts: dict[str, str] = {}
     for key in Provenance.__slots__:
-        if not isinstance(said.get(key), str):
-            raise _damaged(name, 1, f"the key {key!r} is missing or no text")
-        texts[key] = said[key]
-    if type(said.get("apis")) is not int:
-        raise _damaged(name, 1, "the key 'apis' is missing or no number")
-    return Provenance(**texts), said["apis"]
+        if not isinstance(header.get(key), str):
+            raise _damaged_file_error(name, 1, f"the key {key!r} is missing or not a string")
+        texts[key] = header[key]
+    if type(header.get("apis")) is not int:
+        raise _damaged_file_error(name, 1, "the key 'apis' is missing or not an integer")
+    return Provenance(**texts), header["apis"]
 
 
-def _damaged(name: str, line: int, reason: str) -> ConstraintsFileError:
+def _damaged_file_error(name: str, line: int, reason: str) -> ConstraintsFileError:
     return ConstraintsFileError(
-        f"{name}:{line}: {visible(reason)}. Write the file anew with `ciguard api extract`."
+        f"{name}:{line}: {visible(reason)}. Regenerate the file with `ciguard api extract`."
     )
 
 
 def _api_from_json(record: ApiRecord, stored: _Stored) -> Api:
-    said = stored.said
+    """Return the API with the constraints of a stored line."""
+    entry = stored.entry
     try:
         parameters = [
             _parameter_from_json(encoded, kind=item.kind, required=item.required)
-            for encoded, item in zip(said["parameters"], record.parameters, strict=True)
+            for encoded, item in zip(entry["parameters"], record.parameters, strict=True)
         ]
-        given = [_parameter_from_json(encoded) for encoded in said.get("given", ())]
+        inputs = [_parameter_from_json(encoded) for encoded in entry.get("given", ())]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         missing = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise _damaged(stored.file, stored.line, f"{record.api}: {missing}") from error
-    return Api(record=record, parameters=tuple(parameters), inputs=tuple(given))
+        raise _damaged_file_error(stored.file, stored.line, f"{record.api}: {missing}") from error
+    return Api(record=record, parameters=tuple(parameters), inputs=tuple(inputs))
 
 
-def _parameter_from_json(encoded: Json, **passed: Any) -> Parameter:
+def _parameter_from_json(encoded: Json, **signature: Any) -> Parameter:
     return Parameter(
         name=str(encoded["name"]),
         constraint=constraint_from_json(encoded["constraint"]),
         is_generated=bool(encoded.get("generated", True)),
         evidence=tuple(_evidence_from_json(*item) for item in encoded.get("evidence", ())),
-        **passed,
+        **signature,
     )
 
 
 def _evidence_from_json(
     source: Json, aspect: Json, words: Json, rule: Json = ""
 ) -> ConstraintEvidence:
-    of = ClueSource[source.upper()]
-    text, digest = ("", str(words)) if of in OF_WORDS else (str(words), "")
-    return ConstraintEvidence(of, str(aspect), text, str(rule), digest)
+    clue_source = ClueSource[source.upper()]
+    text, digest = ("", str(words)) if clue_source in DOCUMENTATION_SOURCES else (str(words), "")
+    return ConstraintEvidence(clue_source, str(aspect), text, str(rule), digest)

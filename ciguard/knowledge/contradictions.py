@@ -1,7 +1,7 @@
-"""Where two sources say different things of one parameter: its type, dtypes, default, rank.
+"""Contradictions between two sources about one parameter: its type, dtypes, default or rank.
 
-Only what a library states outright is compared, never what rules or names suggest. Sources agree
-as long as one value could satisfy both.
+Only explicit statements of the library are compared, never guesses by rules or names. Two sources
+agree if some value could satisfy both.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord, ParameterRecord
 
-_ALSO_TAKE: dict[S, set[S]] = {
+_ALSO_ACCEPTED: dict[S, set[S]] = {
     S.NUMBER: {S.INT, S.FLOAT, S.BOOL, S.TENSOR},
     S.TENSOR: {S.NUMBER, S.INT, S.FLOAT, S.BOOL, S.TENSORS},
     S.INT: {S.INTS, S.FLOAT},
     S.FLOAT: {S.INT},
     S.INTS: {S.INT, S.TENSOR, S.FLOATS, S.SHAPES},
     S.FLOATS: {S.FLOAT, S.INTS, S.TENSOR},
-    # torch's hints say `int` for a dtype, which is what TorchScript makes of it.
+    # torch's hints have `int` for a dtype, as TorchScript represents dtypes by ints.
     S.DTYPE: {S.STRING, S.INT},
     S.DEVICE: {S.STRING, S.INT},
 }
-"""What a parameter of one structure is often given too: no contradiction."""
+"""Structures that a parameter of another structure often accepts too: no contradiction."""
 _DEFAULT = re.compile(
     r"\bdefault(?:s to|s|ed to| value| is| value is|ing to)?\s*[:=]?\s*(?:`{1,2}|\*+)?"
     r"(-?\d+(?:\.\d+)?(?:e-?\d+)?|True|False|None|'[^'`]*'|\"[^\"`]*\")(?![\w(.]*\w)",
@@ -42,14 +42,17 @@ _SHAPE = re.compile(r"\bshape\b[^.\[(`]{0,12}`?\[(\w[\w, ]*|)\]")
 
 
 def contradictions(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Yield what is contradictory, as a clause for people and the words that say so."""
-    yield from _of_types(record, parameter)
-    yield from _of_dtypes(parameter)
-    yield from _of_defaults(parameter)
-    yield from _of_ranks(parameter)
+    """Yield each contradiction as a clause for the report, and the text that proves it."""
+    yield from _type_contradictions(record, parameter)
+    yield from _dtype_contradictions(parameter)
+    yield from _default_contradictions(parameter)
+    yield from _rank_contradictions(parameter)
 
 
-def _of_types(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
+def _type_contradictions(
+    record: ApiRecord, parameter: ParameterRecord
+) -> Iterator[tuple[str, str]]:
+    """Compare the documented type with the signature's."""
     if not parameter.doc_type or not (parameter.schema_type or parameter.annotation):
         return
     documented = [s for clue in doc_types.read(record, parameter) for s in clue.structures]
@@ -59,29 +62,35 @@ def _of_types(record: ApiRecord, parameter: ParameterRecord) -> Iterator[tuple[s
         return
     if not _widened(documented) & _widened(stated):
         formal_type = parameter.schema_type or parameter.annotation
-        said = f"the description says {parameter.doc_type}, the signature {formal_type}"
-        yield said, parameter.doc_type
+        clause = f"the description has {parameter.doc_type}, but the signature has {formal_type}"
+        yield clause, parameter.doc_type
 
 
 def _widened(structures: Iterable[S]) -> set[S]:
-    return {wide for one in structures for wide in (one, *_ALSO_TAKE.get(one, ()))}
+    return {
+        accepted
+        for structure in structures
+        for accepted in (structure, *_ALSO_ACCEPTED.get(structure, ()))
+    }
 
 
-def _of_dtypes(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    found = _OF_TYPE.search(parameter.doc) if parameter.dtypes else None
-    if not found:
+def _dtype_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
+    """Compare the documented dtypes with the operator's."""
+    match = _OF_TYPE.search(parameter.doc) if parameter.dtypes else None
+    if not match:
         return
-    words = re.findall(r"`(\w+)`", found.group(1))
-    said = {ALIASES.get(word, word) for word in words} & KNOWN_DTYPES
-    if said and said.isdisjoint(parameter.dtypes):
-        listed = ", ".join(sorted(said))
+    words = re.findall(r"`(\w+)`", match.group(1))
+    documented = {ALIASES.get(word, word) for word in words} & KNOWN_DTYPES
+    if documented and documented.isdisjoint(parameter.dtypes):
+        listed = ", ".join(sorted(documented))
         yield (
-            f"the description says {listed}, the operator takes {parameter.dtypes[0]}",
-            (found.group()),
+            f"the description has {listed}, but the operator accepts {parameter.dtypes[0]}",
+            (match.group()),
         )
 
 
-def _of_defaults(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
+def _default_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
+    """Compare the documented default with the signature's."""
     text = f"{parameter.doc_type}; {parameter.doc}"
     if not isinstance(parameter.default, str) or "efault" not in text:
         return
@@ -90,24 +99,24 @@ def _of_defaults(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
         actual = literal(parameter.default)
     except ValueError:
         return
-    # None mostly stands for "chosen below", and the description says what is chosen.
+    # None mostly means that the function chooses a value, which the description states.
     if actual is None or isinstance(actual, tuple | list | dict):
         return
-    if claims and not any(_is_same(actual, claim.group(1)) for claim in claims):
+    if claims and not any(_is_equal_default(actual, claim.group(1)) for claim in claims):
         first = claims[0]
         yield (
-            f"the description says default {first.group(1)}, the signature {actual!r}",
+            f"the description has default {first.group(1)}, but the signature has {actual!r}",
             (first.group()),
         )
 
 
-def _is_same(actual: object, claim: str) -> bool:
-    said = literal(claim[0].upper() + claim[1:] if claim[0].isalpha() else claim)
-    return bool(actual == said) or str(actual) == str(said)
+def _is_equal_default(actual: object, claim: str) -> bool:
+    documented = literal(claim[0].upper() + claim[1:] if claim[0].isalpha() else claim)
+    return bool(actual == documented) or str(actual) == str(documented)
 
 
-def _of_ranks(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
-    """Compare `A 4-D tensor` with `of shape [rows, columns]` in the same description."""
+def _rank_contradictions(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
+    """Yield descriptions such as `A 4-D tensor` that go on with `of shape [rows, columns]`."""
     if "shape" not in parameter.doc:
         return
     ranks, shapes = set(_RANK.findall(parameter.doc)), _SHAPE.findall(parameter.doc)
@@ -116,4 +125,4 @@ def _of_ranks(parameter: ParameterRecord) -> Iterator[tuple[str, str]]:
     (rank,) = ranks
     sizes = [size for size in shapes[0].split(",") if size.strip()]
     if len(sizes) != int(rank):
-        yield f"the description says {rank}-D, yet of shape [{shapes[0]}]", shapes[0]
+        yield f"the description has {rank}-D, but also the shape [{shapes[0]}]", shapes[0]

@@ -1,4 +1,4 @@
-"""Default values: what works as a default tells the kind of value, and where good values lie."""
+"""Clues from default values: the kind of value, and a range around it that probably works."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 _DTYPE = re.compile(
     r"(?:<dtype: '|torch\.|tf\.|jt\.|numpy\.|np\.)(b?float\d+|u?int\d+|bool|complex\d+)\b"
 )
-_NEAR = 3
-_FAR = 16
-"""Defaults above this are special numbers (`ignore_index=-100`), not the middle of a range."""
+_RANGE_ABOVE_DEFAULT = 3
+_MAX_ORDINARY_DEFAULT = 16
+"""Largest magnitude of an ordinary default; others are special values (`ignore_index=-100`)."""
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Read the `repr` of a parameter's default."""
+    """Return the clue in the `repr` of a parameter's default value."""
     del record
     text = parameter.default
     if not isinstance(text, str):
@@ -36,6 +36,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 
 def _clue(value: object, text: str) -> Clue | None:
+    """Return the clue for a default value; None for a value of an unknown type."""
     match value:
         case None:
             return Clue(source=ClueSource.DEFAULT, evidence=text, nullable=True)
@@ -52,7 +53,7 @@ def _clue(value: object, text: str) -> Clue | None:
 
 
 def _text_clue(value: str, text: str) -> Clue:
-    # Another text is as likely to be refused as not: only the default is known to work.
+    # Only the default is known to work; any other string may be rejected.
     return Clue(
         source=ClueSource.DEFAULT,
         evidence=text,
@@ -62,28 +63,31 @@ def _text_clue(value: str, text: str) -> Clue:
 
 
 def _int_clue(value: int, text: str) -> Clue:
-    if abs(value) > _FAR:
-        least, most = min(value, 0), max(value, 0)
+    """Return the clue for an int, with a range around it."""
+    if abs(value) > _MAX_ORDINARY_DEFAULT:
+        low, high = min(value, 0), max(value, 0)
     else:
-        least, most = min(value, 1) if value >= 0 else value, value + _NEAR
+        low, high = min(value, 1) if value >= 0 else value, value + _RANGE_ABOVE_DEFAULT
     return Clue(
-        source=ClueSource.DEFAULT, evidence=text, structures=(Structure.INT,), low=least, high=most
+        source=ClueSource.DEFAULT, evidence=text, structures=(Structure.INT,), low=low, high=high
     )
 
 
 def _float_clue(value: float, text: str) -> Clue:
-    most = 1.0 if 0 <= value <= 1 else abs(value) * 2
-    least = 0.0 if value >= 0 else -most
+    """Return the clue for a float, with a range around it."""
+    high = 1.0 if 0 <= value <= 1 else abs(value) * 2
+    low = 0.0 if value >= 0 else -high
     return Clue(
         source=ClueSource.DEFAULT,
         evidence=text,
         structures=(Structure.FLOAT,),
-        low=least,
-        high=most,
+        low=low,
+        high=high,
     )
 
 
 def _list_clue(items: list[object], text: str) -> Clue | None:
+    """Return the clue for a list of ints or floats; None for other lists."""
     length = (len(items), len(items)) if items else None
     if all(type(item) is int for item in items):
         numbers = [item for item in items if isinstance(item, int)]

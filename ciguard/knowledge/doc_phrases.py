@@ -1,8 +1,8 @@
-"""Phrases in a parameter's description that state a constraint outright.
+"""Clues from phrases in a parameter's description that state a constraint explicitly.
 
-Hand-written rules for what the mined ones (`mined`) cannot reach: lengths, order, scalars, shapes
-in prose, choices in quotes. `read` gets a record and a parameter and returns clues with the phrase
-quoted. Each rule is a pattern and a function from its match to the fields of a clue.
+Hand-written rules for what the mined ones (`mined`) cannot read: lengths, order, scalars, shapes
+in prose, choices in quotes. Each rule is a pattern and a function from its match to the fields of
+a clue.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _QUOTED = r"[`'\"]{1,3}([A-Za-z][\w\-+]*)[`'\"]{1,3}"
 _QUOTED_LIST = rf"{_QUOTED}(?:\s*(?:,|\||/|or|and|, or)\s*{_QUOTED})+"
 
 
-_NOT_TEXTS = {"True", "False", "None"}
+_NOT_STRINGS = {"True", "False", "None"}
 
 
 def _rule(pattern: str, fields: Callable[[re.Match[str]], _Fields] | _Fields) -> _Rule:
@@ -41,10 +41,10 @@ def _ranks(match: re.Match[str]) -> _Fields:
 
 
 def _shape(match: re.Match[str]) -> _Fields:
-    for found in shapes_in(match.group(1)):
-        if isinstance(found, int):
-            return {"ndim": (found, max(found + 1, 4))}
-        return {"shape": found}
+    for shape in shapes_in(match.group(1)):
+        if isinstance(shape, int):
+            return {"ndim": (shape, max(shape + 1, 4))}
+        return {"shape": shape}
     return {}
 
 
@@ -57,7 +57,7 @@ def _range(match: re.Match[str]) -> _Fields:
 
 def _allowed(match: re.Match[str]) -> _Fields:
     texts = re.findall(_QUOTED, match.group())
-    if any(text in _NOT_TEXTS or text in KNOWN_DTYPES for text in texts):
+    if any(text in _NOT_STRINGS or text in KNOWN_DTYPES for text in texts):
         return {}
     return {"allowed": tuple(LiteralValue(text) for text in dict.fromkeys(texts))}
 
@@ -89,7 +89,7 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Read the description of a parameter."""
+    """Return the clues in the description of a parameter, each with its phrase quoted."""
     del record
     text = without_markup(parameter.doc) if ":math:" in parameter.doc else parameter.doc
     clues: list[Clue] = []

@@ -1,4 +1,4 @@
-"""Types in prose: the parenthesis in a docstring's parameter section, `(int or tuple)`."""
+"""Types in prose: the parentheses in a docstring's parameter section, `(int or tuple)`."""
 
 from __future__ import annotations
 
@@ -47,12 +47,13 @@ _TENSOR_DTYPES = {
     "floattensor": ("float32",),
 }
 ALIASES = {"half": "float16", "float": "float32", "double": "float64", "int": "int32"}
-"""Names of dtypes in prose that differ from the common ones."""
+"""Dtypes by the names that prose has for them, where these differ from the usual ones."""
 KNOWN_DTYPES = frozenset(element_types.NUMERIC + element_types.BOOLEAN + ("string",))
+"""Names of all dtypes that a clue can have."""
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Read the documented type of a parameter."""
+    """Return the clue in the documented type of a parameter."""
     del record
     text = parameter.doc_type
     if not text:
@@ -73,14 +74,14 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
 
 
 def structures_in(text: str) -> tuple[Structure, ...]:
-    """Return the structures that a type in prose names, in order."""
-    found: list[tuple[int, Structure]] = []
+    """Return the structures that a type in prose names, in the order of the text."""
+    positions: list[tuple[int, Structure]] = []
     rest = text
     for pattern, structure in _PATTERNS:
-        found += [(match.start(), structure) for match in pattern.finditer(rest)]
-        # What is read is blanked, so that the ints of "list of ints" are not read again.
+        positions += [(match.start(), structure) for match in pattern.finditer(rest)]
+        # Matched text is blanked, so that the ints of "list of ints" do not match again.
         rest = pattern.sub(lambda match: " " * len(match.group()), rest)
-    structures = [structure for _, structure in sorted(found)]
+    structures = [structure for _, structure in sorted(positions)]
     if _BARE_LIST.search(rest):
         structures += [LIST_OF[s] for s in structures if s in LIST_OF][:1] or [Structure.INTS]
     return tuple(dict.fromkeys(structures))

@@ -1,33 +1,33 @@
-"""Python expressions in documentation: defaults, hints. They may be anything but Python."""
+"""Python expressions in documentation: defaults and type hints. Many are not valid Python."""
 
 from __future__ import annotations
 
 import ast
 import warnings
 
-_LIMIT = 1_000
-"""Characters of an expression worth reading: the longest hint that was met has 419."""
+_MAX_LENGTH = 1_000
+"""Maximum length of an expression that is parsed; the longest hint observed has 419 characters."""
 
 
 def expression(text: str) -> ast.expr | None:
-    """Return the syntax tree of an expression; None for what is none."""
+    """Return the syntax tree of an expression; None if the text is not one."""
     stripped = text.strip()
-    if not stripped or len(stripped) > _LIMIT:
+    if not stripped or len(stripped) > _MAX_LENGTH:
         return None
     try:
         with warnings.catch_warnings():
-            # `1or 2` is worth a warning to Python, and none to whoever runs a campaign.
+            # Python warns of `1or 2`; the user of a campaign has no use for that warning.
             warnings.simplefilter("ignore", SyntaxWarning)
             return ast.parse(stripped, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None  # MemoryError is what the parser says of brackets nested too deeply
+        return None  # the parser raises MemoryError for brackets nested too deeply
 
 
 def literal(text: str) -> object:
     """Return the value of a literal.
 
     Raises:
-        ValueError: if `text` is no literal.
+        ValueError: if `text` is not a literal.
     """
     tree = expression(text)
     if tree is None:

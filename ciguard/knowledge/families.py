@@ -1,8 +1,8 @@
-"""What the operators of a family ask of their parameters, whatever the library calls them.
+"""Clues for all operators of a family, such as convolutions, pooling or sparse tensors.
 
-Convolutions, pooling, sparse tensors, quantisation: the shapes that belong together are common
-knowledge, written in prose that no phrase rule reads. A rule is a pattern of the API's last name,
-a pattern of the parameter, and the fields of a clue.
+Which shapes belong together is common knowledge of the field. Documentation states it in prose that
+no phrase rule can read. A rule is a pattern of the API's name, a pattern of the parameter's name,
+and the fields of a clue.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Read the family rules that fit the API's name and the parameter's."""
-    # A method asks of its receiver what the function of the same name asks of its first argument.
+    """Return the clues of the family rules that match the API's name and the parameter's."""
+    # The receiver of a method has the constraints of the function's first argument.
     name = "input" if parameter.name == "self" else parameter.name
     return [
         Clue(source=ClueSource.FAMILY, evidence=name, rule=pattern, **fields)
-        for pattern, fields in _rules_of(_METHOD.sub("torch.", record.api).rstrip("_"))
+        for pattern, fields in _rules_for_api(_METHOD.sub("torch.", record.api).rstrip("_"))
         if re.fullmatch(pattern, name)
     ]
 
@@ -33,7 +33,7 @@ _METHOD = re.compile(r"^torch\.Tensor\.")
 
 
 @cache
-def _rules_of(api: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+def _rules_for_api(api: str) -> tuple[tuple[str, dict[str, Any]], ...]:
     return tuple(
         (parameter, fields)
         for api_pattern, parameters in RULES

@@ -1,4 +1,4 @@
-"""What a built layer is called with, from the layer's name and its constructor's parameters."""
+"""Inputs of a built layer, derived from its name and its constructor's parameters."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _FLOATS = ("float32",)
 
 
 def inputs(record: ApiRecord) -> tuple[Parameter, ...]:
-    """Return the parameters of the object that the layer's constructor makes.
+    """Return the parameters of a call of the built layer; empty if the API is not a layer.
 
-    Their names are prefixed, since the constructor may have a parameter of the same name.
+    Their names have a prefix, since the constructor may have parameters of the same names.
     """
     if record.kind is not CallKind.LAYER:
         return ()
-    names = [item.name for item in record.inputs if _is_given(item)] or ["input"]
+    names = [item.name for item in record.inputs if _is_positional_input(item)] or ["input"]
     name = record.api.rsplit(".", 1)[-1]
     lead = PREFIX + names[0]
-    further = [_further_input(name, other, lead) for other in names[1:]]
+    further = [_further_input(name, further_name, lead) for further_name in names[1:]]
     return tuple(
-        Parameter(name=PREFIX + given, constraint=constraint)
-        for given, constraint in zip(names, [_first_input(record), *further], strict=True)
+        Parameter(name=PREFIX + input_name, constraint=constraint)
+        for input_name, constraint in zip(names, [_first_input(record), *further], strict=True)
     )
 
 
 PREFIX = "input:"
-"""Begins the name of every parameter of a built layer, apart from the constructor's."""
+"""Prefix of the names of a built layer's parameters; constructor parameters have none."""
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 
 
-def _is_given(parameter: ParameterRecord) -> bool:
+def _is_positional_input(parameter: ParameterRecord) -> bool:
     return parameter.required and parameter.kind in _BY_POSITION
 
 
@@ -73,6 +73,7 @@ def _first_input(record: ApiRecord) -> Constraint:
 
 
 def _input_shape(record: ApiRecord, name: str) -> tuple[Dim, ...]:
+    """Return the shape of a layer's first input; empty if the name does not determine it."""
     sizes = {parameter.name for parameter in record.parameters}
     channels = next((size for size in _CHANNEL_SIZES if size in sizes), "")
     features = next((size for size in _FEATURE_SIZES if size in sizes), "")

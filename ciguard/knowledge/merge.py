@@ -1,4 +1,4 @@
-"""Merge the clues of all sources into one: who speaks first on an aspect decides it."""
+"""Merge the clues of all sources into one: the strongest source with a value decides an aspect."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ ASPECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("allowed", ("allowed",)),
     ("nullable", ("nullable",)),
 )
-"""Fields that belong together are taken from one source: half of each would contradict itself."""
+"""Aspects with their fields. One source decides all fields of an aspect, so that they agree."""
 
-_FAVOUR = 6
+_PREFERRED_REPEATS = 6
 _NUMERIC = {
     Structure.TENSOR, Structure.TENSORS, Structure.INT, Structure.INTS, Structure.NUMBER,
     Structure.FLOAT, Structure.FLOATS,
@@ -35,43 +35,50 @@ _DEFAULTS = {field.name: field.default for field in fields(Clue)}
 
 
 def merge(clues: Iterable[Clue]) -> tuple[Clue, tuple[ConstraintEvidence, ...]]:
-    """Return everything known of a parameter as one clue, and who said what."""
+    """Return all clues about a parameter as one, and the evidence for each aspect."""
     ranked = sorted(clues, key=lambda clue: clue.source)
     merged = Clue(source=ClueSource.NAME, evidence="")
     evidence: list[ConstraintEvidence] = []
     for aspect, names in ASPECTS:
-        speaker = next((clue for clue in ranked if _speaks(clue, names, merged)), None)
-        if speaker is None:
+        strongest = next((clue for clue in ranked if _states_aspect(clue, names, merged)), None)
+        if strongest is None:
             continue
-        said = {name: getattr(speaker, name) for name in names}
-        merged = replace(merged, **said)
-        evidence.append(ConstraintEvidence(speaker.source, aspect, speaker.evidence, speaker.rule))
+        values = {name: getattr(strongest, name) for name in names}
+        merged = replace(merged, **values)
+        evidence.append(
+            ConstraintEvidence(strongest.source, aspect, strongest.evidence, strongest.rule)
+        )
         if aspect == "dtypes":
-            merged = _with_both_dtype_aspects(merged, ranked)
+            merged = _with_both_dtype_fields(merged, ranked)
         elif aspect == "allowed":
-            merged = replace(merged, allowed=_favoured(merged.allowed, ranked))
+            merged = replace(merged, allowed=_with_preferred_repeated(merged.allowed, ranked))
     return merged, tuple(evidence)
 
 
-def _with_both_dtype_aspects(merged: Clue, ranked: list[Clue]) -> Clue:
-    """A list of dtypes and `same dtype as x` restrict each other; neither replaces the other."""
+def _with_both_dtype_fields(merged: Clue, ranked: list[Clue]) -> Clue:
+    """Return `merged` with both dtype fields: a list of dtypes and `same dtype as x` both apply."""
     dtypes = merged.dtypes or next((clue.dtypes for clue in ranked if clue.dtypes), ())
-    same = merged.dtype_of or next((clue.dtype_of for clue in ranked if clue.dtype_of), "")
-    return replace(merged, dtypes=dtypes, dtype_of=same)
+    dtype_of = merged.dtype_of or next((clue.dtype_of for clue in ranked if clue.dtype_of), "")
+    return replace(merged, dtypes=dtypes, dtype_of=dtype_of)
 
 
-def _favoured(allowed: tuple[Value, ...], ranked: list[Clue]) -> tuple[Value, ...]:
-    """Repeat the values that a weaker source names too: those that need no further argument."""
-    named = [value for clue in ranked[1:] for value in clue.allowed]
+def _with_preferred_repeated(allowed: tuple[Value, ...], ranked: list[Clue]) -> tuple[Value, ...]:
+    """Return the values with those repeated, and thus drawn more often, that weaker sources name.
+
+    These mostly work without any further argument.
+    """
+    weaker_values = [value for clue in ranked[1:] for value in clue.allowed]
     distinct = dict.fromkeys(allowed)
-    narrower = tuple(value for value in distinct if value in named)
-    return allowed if len(narrower) == len(distinct) else (*narrower * _FAVOUR, *allowed)
+    preferred = tuple(value for value in distinct if value in weaker_values)
+    return (
+        allowed if len(preferred) == len(distinct) else (*preferred * _PREFERRED_REPEATS, *allowed)
+    )
 
 
-def _speaks(clue: Clue, names: tuple[str, ...], merged: Clue) -> bool:
+def _states_aspect(clue: Clue, names: tuple[str, ...], merged: Clue) -> bool:
     if not any(getattr(clue, name) != _DEFAULTS[name] for name in names):
         return False
     if names == ("low", "high"):
-        # A weak source's range counts only for the kind of value it was meant for.
+        # A range applies to numbers only, whatever source states it.
         return not merged.structures or bool(_NUMERIC & set(merged.structures))
     return True

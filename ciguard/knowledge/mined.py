@@ -1,7 +1,7 @@
-"""What mined rules read in a parameter's documentation, as clues.
+"""Clues that mined rules extract from a parameter's documentation.
 
-The rules were learned from the documentation of other versions of these libraries; `mining` says
-how. Each clue names the sentence and the rule behind it.
+The rules were learned from the documentation of other versions of these libraries, see `mining`.
+Each clue names the sentence and the rule behind it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 _Fields: TypeAlias = dict[str, Any]
 _Values: TypeAlias = dict[str, tuple[str, ...]]
 
-_MAX_REMEMBERED = 50_000
-_MAX_QUOTED = 120
+_MAX_CACHED_TEXTS = 50_000
+_MAX_QUOTE_LENGTH = 120
 _FORMULA = re.compile(r":math:`([^`]{0,300})`")
 _INTERVAL = re.compile(r"([\[(])(-?[\d.]+|-inf),(-?[\d.]+|inf)([\])])")
-_NOT_NEGATIVE = "[0,inf)"
-_SURE = 0.8
-"""Confidence of a rule that generation follows: a wrong constraint costs more than none."""
+_NON_NEGATIVE = "[0,inf)"
+_MIN_CONFIDENCE = 0.8
+"""Minimum confidence of a rule that becomes a clue: a wrong constraint is worse than none."""
 _MAX_RANK = 6
-_USUAL_RANK = 4
+_TYPICAL_MAX_RANK = 4
 _SCALARS = {
     "int": Structure.INT,
     "float": Structure.FLOAT,
@@ -49,24 +49,26 @@ _TENSOR_DTYPES = {
     "float": ("float32", "float64"),
 }
 _KNOWN_DTYPES = frozenset((*element_types.NUMERIC, *element_types.BOOLEAN, "string"))
-_NOT_TEXTS = {"True", "False", "None"}
+_NOT_STRINGS = {"True", "False", "None"}
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Read the description and the documented type of a parameter."""
+    """Return the clues in the description and the documented type of a parameter."""
     if not parameter.doc and not parameter.doc_type:
         return []
     library = library_of_api(record.api)
     if library is None or not library.documentation:
         return []
     texts = parameter.doc + parameter.doc_type
-    named = tuple(p.name for p in record.parameters if p.name in texts)
-    return list(_clues(library.documentation, parameter.doc, parameter.doc_type, named))
+    mentioned_parameters = tuple(p.name for p in record.parameters if p.name in texts)
+    return list(
+        _clues(library.documentation, parameter.doc, parameter.doc_type, mentioned_parameters)
+    )
 
 
-@lru_cache(maxsize=_MAX_REMEMBERED)
+@lru_cache(maxsize=_MAX_CACHED_TEXTS)
 def _clues(library: str, doc: str, doc_type: str, names: tuple[str, ...]) -> tuple[Clue, ...]:
-    """Read one text; APIs of a family share most of theirs."""
+    """Return the clues in one text; cached because the APIs of a family share most texts."""
     text = ParameterText(
         library=library,
         api="",
@@ -76,17 +78,19 @@ def _clues(library: str, doc: str, doc_type: str, names: tuple[str, ...]) -> tup
         parameters=names,
     )
     by_sentence: dict[str, list[Extracted]] = {}
-    for one in extract(text, shipped_rules(library)):
-        by_sentence.setdefault(one.sentence, []).append(one)
-    return tuple(clue for found in by_sentence.values() for clue in _clues_of(found))
+    for constraint in extract(text, shipped_rules(library)):
+        by_sentence.setdefault(constraint.sentence, []).append(constraint)
+    return tuple(
+        clue for constraints in by_sentence.values() for clue in _sentence_clues(constraints)
+    )
 
 
-def _clues_of(extracted: Sequence[Extracted]) -> list[Clue]:
+def _sentence_clues(constraints: Sequence[Extracted]) -> list[Clue]:
     """Return the clues of one sentence, each with the rule that decided it."""
-    values: _Values = {one.field: one.values for one in extracted}
-    by_field = {one.field: one for one in extracted}
+    values: _Values = {constraint.field: constraint.values for constraint in constraints}
+    by_field = {constraint.field: constraint for constraint in constraints}
     kind = by_field.get("structure") or by_field.get("dtype")
-    said: list[tuple[Extracted | None, _Fields]] = [
+    candidates: list[tuple[Extracted | None, _Fields]] = [
         (kind, _structures(values)),
         (by_field.get("dtype"), _dtypes(values)),
         (by_field.get("shape"), _shape(values)),
@@ -94,61 +98,65 @@ def _clues_of(extracted: Sequence[Extracted]) -> list[Clue]:
         (by_field.get("enum"), _allowed(values)),
     ]
     if ranked := by_field.get("ndim"):
-        said.append((ranked, _ranks(values, ranked.rule)))
+        candidates.append((ranked, _ranks(values, ranked.rule)))
     return [
         Clue(
             source=ClueSource.MINED_RULE,
-            evidence=_quoted(one.sentence),
-            rule=str(one.rule),
+            evidence=_shortened(constraint.sentence),
+            rule=str(constraint.rule),
             **fields,
         )
-        for one, fields in said
-        if one and fields and one.rule.confidence >= _SURE
+        for constraint, fields in candidates
+        if constraint and fields and constraint.rule.confidence >= _MIN_CONFIDENCE
     ]
 
 
-def _quoted(sentence: str) -> str:
+def _shortened(sentence: str) -> str:
     sentence = " ".join(sentence.split())
-    return sentence if len(sentence) <= _MAX_QUOTED else sentence[: _MAX_QUOTED - 1] + "…"
+    return (
+        sentence if len(sentence) <= _MAX_QUOTE_LENGTH else sentence[: _MAX_QUOTE_LENGTH - 1] + "…"
+    )
 
 
 def _structures(values: _Values) -> _Fields:
+    """Return the structures that the extracted values state."""
     kinds, dtypes = values.get("structure", ()), values.get("dtype", ())
     scalars = tuple(_SCALARS[name] for name in dtypes if name in _SCALARS)
     ranks = values.get("ndim", ())
-    found: list[Structure] = []
+    structures: list[Structure] = []
     if "tensor" in kinds:
         has_many = "list" in kinds or "tuple" in kinds
-        found.append(Structure.TENSORS if has_many else Structure.TENSOR)
+        structures.append(Structure.TENSORS if has_many else Structure.TENSOR)
     elif "list" in kinds or "tuple" in kinds or "1" in ranks:
-        found += [LIST_OF[scalar] for scalar in scalars if scalar in LIST_OF]
+        structures += [LIST_OF[scalar] for scalar in scalars if scalar in LIST_OF]
     if "dtype" in dtypes and not kinds:
-        found.append(Structure.DTYPE)
+        structures.append(Structure.DTYPE)
     if "0" in ranks and "tensor" not in kinds:
-        found += scalars
-    return {"structures": tuple(dict.fromkeys(found))} if found else {}
+        structures += scalars
+    return {"structures": tuple(dict.fromkeys(structures))} if structures else {}
 
 
 def _dtypes(values: _Values) -> _Fields:
-    """Return the element types of what is a tensor, or is only known by its element types."""
+    """Return the dtypes of a tensor, or of a parameter of which only the dtypes are known."""
     names = values.get("dtype", ())
     reference = next((name[1:] for name in names if name.startswith("&")), "")
     is_tensor = values.get("structure", ()) == ("tensor",)
-    exact = [
+    dtypes = [
         name
-        for given in names
-        for name in (_TENSOR_DTYPES.get(given, (given,)) if is_tensor else (given,))
-        if name in _KNOWN_DTYPES and (is_tensor or given not in _SCALARS)
+        for documented in names
+        for name in (_TENSOR_DTYPES.get(documented, (documented,)) if is_tensor else (documented,))
+        if name in _KNOWN_DTYPES and (is_tensor or documented not in _SCALARS)
     ]
-    found: _Fields = {}
-    if exact:
-        found["dtypes"] = tuple(dict.fromkeys(exact))
+    fields: _Fields = {}
+    if dtypes:
+        fields["dtypes"] = tuple(dict.fromkeys(dtypes))
     if reference:
-        found["dtype_of"] = reference
-    return found
+        fields["dtype_of"] = reference
+    return fields
 
 
 def _shape(values: _Values) -> _Fields:
+    """Return the shape, or else the minimum rank, that the extracted values state."""
     if values.get("structure", ("tensor",)) != ("tensor",):
         return {}
     for value in values.get("shape", ()):
@@ -156,16 +164,16 @@ def _shape(values: _Values) -> _Fields:
             continue
         for shape in shapes_in(value):
             if isinstance(shape, int):
-                return {"ndim": (shape, max(shape + 1, _USUAL_RANK))}
+                return {"ndim": (shape, max(shape + 1, _TYPICAL_MAX_RANK))}
             return {"shape": shape}
     return {}
 
 
 def _ranks(values: _Values, rule: MiningRule) -> _Fields:
-    """Return the rank that the sentence names.
+    """Return the rank that the sentence states.
 
-    A rule that has the rank itself, `( optional ) -> 0`, was learned from parameters that are
-    mostly no tensors; of a tensor it says nothing.
+    A rule with a fixed rank, such as `( optional ) -> 0`, was learned from parameters that are
+    mostly not tensors. It is ignored, since it does not apply to tensors.
     """
     if _shape(values) or not any(is_form(value) for value in rule.values):
         return {}
@@ -173,38 +181,38 @@ def _ranks(values: _Values, rule: MiningRule) -> _Fields:
     ranks = [int(value) for value in texts if value.isdecimal() and int(value) <= _MAX_RANK]
     if ranks:
         return {"ndim": (min(ranks), max(ranks))}
-    least = [int(v[2:]) for v in texts if v.startswith(">=") and v[2:].isdecimal()]
-    if least and least[0] <= _USUAL_RANK:
-        return {"ndim": (least[0], max(least[0] + 1, _USUAL_RANK))}
+    minimums = [int(v[2:]) for v in texts if v.startswith(">=") and v[2:].isdecimal()]
+    if minimums and minimums[0] <= _TYPICAL_MAX_RANK:
+        return {"ndim": (minimums[0], max(minimums[0] + 1, _TYPICAL_MAX_RANK))}
     return {}
 
 
 def _range(values: _Values) -> _Fields:
-    """Return the ends of a range. `Not negative` alone is left to sources that know more.
+    """Return the limits of a range; nothing for `[0, inf)`, which is left to better sources.
 
-    It is what rules say of every size, count and stride, most of which must not be 0 either.
+    Rules extract it for every size, count and stride, although most of these must not be 0 either.
     """
     for value in values.get("range", ()):
         match = _INTERVAL.fullmatch(value)
-        if match is None or value == _NOT_NEGATIVE:
+        if match is None or value == _NON_NEGATIVE:
             continue
         opening, low, high, closing = match.groups()
-        found = {}
+        limits = {}
         if low != "-inf":
-            # An open end next to infinity is said of whole numbers: `positive`.
-            found["low"] = float(low) + (1 if opening == "(" and high == "inf" else 0)
+            # `positive` is an open limit with infinity: it is stated for integers.
+            limits["low"] = float(low) + (1 if opening == "(" and high == "inf" else 0)
         if high != "inf":
-            found["high"] = float(high) - (1 if closing == ")" and low == "-inf" else 0)
-        return found
+            limits["high"] = float(high) - (1 if closing == ")" and low == "-inf" else 0)
+        return limits
     return {}
 
 
 def _allowed(values: _Values) -> _Fields:
     texts = values.get("enum", ())
-    if len(texts) < 2 or any(_is_no_text(text) for text in texts):  # noqa: PLR2004 - a choice
+    if len(texts) < 2 or any(_is_not_a_string(text) for text in texts):  # noqa: PLR2004 - a choice
         return {}
     return {"allowed": tuple(LiteralValue(text) for text in texts)}
 
 
-def _is_no_text(text: str) -> bool:
-    return text in _NOT_TEXTS or text in _KNOWN_DTYPES or not text.isidentifier()
+def _is_not_a_string(text: str) -> bool:
+    return text in _NOT_STRINGS or text in _KNOWN_DTYPES or not text.isidentifier()

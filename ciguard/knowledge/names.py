@@ -1,4 +1,4 @@
-"""What a parameter's name alone suggests. The weakest source: used where nobody says more."""
+"""Clues from a parameter's name alone: the weakest source, used where no other has a clue."""
 
 from __future__ import annotations
 
@@ -93,16 +93,16 @@ _RULES: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     (r"\w*mask|condition|cond|pred", {"dtypes": ("bool",), "broadcast_with": LEAD}),
 )
-_RULE_LIMIT = 40
-"""Characters of a pattern that name it; some list dozens of names."""
-_COMPILED = tuple((re.compile(pattern), fields) for pattern, fields in _RULES)
+_MAX_RULE_LENGTH = 40
+"""Maximum length of a rule's name, in characters: a pattern may list dozens of names."""
+_COMPILED_RULES = tuple((re.compile(pattern), fields) for pattern, fields in _RULES)
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Read a parameter's name; the first rule that fits speaks."""
+    """Return the clue of the first rule that matches the parameter's name."""
     del record
-    for pattern, fields in _COMPILED:
+    for pattern, fields in _COMPILED_RULES:
         if pattern.fullmatch(parameter.name.lower()):
-            name, rule = parameter.name, pattern.pattern[:_RULE_LIMIT]
+            name, rule = parameter.name, pattern.pattern[:_MAX_RULE_LENGTH]
             return [Clue(source=ClueSource.NAME, evidence=name, rule=rule, **fields)]
     return []

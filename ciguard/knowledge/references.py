@@ -1,7 +1,7 @@
-"""References to documentation: a file holds facts, and the digest of the words they were read from.
+"""Digests that replace quoted documentation in stored files.
 
-Whoever has the library finds the words again: what `understand` reads in its own docstrings has
-the same digests.
+A file stores facts and a digest of the text that each was read from, not the text itself. With the
+library installed, the text can be found again: `understand` reads it from the same docstrings.
 """
 
 from __future__ import annotations
@@ -16,33 +16,37 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.knowledge.api import ConstraintEvidence
 
-OF_WORDS = frozenset({ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE})
-"""Sources that are prose of the library's authors; what others quote is code or a name."""
-_DIGITS = 8
+DOCUMENTATION_SOURCES = frozenset(
+    {ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
+)
+"""Sources that quote prose of the library's authors; the other sources quote code or names."""
+_DIGEST_LENGTH = 8
 
 
 def digest_of(words: str) -> str:
-    """Return a short digest of words, however they are broken into lines."""
-    return hashlib.sha256(" ".join(words.split()).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    """Return a short digest of a text that ignores line breaks and repeated spaces."""
+    return hashlib.sha256(" ".join(words.split()).encode("utf-8", "replace")).hexdigest()[
+        :_DIGEST_LENGTH
+    ]
 
 
-def referred(evidence: ConstraintEvidence) -> ConstraintEvidence:
-    """Return evidence that refers to the words of documentation instead of quoting them."""
-    if evidence.source not in OF_WORDS or evidence.digest:
+def with_digest(evidence: ConstraintEvidence) -> ConstraintEvidence:
+    """Return the evidence with a digest in place of quoted documentation."""
+    if evidence.source not in DOCUMENTATION_SOURCES or evidence.digest:
         return evidence
     return replace(evidence, text="", digest=digest_of(evidence.text))
 
 
-def without_words(record: ApiRecord) -> ApiRecord:
-    """Return the facts of a record: names, types, defaults, definitions; no sentence."""
+def without_prose(record: ApiRecord) -> ApiRecord:
+    """Return the record without prose: names, types, defaults and definitions stay."""
     return replace(
         record,
         doc="",
         unread=(),
-        parameters=tuple(map(_without_words, record.parameters)),
-        inputs=tuple(map(_without_words, record.inputs)),
+        parameters=tuple(map(_parameter_without_prose, record.parameters)),
+        inputs=tuple(map(_parameter_without_prose, record.inputs)),
     )
 
 
-def _without_words(parameter: ParameterRecord) -> ParameterRecord:
+def _parameter_without_prose(parameter: ParameterRecord) -> ParameterRecord:
     return replace(parameter, doc="", doc_type="")

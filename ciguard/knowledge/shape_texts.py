@@ -1,4 +1,4 @@
-"""Shapes as people write them: `[batch, in_height, in_width, channels]`, `(N, C_{in}, 3)`."""
+"""Shapes in prose: `[batch, in_height, in_width, channels]`, `(N, C_{in}, 3)`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def without_markup(text: str) -> str:
 
 
 def shapes_in(text: str) -> Iterable[tuple[Dim, ...] | int]:
-    """Yield the shapes written in a text; of one with dots, the least number of dimensions."""
+    """Yield the shapes in a text; for one with dots, the minimum number of dimensions."""
     for match in _BRACKETED.finditer(text):
         parts = [part.strip() for part in match.group(1).split(",")]
         if parts[-1] == "":
@@ -41,12 +41,13 @@ def shapes_in(text: str) -> Iterable[tuple[Dim, ...] | int]:
             yield len(parts) - 1
             continue
         dims = [_dim(part) for part in parts]
-        known = tuple(dim for dim in dims if dim is not None)
-        if known and len(known) == len(dims):
-            yield known
+        shape = tuple(dim for dim in dims if dim is not None)
+        if shape and len(shape) == len(dims):
+            yield shape
 
 
 def _dim(text: str) -> Dim | None:
+    """Return the size or symbol that a text names; None if the text is prose."""
     if text.isdecimal():
         return int(text)
     if not text or len(text) > 40 or len(text.split()) > 3:  # noqa: PLR2004 - prose, not a size

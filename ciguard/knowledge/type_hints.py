@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord, ParameterRecord
     from ciguard.domain.values import Value
 
-_NAMES = {
+_STRUCTURES_BY_NAME = {
     "Tensor": Structure.TENSOR,
     "TensorLike": Structure.TENSOR,
     "Parameter": Structure.TENSOR,
@@ -50,35 +50,35 @@ _BROADCAST = re.compile(r"BroadcastingList(\d)")
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Read a parameter's type hint."""
+    """Return the clue in a parameter's type hint."""
     del record
     return read_hint(parameter.annotation, ClueSource.ANNOTATION)
 
 
 def read_hint(text: str, source: ClueSource) -> list[Clue]:
-    """Read a type hint from any source."""
+    """Return the clue in a type hint from any source."""
     tree = expression(text)
     if tree is None:
         return []
-    found = _Hint()
-    found.visit(tree)
-    structures = tuple(dict.fromkeys(found.structures))
-    if not structures and not found.allowed and not found.nullable:
+    hint = _HintVisitor()
+    hint.visit(tree)
+    structures = tuple(dict.fromkeys(hint.structures))
+    if not structures and not hint.allowed and not hint.nullable:
         return []
     return [
         Clue(
             source=source,
             evidence=text,
             structures=structures,
-            allowed=tuple(found.allowed),
-            nullable=found.nullable or None,
-            length=found.length,
+            allowed=tuple(hint.allowed),
+            nullable=hint.nullable or None,
+            length=hint.length,
         )
     ]
 
 
-class _Hint:
-    """What was met while walking one hint."""
+class _HintVisitor:
+    """Visitor that collects the structures and values of one type hint."""
 
     def __init__(self) -> None:
         self.structures: list[Structure] = []
@@ -87,37 +87,39 @@ class _Hint:
         self.length: tuple[int, int] | None = None
 
     def visit(self, node: ast.expr) -> None:
+        """Collect the structures and values of a node."""
         match node:
             case ast.Constant(None):
                 self.nullable = True
             case ast.Constant(str(text)):
-                self._quoted(text)
+                self._visit_quoted(text)
             case ast.BinOp(left, ast.BitOr(), right):
                 self.visit(left)
                 self.visit(right)
             case ast.Subscript(value, index):
-                self._subscript(_last_name(value), _items(index))
+                self._visit_subscript(_last_name(value), _subscript_items(index))
             case ast.Name() | ast.Attribute():
-                self._named(_last_name(node))
+                self._visit_name(_last_name(node))
             case _:
                 pass
 
-    def _quoted(self, text: str) -> None:
+    def _visit_quoted(self, text: str) -> None:
         tree = expression(text)
         if tree is not None:
             self.visit(tree)
 
-    def _named(self, name: str) -> None:
+    def _visit_name(self, name: str) -> None:
         sized = _SIZE.fullmatch(name)
         if sized:
             self.structures += [Structure.INTS, Structure.INT]
             if sized.group(1).isdecimal():
                 self.length = (int(sized.group(1)),) * 2
             self.nullable |= "opt" in name
-        elif name in _NAMES:
-            self.structures.append(_NAMES[name])
+        elif name in _STRUCTURES_BY_NAME:
+            self.structures.append(_STRUCTURES_BY_NAME[name])
 
-    def _subscript(self, name: str, items: list[ast.expr]) -> None:
+    def _visit_subscript(self, name: str, items: list[ast.expr]) -> None:
+        """Collect the structures of `NAME[ITEMS]`."""
         if name in _UNIONS:
             self.nullable |= name == "Optional"
             for item in items:
@@ -129,12 +131,13 @@ class _Hint:
                 if isinstance(item, ast.Constant) and not isinstance(item.value, type(...))
             ]
         elif name in _LISTS or _BROADCAST.fullmatch(name):
-            self._list(name, items)
+            self._visit_list(name, items)
         elif name == "Callable":
             self.structures.append(Structure.OPAQUE)
 
-    def _list(self, name: str, items: list[ast.expr]) -> None:
-        inner = _Hint()
+    def _visit_list(self, name: str, items: list[ast.expr]) -> None:
+        """Collect the structure of a list or tuple, and its length if it is fixed."""
+        inner = _HintVisitor()
         for item in items:
             inner.visit(item)
         self.structures += [LIST_OF[s] for s in inner.structures[:1] if s in LIST_OF]
@@ -142,15 +145,15 @@ class _Hint:
         if broadcast:
             self.structures += inner.structures[:1]
             self.length = (int(broadcast.group(1)),) * 2
-        elif name in {"tuple", "Tuple"} and not _is_open(items):
+        elif name in {"tuple", "Tuple"} and not _has_ellipsis(items):
             self.length = (len(items), len(items))
 
 
-def _is_open(items: list[ast.expr]) -> bool:
+def _has_ellipsis(items: list[ast.expr]) -> bool:
     return any(isinstance(item, ast.Constant) and item.value is ... for item in items)
 
 
-def _items(index: ast.expr) -> list[ast.expr]:
+def _subscript_items(index: ast.expr) -> list[ast.expr]:
     return list(index.elts) if isinstance(index, ast.Tuple) else [index]
 
 

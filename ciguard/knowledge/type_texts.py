@@ -1,4 +1,4 @@
-"""Types as libraries write them: torch's `int[2]?`, TensorFlow's `list(int)`."""
+"""Types in operator schemas: torch's `int[2]?`, TensorFlow's `list(int)`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ LIST_OF = {
     Structure.STRING: Structure.STRINGS,
     Structure.DTYPE: Structure.DTYPES,
 }
-_FEW = 4
+"""Structure of a list, by the structure of its items."""
+_MAX_LISTED_DTYPES = 4
 _ALIASING = re.compile(r"\([a-z]!?(?:\s*->\s*\*)?\)")
 _LIST = re.compile(r"(.+)\[(\d*)\]")
 _TENSORFLOW_LIST = re.compile(r"list\((\w+)\)")
@@ -57,41 +58,44 @@ _TENSORFLOW_LIST = re.compile(r"list\((\w+)\)")
 
 @dataclass(frozen=True, slots=True)
 class TypeText:
-    """A type as read from a schema."""
+    """Type that was parsed from a schema."""
 
     structures: tuple[Structure, ...]
+    """Structures that it accepts."""
     nullable: bool = False
+    """True if it accepts None."""
     length: int | None = None
+    """Length of a list, if the type fixes it."""
 
 
 def parse_type(text: str) -> TypeText | None:
-    """Read a schema type; None for what is no type that we know."""
+    """Return the parsed schema type; None if it is not a known type."""
     bare = _ALIASING.sub("", text).strip()
     nullable = bare.endswith("?")
     bare = bare.removesuffix("?")
-    listed = _TENSORFLOW_LIST.fullmatch(bare)
-    if listed:
-        return _list_type(listed.group(1), "", nullable=nullable)
-    listed = _LIST.fullmatch(bare)
-    if listed:
-        return _list_type(listed.group(1), listed.group(2), nullable=nullable)
+    list_match = _TENSORFLOW_LIST.fullmatch(bare)
+    if list_match:
+        return _list_type(list_match.group(1), "", nullable=nullable)
+    list_match = _LIST.fullmatch(bare)
+    if list_match:
+        return _list_type(list_match.group(1), list_match.group(2), nullable=nullable)
     structure = _SCALARS.get(bare.lower())
     return TypeText((structure,), nullable) if structure else None
 
 
 def _list_type(item: str, length: str, *, nullable: bool) -> TypeText | None:
     structure = _SCALARS.get(item.removesuffix("?").lower())
-    many = LIST_OF.get(structure) if structure else None
-    if structure is None or many is None:
+    list_structure = LIST_OF.get(structure) if structure else None
+    if structure is None or list_structure is None:
         return None
     if not length:
-        return TypeText((many,), nullable)
-    # torch takes one number where a list of fixed length is asked for, and repeats it.
-    return TypeText((many, structure), nullable, int(length))
+        return TypeText((list_structure,), nullable)
+    # torch accepts one number in place of a list of fixed length, and repeats it.
+    return TypeText((list_structure, structure), nullable, int(length))
 
 
 def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
-    """Read the operator definition or schema behind a parameter."""
+    """Return the clues in the operator definition or schema of a parameter."""
     source = ClueSource.OPDEF if record.source == "opdef" else ClueSource.SCHEMA
     clues = []
     parsed = parse_type(parameter.schema_type)
@@ -101,7 +105,7 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
         clues.append(
             Clue(
                 source=source,
-                evidence=_listed(parameter.dtypes),
+                evidence=_dtype_list_text(parameter.dtypes),
                 dtypes=parameter.dtypes,
                 dtype_of=parameter.same_dtype_as,
             )
@@ -109,20 +113,23 @@ def read(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     return clues
 
 
-def _listed(dtypes: tuple[str, ...]) -> str:
-    """Return the dtypes for people; the record has them all."""
-    more = f", and {len(dtypes) - _FEW} more" if len(dtypes) > _FEW else ""
-    return f"dtypes {', '.join(dtypes[:_FEW])}{more}".strip()
+def _dtype_list_text(dtypes: tuple[str, ...]) -> str:
+    """Return the first dtypes as text; the record has all of them."""
+    more = (
+        f", and {len(dtypes) - _MAX_LISTED_DTYPES} more" if len(dtypes) > _MAX_LISTED_DTYPES else ""
+    )
+    return f"dtypes {', '.join(dtypes[:_MAX_LISTED_DTYPES])}{more}".strip()
 
 
 def _type_clue(parsed: TypeText, parameter: ParameterRecord, source: ClueSource) -> Clue:
+    """Return the clue for a parsed schema type."""
     is_list = any(structure in LIST_OF.values() for structure in parsed.structures)
     length = parameter.length if parameter.length is not None else parsed.length
-    least = parameter.minimum if is_list and parameter.minimum is not None else None
+    minimum = parameter.minimum if is_list and parameter.minimum is not None else None
     lengths = (length, length) if length is not None else None
-    if lengths is None and least is not None:
+    if lengths is None and minimum is not None:
         # The minimum is nearly always also the length that works (`ksize` has 4 or more: 4).
-        lengths = (least, least if least > 1 else least + 3)
+        lengths = (minimum, minimum if minimum > 1 else minimum + 3)
     return Clue(
         source=source,
         evidence=parameter.schema_type,

@@ -1,4 +1,4 @@
-"""From the record of an API to what is known of it."""
+"""Turns the record of an API into constraints on its parameters."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ READERS: tuple[Reader, ...] = (
     defaults.read,
     names.read,
 )
-"""One per source. Another source is one more module and one more entry here."""
+"""Readers of all sources. To add a source, add its module and an entry here."""
 
 _REFERENCES = ("dtype_of", "shape_of", "broadcast_with", "axis_of", "index_of", "length_of")
 _SHAPED = {Structure.TENSOR, Structure.TENSORS}
 
 
 def understand(record: ApiRecord, learned: Mapping[str, Sequence[Clue]] | None = None) -> Api:
-    """Return what is known of an API: a constraint per parameter, and who said so.
+    """Return the API with a constraint on each parameter, and the evidence for it.
 
     Args:
-        record: what the library says of the API.
-        learned: what earlier calls taught, by parameter.
+        record: the API as its library describes it.
+        learned: clues from the outcomes of earlier calls, by parameter.
     """
-    heard = learned or {}
+    learned = learned or {}
     merged = {
-        p.name: merge([*_clues(record, p), *heard.get(p.name, ())]) for p in record.parameters
+        p.name: merge([*_clues(record, p), *learned.get(p.name, ())]) for p in record.parameters
     }
-    known = {name: clue for name, (clue, _) in merged.items()}
-    lead = _lead(record, known)
+    clues = {name: clue for name, (clue, _) in merged.items()}
+    lead = _leading_tensor(record, clues)
     parameters = tuple(
         _parameter(
             parameter,
-            _resolved(parameter.name, known, lead),
+            _resolved(parameter.name, clues, lead),
             merged[parameter.name][1],
             lacks=record.lacks,
         )
@@ -73,32 +73,32 @@ def _clues(record: ApiRecord, parameter: ParameterRecord) -> list[Clue]:
     return [clue for reader in READERS for clue in reader(record, parameter)]
 
 
-def _lead(record: ApiRecord, known: dict[str, Clue]) -> str:
-    """Return the first parameter that is surely a tensor, else the first that may be one."""
-    shaped = [p.name for p in record.parameters if _SHAPED & set(known[p.name].structures)]
+def _leading_tensor(record: ApiRecord, clues: dict[str, Clue]) -> str:
+    """Return the first parameter that is certainly a tensor, else the first that may be one."""
+    shaped = [p.name for p in record.parameters if _SHAPED & set(clues[p.name].structures)]
     required = [p.name for p in record.parameters if p.required and p.name in shaped]
-    unsaid = [p.name for p in record.parameters if p.required and not known[p.name].structures]
-    return next(iter([*required, *shaped, *unsaid]), "")
+    unknown = [p.name for p in record.parameters if p.required and not clues[p.name].structures]
+    return next(iter([*required, *shaped, *unknown]), "")
 
 
-def _resolved(name: str, known: dict[str, Clue], lead: str) -> Clue:
-    """Replace references to the lead by its name, drop dangling ones, and follow the lead.
+def _resolved(name: str, clues: dict[str, Clue], lead: str) -> Clue:
+    """Return the clue with references to the leading tensor resolved, and dangling ones dropped.
 
-    A tensor of whose shape nothing is said most often has, or broadcasts with, the lead's.
+    A tensor without a known shape mostly has that of the leading tensor, or broadcasts with it.
     """
-    clue = known[name]
+    clue = clues[name]
     resolved: dict[str, Any] = {"shape": _resolved_shape(clue.shape, lead)}
     for field in _REFERENCES:
         target = getattr(clue, field)
         target = lead if target == LEAD else target
-        # Nothing refers to itself, and a parameter of another overload is not there to refer to.
-        resolved[field] = "" if target == name or target not in known else target
+        # Drop references to the parameter itself and to parameters of other overloads.
+        resolved[field] = "" if target == name or target not in clues else target
     clue = replace(clue, **resolved)
-    if not lead or name == lead or known[lead].structures == (Structure.TENSORS,):
+    if not lead or name == lead or clues[lead].structures == (Structure.TENSORS,):
         return clue
-    says_shape = clue.ndim or clue.shape is not None or clue.shape_of or clue.broadcast_with
+    has_known_shape = clue.ndim or clue.shape is not None or clue.shape_of or clue.broadcast_with
     is_tensor = bool(_SHAPED & set(clue.structures)) or not clue.structures
-    if is_tensor and not says_shape:
+    if is_tensor and not has_known_shape:
         clue = replace(clue, broadcast_with=lead)
     if is_tensor and not clue.dtypes and not clue.dtype_of:
         clue = replace(clue, dtype_of=lead)
@@ -108,8 +108,8 @@ def _resolved(name: str, known: dict[str, Clue], lead: str) -> Clue:
 def _resolved_shape(shape: tuple[Dim, ...] | None, lead: str) -> tuple[Dim, ...] | None:
     if shape is None:
         return None
-    at_lead = RankOf(LEAD)
-    return tuple(RankOf(lead) if dim == at_lead else dim for dim in shape)
+    lead_rank = RankOf(LEAD)
+    return tuple(RankOf(lead) if dim == lead_rank else dim for dim in shape)
 
 
 def _parameter(
@@ -119,6 +119,7 @@ def _parameter(
     *,
     lacks: tuple[str, ...],
 ) -> Parameter:
+    """Return the parameter with the constraint that its resolved clue states."""
     opaque = clue.structures == (Structure.OPAQUE,)
     variadic = parameter.kind is ParameterKind.VAR_KEYWORD
     return Parameter(

@@ -1,4 +1,4 @@
-"""The version of the knowledge: changes whenever code or rules do that constraints are made by."""
+"""The version of the knowledge: a digest of the code and rules that make constraints."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[1]
-_PARTS = (
+_FURTHER_FILES = (
     "domain/dtypes.py",
     "domain/records.py",
     "domain/values.py",
     "values/codec.py",
     "values/constraints.py",
 )
-"""What constraints are written in; how they are sampled or checked changes none of them."""
-_DIGITS = 12
+"""Files outside of this package that define constraints. Sampling and checks do not change them."""
+_DIGEST_LENGTH = 12
 
 
 @cache
 def knowledge_version() -> str:
-    """Return a digest of everything that decides what `understand` makes of a record.
+    """Return a digest of everything that determines the result of `understand`.
 
-    Every file of this room counts, sources and rules alike: a stored constraint is used only as
-    long as it is what would be read again.
+    It covers every file of this package, sources and rules alike. A stored constraint is used only
+    while `understand` would return the same one.
     """
-    rules = (path for path in (_PACKAGE / "knowledge").rglob("*") if _counts(path))
-    files = sorted([*rules, *(_PACKAGE / part for part in _PARTS)])
+    rules = (path for path in (_PACKAGE / "knowledge").rglob("*") if _is_source_or_rule(path))
+    files = sorted([*rules, *(_PACKAGE / file for file in _FURTHER_FILES)])
     digest = hashlib.sha256()
     for path in files:
         content = path.read_bytes()
         digest.update(f"{path.relative_to(_PACKAGE).as_posix()} {len(content)}\n".encode())
         digest.update(content)
-    return digest.hexdigest()[:_DIGITS]
+    return digest.hexdigest()[:_DIGEST_LENGTH]
 
 
-def _counts(path: Path) -> bool:
+def _is_source_or_rule(path: Path) -> bool:
     return path.is_file() and path.suffix != ".pyc"

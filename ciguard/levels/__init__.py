@@ -1,7 +1,7 @@
 """Levels: each turns knowledge and seeds into cases, deterministically from seed and index.
 
-Here is what all of them have in common: the contracts, which APIs take part, focus. Each level is a
-package below, which registers a `LevelSpec`; nothing outside of it knows it by name.
+This package holds what all levels share: the protocols, the selection of APIs, and focus. Each
+level is a subpackage that registers a `LevelSpec`; no other package depends on a level's name.
 """
 
 from ciguard.levels.contract import (

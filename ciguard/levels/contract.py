@@ -1,4 +1,4 @@
-"""What makes the cases of a level, and the registry of levels."""
+"""The protocols of levels, and their registry."""
 
 from __future__ import annotations
 
@@ -32,78 +32,79 @@ class Batch:
 class Level(Protocol):
     """Turns knowledge into cases.
 
-    A pure function of the run's seed and the index: a campaign can be resumed, repeated and cut
-    into shards by cutting the indices.
+    A level is a pure function of the run's seed and the index. So a campaign can be resumed,
+    repeated and, by ranges of indices, divided into shards.
     """
 
     def cases(self, index: int) -> Batch:
-        """Return the batch of that index, the same one whenever it is asked for."""
+        """Return the batch of an index, the same one for each call."""
 
 
 @runtime_checkable
 class IndexedLevel(Level, Protocol):
-    """A level that names the API of a batch without making it: shards pass over others' batches."""
+    """A level that names a batch's API without making the batch, so that shards can skip it."""
 
     def api_of(self, index: int) -> str:
-        """Return the API of the batch of that index."""
+        """Return the API of the batch of an index."""
 
 
 @runtime_checkable
 class LearningLevel(Level, Protocol):
-    """A level whose batches also follow from what the outcomes of earlier ones taught.
+    """A level whose batches also depend on feedback from the outcomes of earlier batches.
 
-    The campaign decides when a lesson is put to use, so that the same seed and the same outcomes
-    give the same batches however fast the workers are.
+    The campaign decides when to apply feedback. So the same seed and the same outcomes give the
+    same batches, however fast the workers are.
     """
 
     def recall(self, learned: Mapping[str, Experience]) -> None:
-        """Begin with what earlier campaigns learned, by API."""
+        """Start with the experience of earlier campaigns, by API."""
 
     def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
-        """Return what a batch teaches; called in the order of the index, nothing is learned yet."""
+        """Return the feedback of a batch without applying it; called in the order of the index."""
 
-    def learn(self, api: str, lesson: Experience) -> None:
-        """Put a lesson to use in the batches that are made from now on."""
+    def learn(self, api: str, feedback: Experience) -> None:
+        """Apply feedback to the batches that are made from now on."""
 
-    def relearn(self, api: str, lesson: Experience) -> None:
-        """Note a lesson of an earlier part of the same campaign; `learn` follows."""
+    def relearn(self, api: str, feedback: Experience) -> None:
+        """Register feedback of an earlier part of the same campaign; `learn` follows."""
 
     def learned(self) -> dict[str, Experience]:
-        """Return what is known from outcomes by now, by API."""
+        """Return all experience so far, by API."""
 
 
 @runtime_checkable
 class GuidedLevel(Level, Protocol):
-    """A level whose batches follow from what all targets made of earlier ones of this campaign.
+    """A level whose batches depend on the outcomes of earlier batches on all targets.
 
-    A lesson is JSON: the journal keeps it, so that a resumed campaign knows it too.
+    Feedback is JSON, which the journal stores, so that a resumed campaign can apply it again.
     """
 
     def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
-        """Return what a batch teaches; called in the order of the index, nothing is learned yet.
-
-        None where it teaches nothing.
+        """Return the feedback of a batch without applying it; called in the order of the index.
 
         Args:
-            index: of the batch.
-            batch: as it was run.
-            outcomes: of its cases, by target.
+            index: the index of the batch.
+            batch: the batch as it was run.
+            outcomes: the outcomes of the batch's cases, by target.
+
+        Returns:
+            The feedback as JSON; None if there is none.
         """
 
-    def guide(self, lesson: Json) -> None:
-        """Put a lesson to use in the batches that are made from now on.
+    def guide(self, feedback: Json) -> None:
+        """Apply feedback to the batches that are made from now on.
 
         Raises:
-            ValueError: if this level did not draw it.
+            ValueError: if the feedback is not of this level.
         """
 
 
 COST_OF_HANG = 8
-"""In deaths: a hang takes its whole limit."""
+"""Cost of a hang, in units of a crash: a hang takes its whole timeout."""
 
 
 def cost_of(outcome: Outcome) -> int:
-    """Return how much patience an outcome takes: a death costs a worker, a hang its whole limit."""
+    """Return the cost of an outcome: 1 if it lost a worker, `COST_OF_HANG` if it hung."""
     if isinstance(outcome, Hung):
         return COST_OF_HANG
     return int(isinstance(outcome, Crashed) or (isinstance(outcome, Exhausted) and outcome.died))
@@ -111,14 +112,15 @@ def cost_of(outcome: Outcome) -> int:
 
 @runtime_checkable
 class LevelSpec(Protocol):
-    """A level: all that other packages ask about it is asked here.
+    """A level as other packages use it.
 
-    Packages further right declare what they ask beyond the name: `ciguard.campaign.RunnableLevel`.
+    Packages further right declare the further methods that they need:
+    `ciguard.campaign.RunnableLevel`.
     """
 
     @property
     def name(self) -> str:
-        """As in `--level`, and in `Case.level`."""
+        """Name of the level, as in `--level` and `Case.level`."""
 
 
 LEVELS: Registry[LevelSpec] = Registry(
@@ -127,4 +129,4 @@ LEVELS: Registry[LevelSpec] = Registry(
     accepts=lambda item: isinstance(item, LevelSpec),
     built_in={name: f"ciguard.levels.{name}.spec:LEVEL" for name in OWN_LEVELS},
 )
-"""In the order in which their cases are made."""
+"""Registry of levels, in the order in which their cases are made."""

@@ -1,7 +1,7 @@
-"""Focus: some APIs get most of a level's batches, the rest is never left out.
+"""Focus: some APIs get most of a level's batches, and the others are never left out.
 
-The APIs in focus are a level of their own, and so are the others; batches of both come in a fixed
-pattern. So every level can be focused, and the batch of an index still follows from the seed.
+The APIs in focus form one level and the others another; their batches alternate in a fixed pattern.
+So every level can be focused, and the batch of an index still depends only on the seed.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
     from ciguard.levels.contract import Batch, Level
 
 _WILDCARD = frozenset("*?[")
-_TOP = 8
-"""The first APIs in focus get as many batches as all others in focus together."""
+_MAX_TOP_APIS = 8
+"""Number of first APIs that get as many batches as all other APIs in focus together."""
 _TOP_AND_OTHERS = "FR"
 _FOCUS_AND_REST = "FFRFFRFFRF"
-"""Of ten batches, seven are for what is in focus (F), three for the rest (R)."""
+"""Pattern of ten batches: seven for the APIs in focus (F), three for the rest (R)."""
 
 
 class FocusTarget(Protocol):
-    """What takes turns: an API, or a function of the user's."""
+    """The subject of a batch: an API or a function of the user's."""
 
     @property
     def api(self) -> str:
-        """Its name."""
+        """Name of the API or function."""
 
 
-AnyNamed = TypeVar("AnyNamed", bound=FocusTarget)
+TargetT = TypeVar("TargetT", bound=FocusTarget)
 
 
-def ranked(records: Sequence[AnyNamed], globs: Sequence[str]) -> list[AnyNamed]:
-    """Return the records that a glob names, in the order of the globs."""
+def ranked(records: Sequence[TargetT], globs: Sequence[str]) -> list[TargetT]:
+    """Return the records that match a glob, in the order of the globs."""
     by_name = {record.api: record for record in records}
-    found = dict.fromkeys(name for glob in globs for name in _named(glob, by_name))
-    return [by_name[name] for name in found]
+    names = dict.fromkeys(name for glob in globs for name in _matching_names(glob, by_name))
+    return [by_name[name] for name in names]
 
 
 def unmatched(records: Sequence[FocusTarget], globs: Sequence[str]) -> list[str]:
-    """Return the globs that name no API."""
+    """Return the globs that match no API."""
     names = dict.fromkeys(record.api for record in records)
-    return [glob for glob in globs if not _named(glob, names)]
+    return [glob for glob in globs if not _matching_names(glob, names)]
 
 
-def _named(glob: str, names: Mapping[str, object]) -> list[str]:
+def _matching_names(glob: str, names: Mapping[str, object]) -> list[str]:
     """Return the names that match a glob; most globs are plain names, which need no search."""
     if _WILDCARD.isdisjoint(glob):
         return [glob] if glob in names else []
@@ -60,35 +60,40 @@ def _named(glob: str, names: Mapping[str, object]) -> list[str]:
 
 
 def focused(
-    factory: Callable[[Sequence[AnyNamed], int], Level],
-    records: Sequence[AnyNamed],
+    factory: Callable[[Sequence[TargetT], int], Level],
+    records: Sequence[TargetT],
     seed: int,
     *,
     focus: Sequence[str],
 ) -> tuple[Level, int]:
-    """Return a level that tries some APIs first and most, and its batches until all had a turn.
+    """Return a level that prefers some APIs, and the number of its batches that cover all APIs.
 
     Args:
-        factory: of the level.
-        records: APIs that take part.
-        seed: of the run.
-        focus: globs over API names, the most interesting first; where they name nothing, the level
-            is the plain one.
+        factory: the function that makes the level.
+        records: the APIs to test.
+        seed: the seed of the run.
+        focus: globs over API names, the most important first; if they match nothing, the result
+            is the plain level.
     """
     first = ranked(records, focus)
     if not first:
         return factory(records, seed), len(records)
-    made = factory(first[:_TOP], seed), min(_TOP, len(first))
-    if len(first) > _TOP:
-        others = first[_TOP:]
-        made = _interleaved(
-            made, (factory(others, seed), len(others)), first[:_TOP], _TOP_AND_OTHERS
+    interleaved = factory(first[:_MAX_TOP_APIS], seed), min(_MAX_TOP_APIS, len(first))
+    if len(first) > _MAX_TOP_APIS:
+        others = first[_MAX_TOP_APIS:]
+        interleaved = _interleaved(
+            interleaved,
+            (factory(others, seed), len(others)),
+            first[:_MAX_TOP_APIS],
+            _TOP_AND_OTHERS,
         )
     chosen = {record.api for record in first}
     rest = [record for record in records if record.api not in chosen]
     if rest:
-        made = _interleaved(made, (factory(rest, seed), len(rest)), first, _FOCUS_AND_REST)
-    return made
+        interleaved = _interleaved(
+            interleaved, (factory(rest, seed), len(rest)), first, _FOCUS_AND_REST
+        )
+    return interleaved
 
 
 def _interleaved(
@@ -97,7 +102,7 @@ def _interleaved(
     records: Sequence[FocusTarget],
     pattern: str,
 ) -> tuple[Level, int]:
-    """Return both levels as one, and how many of its batches give all their APIs a turn."""
+    """Return both levels as one, and the number of its batches that cover all their APIs."""
     apis = frozenset(record.api for record in records)
     kind = Interleaved
     if isinstance(first[0], LearningLevel) and isinstance(rest[0], LearningLevel):
@@ -108,56 +113,60 @@ def _interleaved(
 
 
 class Interleaved:
-    """Two levels as one: `pattern` says of each batch which of them makes it."""
+    """Two levels as one, whose `pattern` assigns each batch to one of them."""
 
     def __init__(self, first: Level, rest: Level, apis: frozenset[str], pattern: str) -> None:
         self._levels = {"F": first, "R": rest}
         self._apis = apis
-        """Those of the first level."""
+        """APIs of the first level."""
         self._pattern = pattern
 
     def cases(self, index: int) -> Batch:
-        """Return the batch of that index."""
-        level, inner = self._maker(index)
-        return level.cases(inner)
+        """Return the batch of an index."""
+        level, inner_index = self._level_and_index(index)
+        return level.cases(inner_index)
 
     def api_of(self, index: int) -> str:
-        """Return the API of the batch of that index."""
-        level, inner = self._maker(index)
-        return level.api_of(inner) if isinstance(level, IndexedLevel) else level.cases(inner).api
+        """Return the API of the batch of an index."""
+        level, inner_index = self._level_and_index(index)
+        return (
+            level.api_of(inner_index)
+            if isinstance(level, IndexedLevel)
+            else level.cases(inner_index).api
+        )
 
-    def _maker(self, index: int) -> tuple[Level, int]:
-        """Return the level that makes a batch, and the index that it has there."""
-        block, place = divmod(index, len(self._pattern))
-        which = self._pattern[place]
-        before = self._pattern.count(which, 0, place)
-        return self._levels[which], block * self._pattern.count(which) + before
+    def _level_and_index(self, index: int) -> tuple[Level, int]:
+        """Return the level that makes a batch, and the batch's index in that level."""
+        block, position = divmod(index, len(self._pattern))
+        key = self._pattern[position]
+        before = self._pattern.count(key, 0, position)
+        return self._levels[key], block * self._pattern.count(key) + before
 
 
 class LearningInterleaved(Interleaved):
-    """The same of levels that learn: what an API teaches goes to the level that calls it."""
+    """Two learning levels as one: feedback about an API goes to the level that calls it."""
 
     _levels: dict[str, LearningLevel]  # type: ignore[assignment]  # narrower than the base's
 
     def recall(self, learned: Mapping[str, Experience]) -> None:
-        """Begin with what earlier campaigns learned, by API."""
+        """Start with the experience of earlier campaigns, by API."""
         for level in self._levels.values():
             level.recall(learned)
 
     def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
-        """Return what a batch teaches."""
+        """Return the feedback of a batch without applying it."""
         return self._level(batch.api).lesson(batch, outcomes)
 
-    def learn(self, api: str, lesson: Experience) -> None:
-        """Put a lesson to use."""
-        self._level(api).learn(api, lesson)
+    def learn(self, api: str, feedback: Experience) -> None:
+        """Apply feedback."""
+        self._level(api).learn(api, feedback)
 
-    def relearn(self, api: str, lesson: Experience) -> None:
-        """Note a lesson of an earlier part of the same campaign."""
-        self._level(api).relearn(api, lesson)
+    def relearn(self, api: str, feedback: Experience) -> None:
+        """Register feedback of an earlier part of the same campaign."""
+        self._level(api).relearn(api, feedback)
 
     def learned(self) -> dict[str, Experience]:
-        """Return what is known from outcomes by now, by API."""
+        """Return all experience so far, by API."""
         return self._levels["R"].learned() | self._levels["F"].learned()
 
     def _level(self, api: str) -> LearningLevel:

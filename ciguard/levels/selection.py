@@ -1,4 +1,4 @@
-"""Which APIs of a catalogue take part."""
+"""Selection of the APIs of a catalogue that are tested."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LEFT_OUT = frozenset(
         "removed",
     }
 )
-"""Tags of calls that are left out unless asked for: they reach outside the case, never return, or
-refuse whatever a generator can make.
+"""Tags of calls that are excluded unless allowed: they have effects outside the case, never return,
+or reject all that a generator can make.
 
-`random`, `unstable` and `time` are no reason to leave a call out: it can still crash. The oracles
-see these tags and compare no values.
+`random`, `unstable` and `time` do not exclude a call, which can still crash. The oracles see these
+tags and compare no values.
 """
 
 
@@ -38,46 +38,48 @@ def select(
     *,
     allow: Collection[str] = (),
 ) -> tuple[ApiRecord, ...]:
-    """Return the records whose API takes part, in their order.
+    """Return the records of the selected APIs, in their order.
 
     Args:
         records: the catalogue.
-        include: globs over API names; one must match.
+        include: globs over API names; at least one must match.
         exclude: globs over API names; none may match.
-        allow: tags of `LEFT_OUT` that are asked for.
+        allow: tags of `LEFT_OUT` that exclude nothing.
     """
-    wanted, unwanted = _matcher(include), _matcher(exclude)
-    refused = LEFT_OUT - set(allow)
+    included, excluded = _matcher(include), _matcher(exclude)
+    excluded_tags = LEFT_OUT - set(allow)
     return tuple(
         record
         for record in records
-        if wanted.match(record.api) and not unwanted.match(record.api) and not refused & record.tags
+        if included.match(record.api)
+        and not excluded.match(record.api)
+        and not excluded_tags & record.tags
     )
 
 
 def select_layers(
     records: Iterable[ApiRecord], include: Collection[str] = ("*",), exclude: Collection[str] = ()
 ) -> tuple[ApiRecord, ...]:
-    """Return the records of what mutants are made of, in their order.
+    """Return the records of the layers that mutants may use, in their order.
 
-    Unlike calls, layers are known by all their names (`MaxPooling2D` is `MaxPool2D`, whichever the
-    catalogue has), and tags are no reason to leave one out: a layer that is given another layer is
-    tagged as one that calls back, but in a graph that is data.
+    Unlike calls, layers are matched by all their names (`MaxPooling2D` is `MaxPool2D`, whichever
+    the catalogue has). Tags exclude none: a layer that takes another layer is tagged as taking a
+    callback, but in a graph that is data.
 
     Args:
         records: the catalogue.
-        include: globs over names; one must match.
+        include: globs over names; at least one must match.
         exclude: globs over names; none may match.
     """
-    wanted, unwanted = _matcher(include), _matcher(exclude)
+    included, excluded = _matcher(include), _matcher(exclude)
     return tuple(
         record
         for record in records
-        if any(map(wanted.match, (record.api, *record.aliases)))
-        and not any(map(unwanted.match, (record.api, *record.aliases)))
+        if any(map(included.match, (record.api, *record.aliases)))
+        and not any(map(excluded.match, (record.api, *record.aliases)))
     )
 
 
 def _matcher(globs: Collection[str]) -> re.Pattern[str]:
-    # No glob at all matches nothing: `$^` is never true of a name.
+    # An empty sequence matches nothing: `$^` matches no name.
     return re.compile("|".join(map(translate, globs)) or r"$^")

@@ -1,7 +1,7 @@
-"""The libraries that ciguard can test: one folder holds what is known of one.
+"""The libraries that ciguard can test, with one folder per library.
 
-`LIBRARIES` has their descriptions. The folders `in_target` run inside a target's interpreter and
-are imported from there only: `in_target` here is what all adapters share.
+`LIBRARIES` has their descriptions. Code in the folders `in_target` runs in a target's interpreter
+and is imported there only; the `in_target` of this package is shared by all adapters.
 """
 
 from ciguard.libraries.catalogue_version import description_version

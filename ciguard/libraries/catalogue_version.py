@@ -1,4 +1,4 @@
-"""Which code describes a library: the catalogue module of its adapter, and what that imports."""
+"""Version of the code that describes a library: its catalogue module, and all that this imports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ciguard.libraries.library import Library
 
 _PACKAGE = Path(__file__).parents[1]
-_DIGITS = 12
+_DIGEST_LENGTH = 12
 _IMPORT = re.compile(
     r"^\s*(?:from (ciguard\.libraries[\w.]*) import (\([^)]*\)|.*)"
     r"|import (ciguard\.libraries[\w.]*))",
@@ -24,35 +24,36 @@ _NAME = re.compile(r"\w+")
 
 
 def description_version(library: Library) -> str:
-    """Return a digest of what describes a library: another one, another catalogue.
+    """Return a digest of the code that describes a library; another digest, another catalogue.
 
-    That is `catalogue.py` beside the adapter where there is one, else the adapter, whatever of
-    ciguard's own adapters they import, and whose rules read the documentation. How tensors are
-    made or errors told apart does not count.
+    It covers `catalogue.py` in the adapter's folder, or else the adapter itself. It also covers the
+    modules of this package that they import, and the name of the rules for the documentation. Code
+    that builds tensors or classifies errors does not count.
     """
     catalogue = library.adapter.with_name("catalogue.py")
     entry = catalogue if catalogue.is_file() else library.adapter
-    return _digest_of(entry, library.documentation)
+    return _source_digest(entry, library.documentation)
 
 
 @cache
-def _digest_of(entry: Path, documentation: str) -> str:
+def _source_digest(entry: Path, documentation: str) -> str:
+    """Return a digest of a file and of all modules that it imports from this package."""
     pending = [entry]
     sources: dict[Path, bytes] = {}
     while pending:
         path = pending.pop()
         if path not in sources and path.is_file():
             sources[path] = path.read_bytes()
-            pending += _imported(sources[path].decode("utf-8", "replace"))
+            pending += _imported_files(sources[path].decode("utf-8", "replace"))
     digest = hashlib.sha256(f"{documentation}\n".encode())
     for name, source in sorted((path.name, source) for path, source in sources.items()):
         digest.update(f"{name} {len(source)}\n".encode())
         digest.update(source)
-    return digest.hexdigest()[:_DIGITS]
+    return digest.hexdigest()[:_DIGEST_LENGTH]
 
 
-def _imported(source: str) -> Iterator[Path]:
-    """Yield where the modules may be that a source imports from this room."""
+def _imported_files(source: str) -> Iterator[Path]:
+    """Yield the possible files of the modules that a source imports from this package."""
     for package, names, module in _IMPORT.findall(source):
         folder = _PACKAGE.joinpath(*(package or module).split(".")[1:])
         yield folder.with_suffix(".py")

@@ -1,7 +1,7 @@
-"""Forms: the same tensor kept another way, as its library can: strided, sparse, quantised, a view.
+"""Forms of a tensor: other representations of the same shape, such as strided, sparse or quantised.
 
-Most kernels are written for dense tensors whose elements lie side by side. What else a library
-accepts as a tensor goes through code that is reached, and tested, less.
+Most kernels are written for dense, contiguous tensors. Other representations go through code that
+is executed, and thus tested, less often.
 """
 
 from __future__ import annotations
@@ -14,31 +14,36 @@ from ciguard.domain import dtypes as element_types
 from ciguard.domain.values import CallValue, Explicit, TensorValue, Value
 
 Make: TypeAlias = Callable[[TensorValue], Value]
+"""Function from a dense tensor to a value that represents it in another form."""
 
 NUMBERS = frozenset({*element_types.NUMERIC, "bool"})
+"""Names of numeric dtypes and bool."""
 _ANY_RANK = (0, 5)
 
 
 @dataclass(frozen=True, slots=True)
 class TensorForm:
-    """One way of keeping a tensor."""
+    """One representation of tensors."""
 
     name: str
+    """Name of the form in reports."""
     make: Make
-    """From the dense tensor to the value that has its shape in this form."""
+    """Function from a dense tensor to a value of the same shape in this form."""
     dtypes: frozenset[str] = NUMBERS
+    """Dtypes that the form supports."""
     ranks: tuple[int, int] = _ANY_RANK
+    """Minimum and maximum number of dimensions."""
 
     def fits(self, tensor: TensorValue) -> bool:
-        """Whether the library keeps such a tensor so; explicit elements stay where they are."""
-        least, most = self.ranks
+        """Return whether a tensor has this form; one with explicit elements has none."""
+        min_rank, max_rank = self.ranks
         return (
             tensor.dtype in self.dtypes
-            and least <= len(tensor.shape) <= most
+            and min_rank <= len(tensor.shape) <= max_rank
             and not isinstance(tensor.fill, Explicit)
         )
 
 
 def through(function: str, *arguments: Value) -> Make:
-    """Return what passes a tensor through a function, with arguments behind it."""
+    """Return a maker that calls a function with the tensor, followed by `arguments`."""
     return lambda tensor: CallValue(function, (tensor, *arguments))

@@ -1,4 +1,4 @@
-"""What is said of a library: where it comes from, how its workers run, how sources write it."""
+"""Description of a library: its packages, how its workers run, and how scripts use it."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 class ForkPolicy(StrEnum):
-    """When a process that has the library loaded may be forked."""
+    """Condition under which a process that has imported the library may be forked."""
 
     AFTER_USE = "after-use"
-    """Always: forked children run well, even of a process that has run operations."""
+    """Always: forked children work, even after the parent has run operations."""
     AFTER_IMPORT = "after-import"
-    """Only a process that imported the library and ran nothing: later its threads hold locks."""
+    """Only before the first operation: later, threads of the library own locks."""
     NEVER = "never"
-    """Every worker is a new interpreter."""
+    """Never: every worker is a new interpreter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Companion:
-    """A requirement that is installed beside a library."""
+    """Requirement that is installed with a library, which does not declare it."""
 
     requirement: str
-    """PEP 508, e.g. `numpy<2`."""
+    """PEP 508 requirement, e.g. `numpy<2`."""
     versions: str = ""
-    """Library versions that need it, e.g. `<2.3`; empty means all of them."""
+    """Versions of the library that need it, e.g. `<2.3`; empty for all."""
 
     def is_needed_by(self, version: str | None) -> bool:
-        """Return whether this version of the library needs it; None is the newest version."""
+        """Return whether a version of the library needs it; None stands for the newest version."""
         if not self.versions:
             return True
         return version is not None and SpecifierSet(self.versions).contains(
@@ -51,116 +51,118 @@ class Companion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CudaExtra:
-    """An extra of a library's package that brings CUDA."""
+    """Extra of a library's package that installs CUDA."""
 
     name: str
-    """E.g. `cuda13`."""
+    """Name of the extra, e.g. `cuda13`."""
     cuda: int
-    """Major version of the CUDA that it brings."""
+    """Major version of CUDA that it installs."""
     versions: str
-    """Library versions that have it and can be installed with it, e.g. `>=0.7.2`."""
+    """Versions of the library that can be installed with it, e.g. `>=0.7.2`."""
 
     def is_in(self, version: str | None) -> bool:
-        """Return whether this version of the library has it; None is the newest version."""
+        """Return whether a version of the library has it; None stands for the newest version."""
         return version is None or SpecifierSet(self.versions).contains(version, prereleases=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """A way to execute calls other than eagerly; the adapter knows how, by the same name."""
+    """Execution mode of calls other than eager. The adapter implements it by the same name."""
 
     compile_s: float = 60.0
-    """Time that compiling may take, on top of a case's limit: each case is compiled anew."""
+    """Compilation time added to a case's timeout, in seconds: each case is compiled."""
     needs_processes: bool = False
-    """It starts other processes, e.g. a compiler."""
+    """True if it starts other processes, e.g. a compiler."""
     cases_per_worker: int = 50000
-    """A worker is replaced after so many cases: a call that the mode refuses may leave traces."""
+    """Number of cases after which a worker is replaced: rejected calls may leave state behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """One library under test. Another package adds its own under `ciguard.libraries`."""
+    """One library under test. Other packages add theirs by the entry point `ciguard.libraries`."""
 
     name: str
+    """Name in targets, reports and settings."""
     distributions: tuple[str, ...]
     """Names on the package index, the usual one first; each of them provides `module`."""
     cpu_distributions: tuple[str, ...] = ()
-    """Those of `distributions` that are built for CPUs only."""
+    """Members of `distributions` that are built for CPUs only."""
     module: str
     """Import name."""
     adapter: Path
     """File of the adapter; see `ciguard/libraries/in_target/contract.py`."""
     backends: tuple[str, ...] = ()
-    """Libraries that this one computes with: a target must hold one of them."""
+    """Libraries that it can compute with; a target must have one of them."""
     backend_variable: str = ""
     """Environment variable that selects the backend."""
     companions: tuple[Companion, ...] = ()
-    """Requirements installed beside it that it does not bring itself."""
+    """Requirements that it needs but does not declare."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables of its workers."""
+    """Environment variables of its workers."""
     cpu_environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables of its workers on `cpu` targets, beside `environment`."""
+    """Further environment variables of its workers on `cpu` targets."""
     cuda_environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables of its workers on `cuda` targets, beside `environment`."""
+    """Further environment variables of its workers on `cuda` targets."""
     backend_environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables of workers of a library that computes with it."""
+    """Environment variables of workers of a library that has it as backend."""
     cache_variable: str = ""
-    """Variable that names a folder, kept between runs, for what the library compiles itself."""
+    """Environment variable with the folder for code that it compiles, kept between runs."""
     has_device_builds: bool = False
-    """Its wheels come in one build per device, which uv's `--torch-backend` selects."""
+    """True if its wheels have one build per device, selected by uv's `--torch-backend`."""
     checks_allocations: bool = True
-    """Whether it raises where there is no memory; else it dies as by any other crash."""
+    """True if it raises an exception when memory is short; otherwise it crashes."""
     compiles_on_devices: bool = False
-    """On devices its calls are compiled by programs that it starts, such as `ptxas`."""
+    """True if calls on devices start programs that compile them, such as `ptxas`."""
     cuda_extras: tuple[CudaExtra, ...] = ()
-    """Extras that `cuda` targets are installed with, the newest CUDA first."""
+    """Extras to install for `cuda` targets, the newest CUDA first."""
     forks: ForkPolicy = ForkPolicy.AFTER_IMPORT
+    """Condition under which its workers may be forked."""
     case_limit_s: float = 5.0
-    """Time limit of one case."""
+    """Timeout of one case, in seconds."""
     program_limit_s: float = 60.0
-    """Time limit of one program, which takes a second or two where nothing is compiled."""
+    """Timeout of one program, in seconds; most take one or two unless they compile."""
     modes: Mapping[str, Mode] = field(default_factory=dict)
-    """How a target can execute calls, beside eagerly."""
+    """Execution modes of calls other than eager, by name."""
     needs_processes: bool = False
-    """Its calls start other processes, e.g. a compiler."""
+    """True if its calls start other processes, e.g. a compiler."""
     has_api: bool = True
-    """False of the client of a service, with which applications are tested, and nothing else."""
+    """False for clients of services, with which only applications are tested."""
     first_import: str = ""
-    """What takes long when it is first imported; shown while it runs."""
+    """Progress message during its first import, if that takes long."""
     compiles_each_shape: bool = False
-    """Whether a library that computes with it has every operation compiled for every shape."""
+    """True if, as a backend, it compiles every operation for every shape."""
     script: Writer | None = None
-    """How scripts write its tensors; None: numpy arrays stand for them."""
+    """Templates of its tensors in scripts; without them scripts use numpy arrays."""
     programs: ProgramStyle | None = None
-    """How programs build models with it; None: level `code` does not know them."""
+    """Templates of programs with its models; without them level `code` does not support it."""
     forms: tuple[TensorForm, ...] = ()
-    """Ways of keeping a tensor, beside densely, which its functions take as well."""
+    """Representations of tensors that its functions accept besides dense ones."""
     operations: Operations = field(default_factory=Operations)
     """Functions of it that metamorphic relations compute with."""
     equivalents: Path | None = None
-    """TOML file of its APIs that are defined as those of other libraries are, written as
-    `ciguard/oracles/equivalents.toml` is."""
+    """TOML file of its APIs with equivalents in other libraries, in the format of
+    `ciguard/oracles/equivalents.toml`."""
     documentation: str = ""
-    """Whose mined rules read its documentation, e.g. `pytorch`; see `ciguard api learn`."""
+    """Name of the mined rules for its documentation, e.g. `pytorch`; see `ciguard api learn`."""
     spellings: Mapping[str, str] = field(default_factory=dict)
-    """Public beginnings of names by other ones that lead to the same objects, as sources may
-    write them, e.g. `tensorflow.` by `tensorflow.compat.v2.`."""
+    """Public prefixes of names by other prefixes for the same objects, which sources may have,
+    e.g. `tensorflow.` by `tensorflow.compat.v2.`."""
     brought_as: str = ""
-    """Name by which another library brings it, e.g. `tensorflow.keras`."""
+    """Qualified name under which another library exports it, e.g. `tensorflow.keras`."""
     tensor_class: str = ""
     """Class of its tensors, whose methods are APIs, e.g. `torch.Tensor`."""
     raw_names: tuple[str, ...] = ()
-    """Beginnings of names of raw entry points, which take handles and None for a tensor."""
+    """Prefixes of raw entry points, which accept handles, and None in place of a tensor."""
     kernel_modules: tuple[str, ...] = ()
-    """What kernels of a project's own are written with: sources that use it ask for a device."""
+    """Modules for writing kernels; a project that imports one needs tests on a device."""
     conda_names: tuple[str, ...] = ()
-    """Packages of conda that hold it, beside those of its distributions' names."""
+    """Further conda packages with it, besides those with its distributions' names."""
     security_policy: str = ""
-    """Address of what its maintainers say of how they want to hear of vulnerabilities."""
+    """URL of its maintainers' policy for reporting vulnerabilities."""
 
     @property
     def needs_cache(self) -> bool:
-        """Whether it keeps a folder of its own between runs."""
+        """True if it needs a folder that is kept between runs."""
         return bool(self.cache_variable)
 
     def provides(self, distribution: str) -> bool:

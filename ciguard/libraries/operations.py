@@ -1,4 +1,4 @@
-"""The functions of a library that metamorphic relations compute with."""
+"""Functions of a library that metamorphic relations compute with."""
 
 from __future__ import annotations
 
@@ -11,31 +11,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vectorising:
-    """How a library makes a function of single items one of many."""
+    """Functions that turn a function of single items into one of batches."""
 
     vmap: str
-    """Takes a function, and the axis that each of its arguments is mapped over."""
+    """Name of the function that takes a function, and the mapped axis of each argument."""
     stack: str
-    """Takes a list of tensors."""
+    """Name of the function that stacks a list of tensors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Widening:
-    """How a library computes in double precision."""
+    """Functions that compute in double precision."""
 
     cast: str
-    """Takes a tensor, and `settings` behind it."""
+    """Name of the function that casts a tensor to double precision."""
     multiply: str
+    """Name of the function that multiplies two tensors."""
     settings: tuple[Value, ...] = ()
+    """Further arguments of `cast`, after the tensor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
-    """Qualified names; a relation does not apply to a library that lacks what it needs."""
+    """Qualified names of functions; relations that need a missing one do not apply."""
 
     broadcast: str = ""
-    """Takes a tensor and a shape."""
+    """Name of the function that broadcasts a tensor to a shape."""
     vectorising: Vectorising | None = None
+    """Functions for vectorising; None if the library has none."""
     widening: Widening | None = None
+    """Functions for double precision; None if the library has none."""
     pickles_results: bool = False
-    """Whether tensors of every type it has are the same after they were pickled."""
+    """True if tensors of every dtype are equal after a round trip through pickle."""

@@ -1,7 +1,7 @@
-"""How programs build and run models with a library.
+"""Templates of programs that build and run models with a library.
 
-Statements and expressions hold qualified names: whoever puts them into a program spells them as
-it does.
+Statements and expressions have qualified names. The code that inserts them into a program replaces
+these by the program's own spelling.
 """
 
 from __future__ import annotations
@@ -15,65 +15,67 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputExpressions:
-    """Expressions of a random tensor, filled with its `{shape}` and `{dtype}`."""
+    """Templates of random tensors, filled with `{shape}` and `{dtype}`."""
 
     floating: str
-    """It takes part in gradients."""
+    """Expression of a floating-point tensor that requires gradients."""
     whole: str
-    """Of numbers from 0 up to, and without, `{below}`."""
+    """Expression of an integer tensor with elements in [0, `{below}`)."""
     boolean: str = ""
-    """Empty: as whole numbers are."""
+    """Expression of a boolean tensor; empty for the one of integers."""
     other: str = ""
-    """Of complex numbers and the like; empty: as whole numbers are."""
+    """Expression of a tensor of other dtypes, such as complex; empty for the one of integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How some layers of a library are called where one tensor is at hand."""
+    """Way to call certain layers of a library on a single tensor."""
 
     layers: str
     """Pattern of the names of the classes, without their module."""
     use: str = ""
-    """An expression of the layer `f` and the data `x`; empty: with `x` for each required input."""
+    """Expression of the layer `f` and the data `x`; empty to pass `x` for each required input."""
     rank: int = 0
-    """Of the data, the batch included; 0: any that the name does not exclude."""
+    """Number of dimensions of the data, including the batch; 0 for any that the name allows."""
     given: Mapping[str, str] = field(default_factory=dict)
-    """Arguments that the layer is made with, as text by parameter: those that the use needs."""
+    """Constructor arguments that the expression needs, as text by parameter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramStyle:
-    """How models are written with one library."""
+    """Style of programs with models of one library."""
 
     roots: tuple[str, ...]
-    """First parts of the qualified names of its API."""
+    """First parts of the qualified names of its APIs."""
     forward: str
-    """The method of a model's class that data goes through."""
+    """Name of the method that computes a model's output."""
     bases: tuple[str, ...]
-    """What a class of a model or a layer derives from: ends of qualified names."""
+    """Base classes of models and layers: last parts of qualified names."""
     containers: tuple[str, ...] = ("Sequential", "ModuleList", "ModuleDict", "OrderedDict")
-    """Last parts of names: they hold layers, and are none to be exchanged."""
+    """Classes of containers of layers, which are not replaced: last parts of qualified names."""
     infers_sizes: bool = False
-    """Whether layers look themselves at how large their input is."""
+    """True if layers infer the size of their input."""
     channels_last: bool = False
+    """True if channels are the last dimension."""
     lists_functions: bool = False
-    """Whether a list of layers takes functions as well."""
+    """True if a list of layers may have functions, too."""
     method_layers: str = ""
-    """Module of the layers that do what methods of tensors do, e.g. `torch.nn`."""
+    """Module of the layers that are equivalent to methods of tensors, e.g. `torch.nn`."""
     flattened: str
-    """A batch `x` as vectors."""
+    """Expression of the batch `x` as vectors."""
     reshaped: str
-    """A batch `x` whose samples have `{sizes}`; `{shape}` are these with the batch before."""
+    """Expression of the batch `x` with samples of `{sizes}`; `{shape}` includes the batch size."""
     from_numbers: str = ""
-    """Likewise, where each sample is one number, vectors included; empty: as any other batch."""
+    """Expression like `reshaped` for samples of one number each; empty if it is the same."""
     as_float: str
-    """The tensor `x` as 32-bit floating point."""
+    """Expression of the tensor `x` as 32-bit floating point."""
     inputs: InputExpressions
+    """Templates of random inputs."""
     run: str
-    """Statements that run `{model}` forwards on `{input}` to `y`, and backwards where possible.
-    `{watch}` is a statement that has a `tape` watch `x` where it is of floating point, and
-    `{source}` a list of it then."""
+    """Statements that run `{model}` on `{input}` to get `y`, and backpropagate if possible.
+    For a floating-point `x`, `{watch}` is a statement that makes `tape` watch it, and `{source}`
+    is a list of it."""
     recorder: str
-    """Statements that define `_fed` and a layer `_Seen(n)`, which keeps its first input."""
+    """Statements that define `_fed` and a layer `_Seen(n)`, which stores its first input there."""
     ways: tuple[Way, ...] = ()
-    """How layers are called that are not called with the data alone, as its documentation says."""
+    """Ways to call layers that need more than the data."""

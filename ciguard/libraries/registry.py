@@ -1,4 +1,4 @@
-"""The registered libraries, and how one is found among them."""
+"""The registry of libraries, with lookups by distribution and by API."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from ciguard.registry import Registry
 LIBRARIES: Registry[Library] = Registry(
     "library", group="ciguard.libraries", accepts=lambda item: isinstance(item, Library)
 )
+"""All registered libraries, by name."""
 
 for _library in (TORCH, TENSORFLOW, JITTOR, KERAS, JAX, *CLIENTS):
     LIBRARIES.register(_library.name, _library)
 
 
 def library_of_distribution(distribution: str) -> Library | None:
-    """Return the registered library that a distribution of this name provides, if any."""
+    """Return the registered library that a distribution provides, if any."""
     for library in LIBRARIES.items().values():
         if library.provides(distribution):
             return library
@@ -30,5 +31,7 @@ def library_of_distribution(distribution: str) -> Library | None:
 def library_of_api(api: str) -> Library | None:
     """Return the registered library that an API belongs to, by its qualified name, if any."""
     module = api.partition(".")[0]
-    known = LIBRARIES.items().values()
-    return next((item for item in known if item.has_api and item.module == module), None)
+    for library in LIBRARIES.items().values():
+        if library.has_api and library.module == module:
+            return library
+    return None

@@ -1,4 +1,4 @@
-"""How a library writes a tensor, a dtype and a seed in a person's script."""
+"""Templates of a library's tensors, dtypes and seeds in reproducer scripts."""
 
 from __future__ import annotations
 
@@ -11,39 +11,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """Source text of one library. Templates are filled with `str.format`."""
+    """Source templates of one library, which are filled with `str.format`."""
 
     imports: tuple[str, ...]
+    """Import statements."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """First part of a dotted name → what the import binds."""
+    """Names that the imports bind, by the first part of a qualified name."""
     loaded: frozenset[str] = frozenset()
-    """Submodules that the import brings along; others are imported by name."""
+    """Submodules that the imports load, too; others need an import of their own."""
     dtype: str = '"{name}"'
+    """Expression of the dtype with a `{name}`."""
     literal: str
-    """A tensor of `{data}` (nested lists) and `{dtype}`; `{stored}` is numpy's name for it."""
+    """Expression of a tensor of `{data}` (nested lists) and `{dtype}`; `{stored}` is numpy's name
+    for the dtype."""
     full: str
-    """A tensor of `{shape}` whose elements are all `{value}`."""
+    """Expression of a tensor of `{shape}` with all elements equal to `{value}`."""
     zeros: str
+    """Expression of a tensor of `{shape}` with all elements 0."""
     from_array: str
-    """A tensor of an `{array}` of numpy."""
+    """Expression of a tensor of a numpy `{array}`."""
     cast: str = "{tensor}"
-    """`{tensor}` turned into `{dtype}`, for types that numpy lacks."""
+    """Expression of `{tensor}` cast to `{dtype}`, for dtypes that numpy lacks."""
     casts_literals: bool = False
-    """Whether `literal` makes `{stored}` too, so that other types take a cast."""
+    """True if `literal` returns the dtype `{stored}`, so that other dtypes need a cast."""
     finish: str = ""
-    """Statement after the call, where the library computes only when it must."""
+    """Statement after the call that forces a lazy library to compute."""
     seed: str = ""
+    """Statement that seeds the generators with `{seed}`."""
     modes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """By mode: what it needs before, and the statement that runs `{call}` in it and binds `result`.
-    `{row}` are the names of the tensors, `{tuple}` the same as a tuple."""
+    """Two statements by mode: preparation, and one that assigns `{call}` in that mode to `result`.
+    `{row}` are the names of the tensors, separated by commas, `{tuple}` is a tuple of them."""
     builds_layers_late: bool = False
-    """Layers draw their weights when they are first called, or by `build`."""
+    """True if layers draw their weights in `build` or the first call, not in the constructor."""
     device: str = ""
     """Statement that selects a `{device}` other than the CPU."""
     layer_on_device: str = ""
-    """Statements that build a layer on the CPU by those of `{layer}`, indented, and move it to a
-    `{device}`, where its weights are drawn: the generators of devices differ."""
+    """Statements that build a layer on the CPU by those of `{layer}`, indented, and move it to
+    `{device}`: the generators of devices draw other weights."""
     is_tensor: str
-    """Condition on `value`."""
+    """Condition on `value` that is true for tensors."""
     read: tuple[str, str]
-    """Expressions on `value`: its dtype's common name, the flat list of its elements."""
+    """Expressions on `value` of its dtype's common name, and of the flat list of its elements."""

@@ -1,6 +1,7 @@
-"""Oracles: each judges the outcomes of one case and returns the findings that they prove.
+"""Oracles: each judges the outcomes of one case and returns the findings that the outcomes prove.
 
-One module per oracle. Pure: no I/O, no clock, no randomness. Confirmation is triage's job.
+One module per oracle. Oracles are pure: no I/O, no clock, no randomness. `ciguard.triage` confirms
+the findings.
 """
 
 from ciguard.oracles.across_libraries import encode_on, is_expressible, returned_part

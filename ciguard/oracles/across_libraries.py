@@ -1,7 +1,7 @@
-"""Across libraries: calls that are defined alike come to different numbers.
+"""Across libraries: equivalent calls of several libraries return different numbers.
 
-Only numbers, shapes and NaN of calls that passed are compared. Which element type a result has, and
-what is refused by which exception, is each library's own business.
+Only numbers, shapes and NaN of calls that passed are compared. Each library chooses the element
+type of a result, and which exception rejects a call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed
 from ciguard.execution import Container, TensorOutput, decode_outputs
 from ciguard.oracles.comparing.comparison import compare_outputs
-from ciguard.oracles.comparing.given import has_special_elements
+from ciguard.oracles.comparing.inputs import has_special_elements
 from ciguard.oracles.contract import ACROSS_LIBRARIES, UNSTABLE_TAGS
 from ciguard.oracles.equivalents import equivalence_of, equivalent
 from ciguard.oracles.levels import inputs_in
@@ -37,22 +37,24 @@ if TYPE_CHECKING:
 
 _FAMILIES = (dtypes.BOOLEAN, dtypes.INTEGERS, dtypes.FLOATING, dtypes.COMPLEX)
 _NEARLY_INFINITE = 0.01
-"""Of the largest number of a type: beyond it, roundings decide whether a result overflows."""
-_MAJORITY = 2
-"""So many independent libraries must agree against one that is blamed."""
+"""Fraction of a type's largest number, beyond which rounding decides whether a result overflows."""
+_MIN_AGREEING_LIBRARIES = 2
+"""Number of independent libraries that must agree before another one is blamed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Verdict:
+    """The pair of targets that differ, and how."""
+
     reference: str
     blamed: str
     difference: Difference
     is_odd: bool
-    """All other libraries agree with each other, and there are enough of them."""
+    """True if all other libraries agree with each other, and there are enough of them."""
 
 
 class AcrossLibrariesOracle:
-    """Blames the library that all others disagree with; says of two only that they differ."""
+    """Blames the library that all others disagree with; reports of two only that they differ."""
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -85,7 +87,7 @@ def call_on(target: str, case: ApiCall, subject: Subject) -> ApiCall | None:
 
 
 def encode_on(target: str, case: Case, subject: Subject) -> bytes:
-    """Return a case as the worker of a target reads it: of another library, the equivalent call.
+    """Return a case as a target's worker reads it; for another library, the equivalent call.
 
     Raises:
         ValueError: if there is no equivalent call.
@@ -94,13 +96,13 @@ def encode_on(target: str, case: Case, subject: Subject) -> bytes:
         return encode(case)
     call = call_on(target, as_call(case), subject)
     if call is None:
-        msg = f"{case.api} with these arguments has no equivalent on {target}"
+        msg = f"{case.api}: no equivalent call with these arguments is known for {target}"
         raise ValueError(msg)
     return encode(call)
 
 
 def is_expressible(case: Case, targets: Sequence[str], subject: Subject) -> bool:
-    """Whether every one of these targets has a call for a case."""
+    """Return whether every one of these targets has a call for a case."""
     if not subject.spans_libraries:
         return True
     call = as_call(case)
@@ -108,13 +110,14 @@ def is_expressible(case: Case, targets: Sequence[str], subject: Subject) -> bool
 
 
 def returned_part(api: str) -> int | None:
-    """Return which item of what an API returns is held against other libraries; None for all."""
+    """Return the index of the returned item that is compared across libraries; None for all."""
     row = equivalence_of(api)
     parts = (form.part for form in row.forms.values() if form.api == api) if row else ()
     return next(iter(parts), None)
 
 
 def _is_comparable(case: ApiCall, subject: Subject) -> bool:
+    """Return whether the libraries' definitions agree for a case."""
     return (
         case.intent is Intent.CONFORMING
         and not subject.tags & UNSTABLE_TAGS
@@ -123,7 +126,7 @@ def _is_comparable(case: ApiCall, subject: Subject) -> bool:
 
 
 def _result(outcome: Outcome, call: ApiCall) -> TensorOutput | None:
-    """Return the tensor that is compared; None where there is none, or it was not kept whole."""
+    """Return the tensor that is compared; None if there is none or only part of it was kept."""
     if not isinstance(outcome, Passed) or exemption_of(call.api, ACROSS_LIBRARIES):
         return None
     output = decode_outputs(outcome.encoded)
@@ -137,18 +140,19 @@ def _result(outcome: Outcome, call: ApiCall) -> TensorOutput | None:
 def _verdict(
     results: Mapping[str, TensorOutput], inputs: InputPrecision, subject: Subject
 ) -> _Verdict | None:
+    """Return the pair of targets to report; None if all results agree."""
     differing = {
-        (one, other)
-        for one, other in combinations(results, 2)
-        if compare_results(results[one], results[other], inputs) is not None
+        (first, second)
+        for first, second in combinations(results, 2)
+        if compare_results(results[first], results[second], inputs) is not None
     }
     if not differing:
         return None
     odd = _odd_one_out(list(results), differing, subject)
-    own = [n for n in results if subject.targets[n].library == subject.library]
-    between = [name for name in results if any(name in pair for pair in differing)]
-    # Of two that differ it is the one whose call the case is, so that a finding stays what it is.
-    blamed = odd or next((name for name in own if name in between), between[-1])
+    own = [name for name in results if subject.targets[name].library == subject.library]
+    candidates = [name for name in results if any(name in pair for pair in differing)]
+    # Of two libraries blame the one that the case is written for, so that the finding is stable.
+    blamed = odd or next((name for name in own if name in candidates), candidates[-1])
     reference = next(n for n in results if {(n, blamed), (blamed, n)} & differing)
     difference = compare_results(results[reference], results[blamed], inputs)
     if difference is None:  # pragma: no cover - the comparison is symmetric
@@ -157,7 +161,7 @@ def _verdict(
 
 
 def _odd_one_out(names: list[str], differing: set[tuple[str, str]], subject: Subject) -> str:
-    """Return the target that is alone with its result; empty if it cannot be told."""
+    """Return the target whose result no other shares; empty if there is no such target."""
     identities = subject.targets
     # Keras computes with its backend, whose vote would count twice.
     independent = [n for n in names if identities[n].engine == identities[n].library]
@@ -165,9 +169,9 @@ def _odd_one_out(names: list[str], differing: set[tuple[str, str]], subject: Sub
         for name in voters:
             others = [n for n in voters if n != name]
             engines = {identities[n].engine for n in others}
-            agree = not any(set(pair) <= set(others) for pair in differing)
-            alone = all({(n, name), (name, n)} & differing for n in others)
-            if agree and alone and len(engines) >= _MAJORITY:
+            others_agree = not any(set(pair) <= set(others) for pair in differing)
+            is_alone = all({(n, name), (name, n)} & differing for n in others)
+            if others_agree and is_alone and len(engines) >= _MIN_AGREEING_LIBRARIES:
                 return name
     return ""
 
@@ -177,14 +181,14 @@ def compare_results(
 ) -> Difference | None:
     """Return how two libraries' results differ in shape or numbers, whatever their type.
 
-    Integers and floats are not compared, nor are integers that the narrower type cannot hold.
+    An integer is not compared with a float, nor with a type that cannot represent it.
     """
     family = next((f for f in _FAMILIES if reference.dtype in f and other.dtype in f), ())
     if not family:
         return None
-    # Both are held in the type that holds less: its roundings are what is allowed.
+    # Convert both to the narrower type, whose rounding is the tolerance.
     dtype = min(reference.dtype, other.dtype, key=_capacity)
-    mine, theirs = (_held_in(dtype, result) for result in (reference, other))
+    mine, theirs = (_converted(result, dtype) for result in (reference, other))
     if mine is None or theirs is None:
         return None
     if {mine.shape, theirs.shape} == {(), (1,)}:  # Jittor has no tensor without dimensions
@@ -196,18 +200,20 @@ def compare_results(
 
 
 def _capacity(dtype: str) -> float:
+    """Return a number that orders the types of one family by their precision or range."""
     if dtype in dtypes.EPSILON:
         return -dtypes.EPSILON[dtype]
     return float(dtypes.integer_range(dtype)[1]) if dtype in dtypes.INTEGERS else 0.0
 
 
-def _held_in(dtype: str, result: TensorOutput) -> TensorOutput | None:
+def _converted(result: TensorOutput, dtype: str) -> TensorOutput | None:
+    """Return a result in another type; None if an element is outside that type's range."""
     if result.dtype == dtype:
         return result
     if dtype in dtypes.INTEGERS:
-        least, greatest = dtypes.integer_range(dtype)
+        lowest, highest = dtypes.integer_range(dtype)
         if result.elements.size and not (
-            least <= int(result.elements.min()) and int(result.elements.max()) <= greatest
+            lowest <= int(result.elements.min()) and int(result.elements.max()) <= highest
         ):
             return None
     stored = "float32" if dtype == "bfloat16" else dtype
@@ -216,15 +222,15 @@ def _held_in(dtype: str, result: TensorOutput) -> TensorOutput | None:
 
 
 def _is_overflow(mine: TensorOutput, theirs: TensorOutput) -> bool:
-    """Return whether every unequal element is infinite on one side, and nearly so on the other."""
+    """Return whether every unequal element is infinite on one side and nearly so on the other."""
     if mine.elements.dtype.kind != "f" or mine.elements.size != theirs.elements.size:
         return False
     largest = float(np.finfo(mine.elements.dtype).max)
     sides = [np.abs(result.elements.astype(np.float64)) for result in (mine, theirs)]
     unequal = np.isfinite(sides[0]) != np.isfinite(sides[1])
     unequal |= np.isnan(sides[0]) != np.isnan(sides[1])
-    least = np.minimum(*sides)[unequal]
-    return bool((least > _NEARLY_INFINITE * largest).all())
+    smaller_side = np.minimum(*sides)[unequal]
+    return bool((smaller_side > _NEARLY_INFINITE * largest).all())
 
 
 def _finding(
@@ -233,29 +239,29 @@ def _finding(
     outcomes: Mapping[str, Outcome],
     subject: Subject,
 ) -> Finding:
-    call, expected = calls[verdict.blamed], calls[verdict.reference]
+    blamed_call, reference_call = calls[verdict.blamed], calls[verdict.reference]
     kind = verdict.difference.kind
     names = verdict.reference, verdict.blamed
-    sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
-    others = " (and no other library does)" if verdict.is_odd else ""
+    outcome_texts = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
+    exclusively = " (and no other library does)" if verdict.is_odd else ""
     return Finding(
         oracle="differential",
         kind=kind,
         severity=Severity.MEDIUM if verdict.is_odd and kind != "nan" else Severity.LOW,
         library=subject.targets[verdict.blamed].library,
-        api=call.api,
-        case=call,
+        api=blamed_call.api,
+        case=blamed_call,
         outcomes=outcomes,
         targets=(verdict.reference, verdict.blamed),
         pair=PairKind.LIBRARY,
         message=(
-            f"{call.api} differs{others} in {kind} from {expected.api}, which is defined alike: "
-            f"{expected.api} gives {verdict.difference.text}"
+            f"{blamed_call.api} differs{exclusively} in {kind} from {reference_call.api}, "
+            f"which has the same definition: {reference_call.api} returns {verdict.difference.text}"
         ),
         evidence=Evidence(
-            expected=f"{expected.api} on {names[0]}: {sides[0]}",
-            observed=f"{call.api} on {names[1]}: {sides[1]}",
-            law=f"{expected.api} and {call.api} are defined alike",
+            expected=f"{reference_call.api} on {names[0]}: {outcome_texts[0]}",
+            observed=f"{blamed_call.api} on {names[1]}: {outcome_texts[1]}",
+            law=f"{reference_call.api} and {blamed_call.api} have the same definition",
         ),
     )
 

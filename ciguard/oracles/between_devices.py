@@ -1,4 +1,4 @@
-"""What devices promise each other: results, where the documentation says which; kernels, not."""
+"""Which results must agree between devices, by documentation; kernel coverage need not."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing.tolerance import InputPrecision
 
 BETWEEN_DEVICES = "between devices"
-"""How exemptions name what an API computes of the device itself."""
+"""Name in exemptions for results that an API computes from the device itself."""
 FIRST_BETWEEN_DEVICES = "all but the first between devices"
-"""How exemptions name indices beside a result, which ties leave open."""
+"""Name in exemptions for indices beside a result, which ties leave open."""
 INCOMPLETE_BETWEEN_DEVICES = "incomplete between devices"
-"""How exemptions name decompositions whose last result says whether they are complete."""
+"""Name in exemptions for decompositions whose last result shows whether they are complete."""
 
-_OPEN = frozenset({"exception", "accepted"})
-"""Each device has checks and kernels of its own; what the CPU refuses another may take."""
-_VALUES = frozenset({"values", "nan"})
-_NO_KERNEL = re.compile(
+_UNSPECIFIED_KINDS = frozenset({"exception", "accepted"})
+"""Kinds of difference that devices may have: each one has its own checks and kernels."""
+_ELEMENT_KINDS = frozenset({"values", "nan"})
+_MISSING_KERNEL = re.compile(
     r"not (?:implemented|supported|available|compiled)\b|NotImplemented|Could not run '"
     r"|(?i:unimplemented)|can't convert cuda"
     r"|\b(?:supports?|on) (?:the )?CPU(?: only)?\b|CPU only|only CPU"
 )
-"""A refusal that names what the device lacks, or what only a CPU can do."""
+"""Message that names what the device lacks, or what only a CPU supports."""
 _ASSERTION = re.compile(r"device-side assert triggered|CUDA_ERROR_ASSERT")
 
 
 def promises(
     difference: Difference, api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecision
 ) -> bool:
-    """Return whether two devices promise to agree in what they differ in.
+    """Return whether two devices must agree on what they differ in.
 
     Args:
-        difference: of the two.
-        api: that was called.
-        sides: what the reference and the other one answered.
-        inputs: of the call.
+        difference: the difference between the two.
+        api: the API that was called.
+        sides: the outcomes on the reference and on the other device.
+        inputs: the precision of the call's inputs.
     """
-    if difference.kind in _OPEN:
+    if difference.kind in _UNSPECIFIED_KINDS:
         return False
-    if difference.kind not in _VALUES:
+    if difference.kind not in _ELEMENT_KINDS:
         return True
-    return not exemption_of(api, BETWEEN_DEVICES) and not _is_left_open(api, sides, inputs)
+    return not exemption_of(api, BETWEEN_DEVICES) and not _is_unspecified(api, sides, inputs)
 
 
-def _is_left_open(api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecision) -> bool:
+def _is_unspecified(api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecision) -> bool:
     """Return whether the devices differ only in a part that the documentation leaves open."""
     mine, theirs = (
         decode_outputs(side.encoded) if isinstance(side, Passed) else None for side in sides
@@ -65,7 +65,7 @@ def _is_left_open(api: str, sides: tuple[Outcome, Outcome], inputs: InputPrecisi
         return False
     if exemption_of(api, FIRST_BETWEEN_DEVICES):
         return compare_outputs(mine.items[0], theirs.items[0], inputs) is None
-    is_complete = all(_is_zero(one.items[-1]) for one in (mine, theirs))
+    is_complete = all(_is_zero(result.items[-1]) for result in (mine, theirs))
     return exemption_of(api, INCOMPLETE_BETWEEN_DEVICES) is not None and not is_complete
 
 
@@ -74,13 +74,14 @@ def _is_zero(output: Output) -> bool:
 
 
 def severity_between_devices(severity: Severity, kind: str, other: Outcome) -> Severity:
-    """Return how much a difference between devices weighs.
+    """Return the severity of a difference between devices.
 
-    No library has a kernel for every type on every device: a refusal that says so is coverage. A
-    kernel that asserts has no other way to refuse; where the CPU takes the call it should not.
+    No library has a kernel for every type on every device, so a rejection that says so is only
+    missing coverage. A kernel has no way to reject a call but an assertion; if the CPU accepts the
+    call, that is a defect.
     """
     if kind != "refused" or not isinstance(other, Rejected):
         return severity
     if _ASSERTION.search(other.message):
         return Severity.HIGH
-    return Severity.INFO if _NO_KERNEL.search(other.message) else severity
+    return Severity.INFO if _MISSING_KERNEL.search(other.message) else severity

@@ -1,4 +1,4 @@
-"""Boundary: an argument that a library's own words forbid is taken without a word."""
+"""Boundary: the library accepts an argument that its own documentation forbids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.domain.findings import Finding, Severity
 from ciguard.domain.outcomes import Passed
 from ciguard.domain.values import ArrayValue, TensorValue
 from ciguard.execution import Container, Scalar, TensorDigest, TensorOutput, decode_outputs
-from ciguard.oracles.comparing.given import has_special_elements, leaves
+from ciguard.oracles.comparing.inputs import has_special_elements, leaves
 from ciguard.oracles.contract import Traits
 from ciguard.oracles.laws import broken_laws, evidence_of, where_written
 from ciguard.oracles.showing import shown
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 
 class BoundaryOracle:
-    """Looks at the argument that a case was bent at, where every target took it.
+    """Checks the mutated argument of a case that every target accepted.
 
-    What one target takes and another refuses is a difference between targets: another oracle's.
+    A case that only some targets accept is a difference between targets, which another oracle
+    reports.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -40,12 +41,17 @@ class BoundaryOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding per law that the case's focus breaks."""
-        laws = subject.laws.get(case.focus, ())
-        passed = [out for out in outcomes.values() if isinstance(out, Passed)]
-        if not laws or not passed or len(passed) < len(outcomes) or _is_about_nothing(case):
+        """Return one finding per specification that the mutated argument violates."""
+        specifications = subject.laws.get(case.focus, ())
+        passed = [outcome for outcome in outcomes.values() if isinstance(outcome, Passed)]
+        if (
+            not specifications
+            or not passed
+            or len(passed) < len(outcomes)
+            or _has_empty_tensor(case)
+        ):
             return []
-        broken = broken_laws(case, laws)
+        broken = broken_laws(case, specifications)
         consequence = _consequence(passed[0], case) if broken else ""
         if not consequence:
             return []
@@ -59,51 +65,54 @@ class BoundaryOracle:
                 case=case,
                 outcomes=outcomes,
                 targets=tuple(outcomes),
-                detail=f"{law.parameter}: {law.aspect}",
+                detail=f"{specification.parameter}: {specification.aspect}",
                 message=(
-                    f"{subject.api} accepts {said} for {law.parameter!r} and {consequence}; "
-                    f"{where_written(law)} says {law.words}: “{law.sentence}”"
+                    f"{subject.api} accepts {value} for {specification.parameter!r} "
+                    f"and {consequence}; {where_written(specification)} says "
+                    f"{specification.words}: “{specification.sentence}”"
                 ),
                 evidence=evidence_of(
-                    law,
-                    expected=f"an exception about {law.parameter!r}",
-                    observed=f"{law.parameter} = {said}, {consequence}",
+                    specification,
+                    expected=f"an exception about {specification.parameter!r}",
+                    observed=f"{specification.parameter} = {value}, {consequence}",
                 ),
             )
-            for law, said in broken
+            for specification, value in broken
         ]
 
 
-def _is_about_nothing(case: Case) -> bool:
-    """Return whether a tensor without elements is given: nothing can be wrong then."""
+def _has_empty_tensor(case: Case) -> bool:
+    """Return whether a tensor without elements is given: it cannot violate anything."""
     return any(
         0 in leaf.shape for leaf in leaves(case) if isinstance(leaf, ArrayValue | TensorValue)
     )
 
 
 def _consequence(passed: Passed, case: Case) -> str:
-    """Return what came of a call, in words; empty where nothing that was computed is to be seen.
+    """Return what a call returned, in words; empty if it returned no numbers.
 
-    An object, a handle or None may be checked later, when it is put to use.
+    An object, a handle or None may be checked later, when it is used.
     """
     output = decode_outputs(passed.encoded)
-    seen = list(_numbers(output)) if output is not None else []
-    if not seen:
+    numbers = list(_numeric_parts(output)) if output is not None else []
+    if not numbers:
         return ""
     if all(
-        isinstance(one, TensorOutput | TensorDigest) and not math.prod(one.shape) for one in seen
+        isinstance(number, TensorOutput | TensorDigest) and not math.prod(number.shape)
+        for number in numbers
     ):
         return "returns an empty result"
-    if not has_special_elements(case) and any(map(_is_special, seen)):
+    if not has_special_elements(case) and any(map(_is_special, numbers)):
         return "returns NaN or infinity"
-    return f"returns {shown(seen[0])}"
+    return f"returns {shown(numbers[0])}"
 
 
-def _numbers(output: Output) -> Iterator[TensorOutput | TensorDigest | Scalar]:
+def _numeric_parts(output: Output) -> Iterator[TensorOutput | TensorDigest | Scalar]:
+    """Yield the numbers and tensors of a result."""
     match output:
         case Container(_, _, items):
             for item in items:
-                yield from _numbers(item)
+                yield from _numeric_parts(item)
         case Scalar(kind):
             if kind in "ifzo":
                 yield output
@@ -114,6 +123,7 @@ def _numbers(output: Output) -> Iterator[TensorOutput | TensorDigest | Scalar]:
 
 
 def _is_special(output: TensorOutput | TensorDigest | Scalar) -> bool:
+    """Return whether a result contains NaN or an infinity."""
     match output:
         case TensorOutput(_, _, elements):
             return elements.dtype.kind in "fc" and not bool(np.isfinite(elements).all())

@@ -1,4 +1,4 @@
-"""What an oracle is, and the registry of all."""
+"""The protocol of oracles, their registry, and the function that applies all of them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 ACROSS_LIBRARIES = "across-libraries"
-"""Name of the one oracle that judges equivalent calls of several libraries."""
+"""Name of the oracle that judges equivalent calls of several libraries."""
 UNSTABLE_TAGS = frozenset({"random", "time", "unstable"})
-"""APIs whose values may differ from call to call: their values are not compared."""
+"""Tags of APIs whose values may differ from call to call, so values are not compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """In what one target can differ from another."""
+    """The properties in which one target can differ from another."""
 
     request: str
-    """The target's text without the number that tells two equal requests apart."""
+    """The target's text, without the number that distinguishes two equal requests."""
     packages: tuple[str, ...]
     version: str
     device: str
@@ -41,80 +41,80 @@ class Identity:
     environment: tuple[tuple[str, str], ...] = ()
     library: str = ""
     engine: str = ""
-    """The library that it computes with: for Keras its backend, else the library itself."""
+    """The library that computes: the backend for Keras, else the library itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is being tested."""
+    """The API under test and the targets that it runs on."""
 
     library: str
     api: str
     tags: frozenset[str] = frozenset()
-    """The catalogue's, plus `unstable` once the campaign has seen the API disagree with itself."""
+    """Tags from the catalogue, plus `unstable` once two runs of one call have disagreed."""
     targets: Mapping[str, Identity]
-    """Every target of the library, in the order given: the first is the reference."""
+    """Every target of the library in the given order; the first is the reference."""
     laws: Mapping[str, Sequence[Law]] = field(default_factory=dict)
-    """What the API's own words forbid, by parameter."""
+    """Specifications of the API's documentation, by parameter."""
 
     @property
     def spans_libraries(self) -> bool:
-        """Whether the targets are of several libraries, which run equivalent calls."""
+        """True if the targets are of several libraries, which run equivalent calls."""
         return len({identity.library for identity in self.targets.values()}) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What other packages need to know of an oracle's findings, beside what it judges."""
+    """Properties of an oracle's findings that other packages need."""
 
     is_death: bool = False
-    """A process died."""
+    """True if the findings are crashes of the process."""
     ends_workers: bool = False
-    """A worker that runs the case is lost, so the case never shares one."""
+    """True if the worker that runs the case is lost, so that the case never shares a worker."""
     takes_limit: bool = False
-    """Each run of the case takes its whole time limit."""
+    """True if each run of the case takes its whole timeout."""
     holds_targets_apart: bool = False
-    """Targets of one library answer the same call differently."""
+    """True if the findings are differences between targets of one library."""
     may_be_refusal: bool = False
-    """What says which argument is wrong is a refusal, of the wrong class of exception."""
+    """True if the exception may be a rejection of the arguments by the wrong exception class."""
     weight: Severity | None = None
-    """Of what any call may come to, whatever it is given; it weighs less where no program can."""
+    """Severity of a defect that counts for any call; lower where no program can make the call."""
     compares_results: bool = False
-    """Results are compared: a call that disagrees with itself proves nothing."""
+    """True if results are compared: a call that disagrees with itself proves nothing."""
     needs_conforming: bool = False
-    """Says something of calls only that keep to the documentation."""
+    """True if the oracle judges only calls that keep to the documentation."""
     is_measured: bool = False
-    """Rests on measurements, which are made in a stage of their own."""
+    """True if the oracle judges measurements, which a stage of their own makes."""
     is_of_user: bool = False
-    """About functions of the user's, each of which fails by itself."""
+    """True if the findings are about the user's functions, each of which fails by itself."""
     is_shown_by_passing: bool = False
-    """A case that passes on one target shows it."""
+    """True if a case that passes on one target shows the defect."""
     is_judged_alone: bool = False
-    """The outcome on one target decides."""
+    """True if the outcome on one target decides."""
     claim: str = ""
-    """What a finding shows, as a sentence that may hold `{kind}` and `{detail}`; empty where the
-    outcomes tell."""
+    """Sentence about a finding, which may contain `{kind}` and `{detail}`; empty where the outcomes
+    show the defect."""
     claims: Mapping[str, str] = field(default_factory=dict)
-    """The same by kind, where each has a sentence of its own."""
+    """The same by kind, for kinds that have a sentence of their own."""
     fails_on_one: bool = False
-    """What it finds between two targets is that the second fails, and the first does not."""
+    """True if a finding between two targets means that the second fails and the first does not."""
     ignores_library: bool = False
-    """The library that a target is known by tells nothing: it is no part of a fingerprint."""
+    """True if the library's name is no part of a fingerprint."""
     mark: str = ""
-    """What a script prints when the defect shows; empty where its end tells."""
+    """Line that a script prints when the defect shows; empty where the exit status shows it."""
 
 
 @runtime_checkable
 class Oracle(Protocol):
     """Judges the outcomes of one case. Pure: no I/O, no clock, no randomness.
 
-    An attribute `traits`, if it has one, says what others need to know of its findings.
+    The optional attribute `traits` describes the findings for other packages.
     """
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return the findings that the outcomes prove; none when they prove nothing."""
+        """Return the findings that the outcomes prove; an empty sequence if they prove nothing."""
 
 
 ORACLES: Registry[Oracle] = Registry(
@@ -134,37 +134,38 @@ ORACLES: Registry[Oracle] = Registry(
     },
     first=LEVELS.items,
 )
-"""A level's own oracles are registered beside the level."""
+"""Registry of oracles. A level's own oracles are registered beside the level."""
 
 
 @cache
 def traits_of(oracle: str) -> Traits:
-    """Return the traits of an oracle by its name; plain ones if it says none, or is unknown."""
+    """Return the traits of an oracle by its name; the defaults if it has none or is unknown."""
     try:
-        found = getattr(ORACLES.get(oracle), "traits", None)
+        traits = getattr(ORACLES.get(oracle), "traits", None)
     except UnknownNameError:
-        found = None  # of a package that is not installed here
-    return found if isinstance(found, Traits) else Traits()
+        traits = None  # the oracle's package is not installed here
+    return traits if isinstance(traits, Traits) else Traits()
 
 
 def headline(message: str) -> str:
-    """Return what a library's message says first, for people.
+    """Return the first line of a library's message, shortened, for people.
 
-    Without nodes of TensorFlow's graph, and without what Keras puts before the message of a layer.
+    Removes nodes of TensorFlow's graph, terminal colours and Keras's line before the message of a
+    layer.
     """
-    return _DRESSING.sub("", message).strip().partition("\n")[0][:_MAX_HEADLINE]
+    return _BOILERPLATE.sub("", message).strip().partition("\n")[0][:_MAX_HEADLINE_LENGTH]
 
 
-_DRESSING = re.compile(
+_BOILERPLATE = re.compile(
     r"\{\{[^{}]*\}\} ?|\A\s*Exception encountered when calling [^\n]*\n|\x1b\[[0-9;]*m"
 )
-_MAX_HEADLINE = 160
+_MAX_HEADLINE_LENGTH = 160
 
 
 def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list[Finding]:
     """Return the findings of every registered oracle.
 
-    Most cases end alike everywhere in an orderly way; they are told apart here at little cost.
+    Most cases end alike on all targets without an error; those are recognised here at little cost.
     """
     is_plain = not case.relation and case.focus not in subject.laws
     if is_plain and not case.has_verdict_alone and _is_uneventful(outcomes):
@@ -178,14 +179,18 @@ def judge(case: Case, outcomes: Mapping[str, Outcome], subject: Subject) -> list
 
 
 def _is_uneventful(outcomes: Mapping[str, Outcome]) -> bool:
+    """Return whether all targets returned the same result or rejected the case alike."""
     first = next(iter(outcomes.values()), None)
     match first:
         case Passed(encoded):
-            return all(isinstance(o, Passed) and o.encoded == encoded for o in outcomes.values())
+            return all(
+                isinstance(outcome, Passed) and outcome.encoded == encoded
+                for outcome in outcomes.values()
+            )
         case Rejected():
             return all(
-                isinstance(o, Rejected) and o.exception == first.exception
-                for o in outcomes.values()
+                isinstance(outcome, Rejected) and outcome.exception == first.exception
+                for outcome in outcomes.values()
             )
         case None:
             return True

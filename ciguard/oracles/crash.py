@@ -1,4 +1,4 @@
-"""Crash: the process died."""
+"""Crash: a signal or an abort ended the process."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
 
 
 class CrashOracle:
-    """A Python call must never end the process, whatever its arguments."""
+    """Reports crashes: no Python call may end the process, whatever its arguments."""
 
     traits: ClassVar[Traits] = Traits(is_death=True, ends_workers=True, weight=Severity.CRITICAL)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding that names every target on which the case died."""
-        dead = {name: out for name, out in outcomes.items() if isinstance(out, Crashed)}
-        if not dead:
+        """Return one finding that names every target on which the case crashed."""
+        crashed = {
+            name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Crashed)
+        }
+        if not crashed:
             return []
-        first = next(iter(dead.values()))
+        first = next(iter(crashed.values()))
         return [
             Finding(
                 oracle="crash",
@@ -39,7 +41,7 @@ class CrashOracle:
                 api=subject.api,
                 case=case,
                 outcomes=outcomes,
-                targets=tuple(dead),
+                targets=tuple(crashed),
                 message=f"{subject.api} ends the process ({first.cause})",
                 evidence=Evidence(
                     expected="a result or a Python exception",

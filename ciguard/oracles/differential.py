@@ -1,4 +1,4 @@
-"""Differential: two targets of one library answer the same call differently."""
+"""Differential: two targets of one library return different results for the same call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Rejected
 from ciguard.oracles.between_devices import promises, severity_between_devices
 from ciguard.oracles.comparing.differences import evidence_between
-from ciguard.oracles.comparing.given import has_special_elements
+from ciguard.oracles.comparing.inputs import has_special_elements
 from ciguard.oracles.contract import UNSTABLE_TAGS, Traits
 from ciguard.oracles.laws import broken_laws
 from ciguard.oracles.levels import judged
@@ -40,47 +40,50 @@ SEVERITIES = {
     "accepted": Severity.INFO,
     "exception": Severity.LOW,
 }
-_UNDER_A_LAW = {"refused": Severity.INFO, "accepted": Severity.LOW}
-"""Where the documentation forbids the argument: to refuse it is right, to accept it is not."""
-_ONE_WIDTH = (
+"""Severity of a difference, by its kind."""
+_SEVERITIES_IF_FORBIDDEN = {"refused": Severity.INFO, "accepted": Severity.LOW}
+"""Severities where the documentation forbids the argument: rejecting it is right, accepting it is
+not."""
+_INTERCHANGEABLE_DTYPES = (
     frozenset(dtypes.INTEGERS),
     frozenset({"float32", "float64"}),
     frozenset(dtypes.COMPLEX),
 )
-"""Types that Keras takes for one another: 64 bits are for TensorFlow, PyTorch has few unsigned."""
+"""Types that Keras treats as one: TensorFlow has 64 bits, PyTorch few unsigned types."""
 _PLAIN_RESULTS = frozenset({"tensor", "None", "int", "float", "complex", "bool", "str", "bytes"})
-"""How differences of structure name what is neither a container nor an object of another class."""
-_OF_ONE_DEVICE = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
-_SEEN_BETWEEN: Mapping[str, Collection[PairKind]] = {
-    "mutation": {*_OF_ONE_DEVICE, PairKind.DEVICE},
-    "aliasing": _OF_ONE_DEVICE,
+"""Names in structure differences of results that are no container and no foreign object."""
+_SAME_DEVICE_PAIRS = {PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT}
+_COMPARABLE_PAIRS: Mapping[str, Collection[PairKind]] = {
+    "mutation": {*_SAME_DEVICE_PAIRS, PairKind.DEVICE},
+    "aliasing": _SAME_DEVICE_PAIRS,
 }
-"""Pairs whose calls do the same to their arguments; any for what is not listed. A move to another
-device copies; compiled code, backends and other libraries have arguments of their own."""
+"""Pairs of targets whose calls treat their arguments alike, by kind of difference; any pair for
+others. A move to another device copies; compiled code, backends and other libraries have arguments
+of their own."""
 SPECIAL_ELEMENTS = "special elements"
-"""How exemptions name what becomes of NaN and infinities."""
+"""Name in exemptions for results of NaN and infinities."""
 SHAPE_BEYOND_RANGE = "shape beyond range"
-"""How exemptions name shapes of results of boundary cases."""
+"""Name in exemptions for shapes of results of boundary cases."""
 SHAPE_BETWEEN_BACKENDS = "shape between backends"
-"""How exemptions name shapes that Keras leaves to its backends."""
+"""Name in exemptions for shapes that Keras leaves to its backends."""
 BETWEEN_MODES = "between modes"
-"""How exemptions name what a mode may answer otherwise than eager execution."""
+"""Name in exemptions for results that may differ between a mode and eager execution."""
 REFUSED_BY_MODES = "refused by modes"
-"""How exemptions name what a mode may refuse although eager execution takes it."""
-_UNSPECIFIED = frozenset({"values", "nan"})
-_WITHIN_RANGE = frozenset({Intent.CONFORMING, Intent.SPECIAL})
-_UNSAID_OF_MODES = frozenset({"structure", "exception", "accepted"})
-"""What no mode promises: numbers come out as tensors, and errors come from other checks."""
+"""Name in exemptions for calls that a mode may reject although eager execution accepts them."""
+_ELEMENT_KINDS = frozenset({"values", "nan"})
+_INTENTS_WITHIN_RANGE = frozenset({Intent.CONFORMING, Intent.SPECIAL})
+_UNSPECIFIED_IN_MODES = frozenset({"structure", "exception", "accepted"})
+"""Kinds of difference that no mode rules out: numbers become tensors, and checks differ."""
 
 
-_BY_DEFINITION = re.compile(r" for '\{\{node [^}]*\}\} = \w+")
-"""How TensorFlow names the operator whose definition forbids the shapes of its arguments."""
+_SHAPE_INFERENCE_ERROR = re.compile(r" for '\{\{node [^}]*\}\} = \w+")
+"""TensorFlow's message when an operator's definition forbids the shapes of its arguments."""
 
 
 class DifferentialOracle:
-    """The first target is the reference; every other one must answer as it does.
+    """Compares every target with the reference, which is the first target.
 
-    A target in a mode must answer as the same one without it.
+    A target in a mode is compared with the same target without the mode.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -93,7 +96,7 @@ class DifferentialOracle:
         """Return one finding per target that deviates from the reference."""
         level = judged(case)
         if case.relation or not level.compares_targets:
-            return []  # its outputs hold the twin's too: each target is held against itself
+            return []  # the outputs include the twin's: each target is compared with itself
         present = [name for name in subject.targets if name in outcomes]
         inputs = level.inputs(case)
         findings = []
@@ -106,15 +109,17 @@ class DifferentialOracle:
             if difference is None or not _is_meaningful(difference, case, subject):
                 continue
             sides = outcomes[reference], outcomes[name]
-            if not _is_promised(difference, pair, subject, sides, inputs):
+            if not _must_agree(difference, pair, subject, sides, inputs):
                 continue
-            broken = broken_laws(case, subject.laws.get(case.focus, ()))
-            law = broken[0][0] if broken and difference.kind in _UNDER_A_LAW else None
+            violated = broken_laws(case, subject.laws.get(case.focus, ()))
+            specification = (
+                violated[0][0] if violated and difference.kind in _SEVERITIES_IF_FORBIDDEN else None
+            )
             severity = _severity(
-                difference, is_forbidden=law is not None or level.is_forbidden(case)
+                difference, is_forbidden=specification is not None or level.is_forbidden(case)
             )
             if pair is PairKind.MODE and _is_by_definition(outcomes[name]):
-                severity = min(severity, Severity.LOW)  # what lacks is a check of eager execution
+                severity = min(severity, Severity.LOW)  # eager execution lacks a check
             if pair is PairKind.DEVICE:
                 severity = severity_between_devices(severity, difference.kind, outcomes[name])
             if subject.targets[reference].engine != subject.targets[name].engine:
@@ -136,47 +141,47 @@ class DifferentialOracle:
                     detail=_detail(difference, subject.targets[name], pair),
                     message=f"{subject.api} differs in {difference.kind}: {difference.text}",
                     evidence=level.evidence(case, difference, between)
-                    or evidence_between((reference, name), outcomes, pair, law),
+                    or evidence_between((reference, name), outcomes, pair, specification),
                 )
             )
         return findings
 
 
 def is_unusual_use(case: Case) -> bool:
-    """Return whether a call tries ends of ranges, special elements or arguments of other types."""
+    """Return whether a call tests range limits, special elements or arguments of other types."""
     return case.is_api_use and case.intent is not Intent.CONFORMING
 
 
 def _severity(difference: Difference, *, is_forbidden: bool) -> Severity:
-    """Return how much a difference weighs."""
-    if is_forbidden and difference.kind in _UNDER_A_LAW:
-        return _UNDER_A_LAW[difference.kind]
+    """Return the severity of a difference."""
+    if is_forbidden and difference.kind in _SEVERITIES_IF_FORBIDDEN:
+        return _SEVERITIES_IF_FORBIDDEN[difference.kind]
     return SEVERITIES[difference.kind]
 
 
 def _reference(name: str, present: Sequence[str], identities: Mapping[str, Identity]) -> str:
-    """Return what a target is held against: the first eager one; in a mode, the one most alike."""
+    """Return the target to compare with: the first eager one; in a mode, the most similar one."""
     eager = [other for other in present if identities[other].mode == EAGER]
-    alike = replace(identities[name], mode=EAGER, request="")
+    eager_identity = replace(identities[name], mode=EAGER, request="")
     if identities[name].mode != EAGER:
-        eager.sort(key=lambda other: replace(identities[other], request="") != alike)
+        eager.sort(key=lambda other: replace(identities[other], request="") != eager_identity)
     return [*eager, *present][0]
 
 
 def _detail(difference: Difference, other: Identity, pair: PairKind) -> str:
-    """Return what tells this difference from others: each mode has defects of its own."""
+    """Return the part of a difference that the fingerprint needs: each mode has its own defects."""
     modes = [other.mode] if pair is PairKind.MODE else []
     return ": ".join(filter(None, [*modes, difference.detail]))
 
 
 def _is_by_definition(outcome: Outcome) -> bool:
-    """Return whether an operator's own definition, which only graphs obey, forbids a call."""
-    return isinstance(outcome, Rejected) and bool(_BY_DEFINITION.search(outcome.message))
+    """Return whether an operator's definition, which only graphs check, forbids the call."""
+    return isinstance(outcome, Rejected) and bool(_SHAPE_INFERENCE_ERROR.search(outcome.message))
 
 
 def is_backends_own(difference: Difference, case: Case) -> bool:
     """Return whether Keras leaves a difference to its backends, whose exceptions it passes on."""
-    if difference.kind in _UNSPECIFIED:
+    if difference.kind in _ELEMENT_KINDS:
         return exemption_of(case.api, "between backends") is not None
     if difference.kind == "shape":
         return exemption_of(case.api, SHAPE_BETWEEN_BACKENDS) is not None
@@ -185,62 +190,68 @@ def is_backends_own(difference: Difference, case: Case) -> bool:
 
 
 def severity_between_backends(difference: Difference) -> Severity:
-    """Return how much a difference weighs at most: the backends are different libraries."""
+    """Return the highest severity of a difference between two backends."""
     types = set(difference.detail.split(" vs "))
-    is_width = difference.kind == "dtype" and any(types <= family for family in _ONE_WIDTH)
-    is_left_open = is_width or difference.kind in {"refused", "nan"} or _is_own_class(difference)
-    return Severity.LOW if is_left_open else SEVERITIES[difference.kind]
+    is_interchangeable = difference.kind == "dtype" and any(
+        types <= family for family in _INTERCHANGEABLE_DTYPES
+    )
+    is_unspecified = (
+        is_interchangeable or difference.kind in {"refused", "nan"} or _is_own_class(difference)
+    )
+    return Severity.LOW if is_unspecified else SEVERITIES[difference.kind]
 
 
 def _is_own_class(difference: Difference) -> bool:
-    """Return whether a backend returns an object of a class of its own: sparse, or a function."""
+    """Return whether a backend returns an object of its own class, such as a sparse tensor."""
     results = [] if difference.kind != "structure" else difference.text.split(" vs ")
     return any(" of " not in name and name not in _PLAIN_RESULTS for name in results)
 
 
-def _is_promised(
+def _must_agree(
     difference: Difference,
     pair: PairKind,
     subject: Subject,
     sides: tuple[Outcome, Outcome],
     inputs: InputPrecision,
 ) -> bool:
-    """Return whether targets that differ in this way promise to agree in this."""
-    if pair not in _SEEN_BETWEEN.get(difference.kind, PairKind):
+    """Return whether such a pair of targets must agree on this kind of difference."""
+    if pair not in _COMPARABLE_PAIRS.get(difference.kind, PairKind):
         return False
     if pair is PairKind.DEVICE:
         return promises(difference, subject.api, sides, inputs)
-    return pair is not PairKind.MODE or _is_promised_of_modes(difference, subject)
+    return pair is not PairKind.MODE or _must_modes_agree(difference, subject)
 
 
-def _is_promised_of_modes(difference: Difference, subject: Subject) -> bool:
+def _must_modes_agree(difference: Difference, subject: Subject) -> bool:
+    """Return whether a mode and eager execution must agree on this kind of difference."""
     if subject.tags & UNSTABLE_TAGS:
-        return difference.kind == "dtype"  # a random number may decide all else
+        return difference.kind == "dtype"  # anything else may depend on a random number
     if difference.kind == "refused" and exemption_of(subject.api, REFUSED_BY_MODES):
         return False
-    if difference.kind in _UNSPECIFIED and exemption_of(subject.api, BETWEEN_MODES):
+    if difference.kind in _ELEMENT_KINDS and exemption_of(subject.api, BETWEEN_MODES):
         return False
-    return difference.kind not in _UNSAID_OF_MODES
+    return difference.kind not in _UNSPECIFIED_IN_MODES
 
 
 def _is_meaningful(difference: Difference, case: Case, subject: Subject) -> bool:
+    """Return whether the documentation defines the result in which the targets differ."""
     if difference.kind == "shape":
-        # An index of -2^63 that is not checked may decide it, by memory that is not the call's.
-        is_open = has_special_elements(case) or exemption_of(subject.api, SHAPE_BEYOND_RANGE)
-        return case.intent in _WITHIN_RANGE or not is_open
-    if difference.kind not in _UNSPECIFIED:
+        # An unchecked index of -2^63 may read foreign memory, which then decides the shape.
+        is_undefined = has_special_elements(case) or exemption_of(subject.api, SHAPE_BEYOND_RANGE)
+        return case.intent in _INTENTS_WITHIN_RANGE or not is_undefined
+    if difference.kind not in _ELEMENT_KINDS:
         return True
     if subject.tags & UNSTABLE_TAGS or exemption_of(subject.api, "differential"):
         return False
     if case.intent is Intent.SPECIAL:
         return exemption_of(subject.api, SPECIAL_ELEMENTS) is None
-    # What the ends of a type's range turn into is left open by most definitions (a sum that
-    # overflows on the way, a cast to an integer), and does change between builds.
+    # Most definitions leave open what the limits of a type turn into (a sum that overflows on the
+    # way, a cast to an integer), and builds do differ.
     return case.intent is Intent.CONFORMING and not has_special_elements(case)
 
 
 def pair_kind(reference: Identity, other: Identity) -> PairKind:
-    """Return in what two targets differ; the first that applies."""
+    """Return the first property in which two targets differ."""
     if reference == other:
         return PairKind.SAME
     if reference.device != other.device:

@@ -1,7 +1,7 @@
-"""The documentation oracle: what a library says of its API that cannot be right.
+"""The documentation oracle: statements about an API that cannot be right.
 
-It judges descriptions, not outcomes, once per run. Precision comes first: a check speaks only where
-the text leaves no other reading. docs/knowledge.md has the precision measured by hand.
+It judges descriptions, not outcomes, once per run. Precision comes first: a check reports only what
+allows no other reading. docs/knowledge.md has the precision, measured by hand.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
     from ciguard.domain.records import ApiRecord, ParameterRecord
 
-_QUOTE_LIMIT = 160
-_AROUND = 70
+_MAX_QUOTE_LENGTH = 160
+_CONTEXT_LENGTH = 70
 """Characters of context on each side of a misplaced character."""
-_CUT = 2000
-"""Descriptions of this length were cut: what they lack at the end proves nothing."""
+_TRUNCATED_LENGTH = 2000
+"""Length from which on descriptions are truncated, so that a missing end proves nothing."""
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
-_OWN_NAMES = frozenset({"signature", "docstring"})
-"""Sources of names that users see; a schema's names are not those of the Python function."""
-_NO_NAMES = frozenset(
+_PYTHON_SOURCES = frozenset({"signature", "docstring"})
+"""Sources whose names users see; a schema's names are not those of the Python function."""
+_SECTION_HEADINGS = frozenset(
     {"note", "notes", "return", "returns", "raises", "example", "examples", "see", "warning"}
 )
 """Headings that stand inside a parameter section by mistake."""
-_SELDOM_DESCRIBED = frozenset({"self", "cls", "name", "out"})
-_CONVENTION = 5
-"""APIs of a module that leave a name undescribed before that can count as its custom."""
+_RARELY_DESCRIBED = frozenset({"self", "cls", "name", "out"})
+_MIN_FOR_CONVENTION = 5
+"""Number of a module's APIs that must leave a name undescribed before that counts as convention."""
 
-_Custom: TypeAlias = frozenset[tuple[str, str]]
-"""Modules, and the parameters that they describe nearly nowhere."""
+_Convention: TypeAlias = frozenset[tuple[str, str]]
+"""Pairs of a module and a parameter that the module hardly ever describes."""
 _Problem: TypeAlias = tuple[DocumentationCheck, str, str, str]
 """Check, parameter, message, evidence."""
 
@@ -45,8 +45,8 @@ _Problem: TypeAlias = tuple[DocumentationCheck, str, str, str]
 def documentation_findings(
     records: Collection[ApiRecord], library: str
 ) -> list[DocumentationFinding]:
-    """Return what is wrong with the documentation of these APIs, in their order."""
-    customary = _customarily_undescribed(records)
+    """Return the defects in the documentation of these APIs, in their order."""
+    conventions = _conventionally_undescribed(records)
     return [
         DocumentationFinding(
             check=check,
@@ -54,21 +54,22 @@ def documentation_findings(
             api=record.api,
             parameter=name,
             message=message,
-            evidence=evidence[:_QUOTE_LIMIT],
+            evidence=evidence[:_MAX_QUOTE_LENGTH],
         )
         for record in records
-        for check, name, message, evidence in _problems(record, customary)
+        for check, name, message, evidence in _problems(record, conventions)
     ]
 
 
-def _problems(record: ApiRecord, customary: _Custom) -> Iterator[_Problem]:
+def _problems(record: ApiRecord, conventions: _Convention) -> Iterator[_Problem]:
+    """Yield the problems of one API."""
     for line in record.unread:
         name = next(iter(re.findall(r"\w+", line)), line)
         yield DocumentationCheck.FORMATTING, name, f"the item of {name!r} lacks its colon", line
-    yield from _of_the_section(record, customary)
+    yield from _section_problems(record, conventions)
     names = {p.name for p in (*record.parameters, *record.inputs)}
     for parameter in record.parameters:
-        if len(parameter.doc) >= _CUT:
+        if len(parameter.doc) >= _TRUNCATED_LENGTH:
             continue
         yield from _unbalanced(parameter)
         yield from _dangling(record, parameter, names)
@@ -80,14 +81,17 @@ def _problems(record: ApiRecord, customary: _Custom) -> Iterator[_Problem]:
 # --- the parameter section against the signature -------------------------------------------------
 
 
-def _of_the_section(record: ApiRecord, customary: _Custom) -> Iterator[_Problem]:
-    strangers, undescribed = _strangers(record), _undescribed(record, customary)
-    if len(strangers) == len(undescribed) == 1 and _is_meant(record, strangers[0], undescribed[0]):
-        described, real = strangers[0], undescribed[0]
-        message = f"describes {described!r}; the parameter is called {real!r}"
+def _section_problems(record: ApiRecord, conventions: _Convention) -> Iterator[_Problem]:
+    """Yield the mismatches between the parameter section and the signature."""
+    undeclared, undescribed = _undeclared_parameters(record), _undescribed(record, conventions)
+    if len(undeclared) == len(undescribed) == 1 and _is_misnamed(
+        record, undeclared[0], undescribed[0]
+    ):
+        described, actual = undeclared[0], undescribed[0]
+        message = f"describes {described!r}; the parameter is called {actual!r}"
         yield DocumentationCheck.STRANGER, described, message, described
         return
-    for name in strangers:
+    for name in undeclared:
         message = f"describes {name!r}, which is no parameter"
         yield DocumentationCheck.STRANGER, name, message, name
     for name in undescribed:
@@ -95,50 +99,58 @@ def _of_the_section(record: ApiRecord, customary: _Custom) -> Iterator[_Problem]
         yield DocumentationCheck.UNDESCRIBED, name, message, ""
 
 
-def _is_meant(record: ApiRecord, described: str, real: str) -> bool:
-    """Whether the description of a stranger is surely that of this parameter."""
+def _is_misnamed(record: ApiRecord, described: str, real: str) -> bool:
+    """Return whether the description of an undeclared parameter is surely that of `real`."""
     is_required = any(p.required for p in record.parameters if p.name == real)
     return is_required or real.startswith(described) or described.startswith(real)
 
 
-def _strangers(record: ApiRecord) -> list[str]:
+def _undeclared_parameters(record: ApiRecord) -> list[str]:
+    """Return the described parameters that the signature lacks."""
     takes_more = any(p.kind in _VARIADIC for p in record.parameters)
-    # A method's section may be that of a function, which gives the receiver a name of its own.
-    if takes_more or record.source not in _OWN_NAMES or record.kind is CallKind.METHOD:
+    # A method's section may be that of a function, which names the receiver differently.
+    if takes_more or record.source not in _PYTHON_SOURCES or record.kind is CallKind.METHOD:
         return []
-    expected = _NO_NAMES | _SELDOM_DESCRIBED
+    expected = _SECTION_HEADINGS | _RARELY_DESCRIBED
     return [name for name in record.strangers if name.lower() not in expected]
 
 
-def _undescribed(record: ApiRecord, customary: _Custom = frozenset()) -> list[str]:
-    # A method's section may be that of the function it refers to.
-    if record.source not in _OWN_NAMES or record.kind is CallKind.METHOD:
+def _undescribed(record: ApiRecord, conventions: _Convention = frozenset()) -> list[str]:
+    # A method's section may be that of a function.
+    """Return the parameters that the section leaves out, but for conventional omissions."""
+    if record.source not in _PYTHON_SOURCES or record.kind is CallKind.METHOD:
         return []
     if not any(p.doc or p.doc_type for p in record.parameters):
         return []
     unread = {word for line in record.unread for word in re.findall(r"\w+", line)[:1]}
-    silent = [p for p in record.parameters if not (p.doc or p.doc_type or p.kind in _VARIADIC)]
-    ignored = unread | _SELDOM_DESCRIBED
+    undocumented = [
+        p for p in record.parameters if not (p.doc or p.doc_type or p.kind in _VARIADIC)
+    ]
+    ignored = unread | _RARELY_DESCRIBED
     return [
         p.name
-        for p in silent
+        for p in undocumented
         if p.name not in ignored
         and not p.name.startswith("_")
-        and (_module(record), p.name) not in customary
+        and (_module(record), p.name) not in conventions
     ]
 
 
-def _customarily_undescribed(records: Iterable[ApiRecord]) -> _Custom:
-    """Return the names that a module describes nearly nowhere: its custom, not an oversight."""
+def _conventionally_undescribed(records: Iterable[ApiRecord]) -> _Convention:
+    """Return the names that a module hardly ever describes: a convention, not an oversight."""
     left_out: Counter[tuple[str, str]] = Counter()
     described: Counter[tuple[str, str]] = Counter()
     for record in records:
         module = _module(record)
-        if not record.strangers:  # else one of them may be the description, under another name
+        if (
+            not record.strangers
+        ):  # an undeclared parameter may be the description under another name
             left_out.update((module, name) for name in _undescribed(record))
         described.update((module, p.name) for p in record.parameters if p.doc or p.doc_type)
     return frozenset(
-        key for key, count in left_out.items() if count >= _CONVENTION and count > described[key]
+        key
+        for key, count in left_out.items()
+        if count >= _MIN_FOR_CONVENTION and count > described[key]
     )
 
 
@@ -148,33 +160,35 @@ def _module(record: ApiRecord) -> str:
 
 # --- formatting ----------------------------------------------------------------------------------
 
-_SPANS = re.compile(
+_MARKUP = re.compile(
     r"```.*?```|:math:`[^`]*`|\$\$?[^$]+\$\$?|``.+?``|`[^`]*`|'[^' ]*'|\"[^\" ]*\"", re.DOTALL
 )
-_PAIR = re.compile(r"[\[({][^\[\](){}]*[\])}]")
-"""Half-open intervals such as `[0, 1)` are a pair too."""
+_BRACKET_PAIR = re.compile(r"[\[({][^\[\](){}]*[\])}]")
+"""A pair of brackets; half-open intervals such as `[0, 1)` count too."""
 _ENUMERATION = re.compile(r"(?:^|(?<=[\s(]))(?:\w{1,2}|[ivx]+)\)|[:;]-?[()]")
 
 
 def _unbalanced(parameter: ParameterRecord) -> Iterator[_Problem]:
-    rest = _SPANS.sub(_blank, parameter.doc)
-    place, what = rest.find("`"), "backquote"
-    if place < 0:
-        place = _lonely_bracket(rest)
-        if place < 0:
+    """Yield the first backquote or bracket of a description that has no partner."""
+    rest = _MARKUP.sub(_blank, parameter.doc)
+    index, symbol = rest.find("`"), "backquote"
+    if index < 0:
+        index = _index_of_unmatched_bracket(rest)
+        if index < 0:
             return
-        what = f"bracket {parameter.doc[place]!r}"
-    message = f"{parameter.name!r}: a {what} lacks its other half"
-    around = parameter.doc[max(0, place - _AROUND) : place + _AROUND]
-    yield DocumentationCheck.FORMATTING, parameter.name, message, around
+        symbol = f"bracket {parameter.doc[index]!r}"
+    message = f"{parameter.name!r}: a {symbol} has no counterpart"
+    context = parameter.doc[max(0, index - _CONTEXT_LENGTH) : index + _CONTEXT_LENGTH]
+    yield DocumentationCheck.FORMATTING, parameter.name, message, context
 
 
-def _lonely_bracket(text: str) -> int:
+def _index_of_unmatched_bracket(text: str) -> int:
+    """Return the index of the first bracket without a partner; -1 if there is none."""
     rest, previous = text.replace("\\", " "), ""
     while rest != previous:
-        previous, rest = rest, _PAIR.sub(_blank, rest)
-    found = re.search(r"[\[\](){}]", _ENUMERATION.sub(_blank, rest))
-    return found.start() if found else -1
+        previous, rest = rest, _BRACKET_PAIR.sub(_blank, rest)
+    match = re.search(r"[\[\](){}]", _ENUMERATION.sub(_blank, rest))
+    return match.start() if match else -1
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -193,7 +207,8 @@ _SAME_AS = re.compile(
 def _dangling(
     record: ApiRecord, parameter: ParameterRecord, names: Collection[str]
 ) -> Iterator[_Problem]:
-    # A method's description may be that of the function, a layer's may name an attribute.
+    # A method's description may be that of a function; a layer's may name an attribute.
+    """Yield references to parameters that the API does not have."""
     if record.kind is not CallKind.FUNCTION or record.source == "schema":
         return
     for pattern in (_ATTRIBUTE, _SAME_AS):

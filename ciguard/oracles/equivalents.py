@@ -1,4 +1,4 @@
-"""Calls of several libraries that are defined alike, and how one becomes the other."""
+"""Equivalent calls of several libraries, and the translation of one into another."""
 
 from __future__ import annotations
 
@@ -30,76 +30,80 @@ _ELEMENTS = {
     "bool": dtypes.BOOLEAN,
     "complex": dtypes.COMPLEX,
 }
-_WIDE = frozenset({"float64", "int64", "complex128"})
-_SHARED = frozenset({"x", "y", "z"})
-"""Tensors of one element type."""
+_WIDE_DTYPES = frozenset({"float64", "int64", "complex128"})
+_OPERANDS = frozenset({"x", "y", "z"})
+"""Names of tensor arguments that have one element type."""
 _MASK = "mask"
-_SEVERAL = "xs"
-_STORAGE = "out"
-"""Where a result is kept too changes no number of it."""
+_OPERAND_LIST = "xs"
+_OUTPUT_KEYWORD = "out"
+"""Keyword that names where to write the result; it does not change the result."""
 _REQUIRED = object()
-"""In the place of a default: the library has none, or the same as every other of the row."""
+"""Placeholder for a default that is absent, or the same in every library of the row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """One argument as one library writes it."""
+    """One argument in the syntax of one library."""
 
     keyword: str
-    """Empty where it goes by position."""
+    """Keyword of the argument; empty if it is positional."""
     name: str
-    """The same in every library of the row; empty where the value is fixed."""
+    """Name shared by all libraries of the row; empty if the value is fixed."""
     value: Any = _REQUIRED
-    """What is fixed, or what this library takes where the argument is left out."""
+    """The fixed value, or the library's default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallForm:
-    """How one library writes the calls of a row."""
+    """The syntax of one library for the calls of a row."""
 
     api: str
     arguments: tuple[Argument, ...]
     part: int | None = None
-    """The item of what is returned that the others return."""
+    """Index of the returned item that corresponds to the result of the other libraries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equivalence:
-    """One row: APIs that are defined alike."""
+    """One row of the table: APIs that have the same definition."""
 
     forms: Mapping[str, CallForm]
-    """By library."""
+    """Call forms by library."""
     dtypes: Mapping[str, frozenset[str]]
     """Element types for which the definitions agree, by library."""
 
 
 def equivalence_of(api: str) -> Equivalence | None:
-    """Return the row that an API is in, if there is one."""
+    """Return the row that contains an API; None if there is none."""
     return _by_api().get(api)
 
 
 def equivalent(case: ApiCall, library: str) -> ApiCall | None:
-    """Return the call of another library that must come to the same.
+    """Return the call of another library that must return the same.
 
     Returns:
-        None where no equivalence is known, or not for these arguments.
+        None if no equivalence is known for this API or these arguments.
     """
     row = equivalence_of(case.api)
     if row is None or library not in row.forms or case.kind is not CallKind.FUNCTION:
         return None
-    of, own = next((name, form) for name, form in row.forms.items() if form.api == case.api)
-    given = _read(case, own)
-    if given is None or not _is_defined(given, row.dtypes[of] & row.dtypes[library]):
+    own_library, own = next(
+        (name, form) for name, form in row.forms.items() if form.api == case.api
+    )
+    arguments = _arguments_by_name(case, own)
+    if arguments is None or not _is_defined(
+        arguments, row.dtypes[own_library] & row.dtypes[library]
+    ):
         return None
-    left_out = {a.name: LiteralValue(a.value) for a in own.arguments if _has_default(a)}
-    return _written(given, {**left_out, **given}, row.forms[library], case)
+    defaults = {a.name: LiteralValue(a.value) for a in own.arguments if _has_default(a)}
+    return _call_with(arguments, {**defaults, **arguments}, row.forms[library], case)
 
 
 def calls_across(case: ApiCall, libraries: Iterable[str]) -> dict[str, ApiCall]:
-    """Return the equivalent calls by library, the case itself under its own.
+    """Return the equivalent calls by library, the case itself under its own library.
 
-    Only libraries are taken whose calls can be turned into each other's: any of them may be the
-    one that a finding is shown with.
+    Only libraries whose calls can be translated into each other are included: a finding may be
+    reported with any of them.
     """
     row = equivalence_of(case.api)
     if row is None:
@@ -123,14 +127,14 @@ def _has_default(argument: Argument) -> bool:
     return bool(argument.name) and argument.value is not _REQUIRED
 
 
-def _read(case: ApiCall, form: CallForm) -> dict[str, Value] | None:
-    """Return the arguments of a call by the names of its row; None if the row lacks one."""
+def _arguments_by_name(case: ApiCall, form: CallForm) -> dict[str, Value] | None:
+    """Return a call's arguments by the names of its row; None if the row lacks one."""
     if len(case.arguments) > len(form.arguments):
         return None
     by_keyword = {argument.keyword: argument for argument in form.arguments if argument.keyword}
     fixed = {argument.keyword for argument in form.arguments if not argument.name}
-    given: dict[str, Value] = {}
-    named = ((by_keyword.get(key), value) for key, value in case.keywords if key != _STORAGE)
+    arguments: dict[str, Value] = {}
+    named = ((by_keyword.get(key), value) for key, value in case.keywords if key != _OUTPUT_KEYWORD)
     for argument, value in chain(zip(form.arguments, case.arguments, strict=False), named):
         is_none = value == LiteralValue(None)
         if argument is None and is_none:
@@ -142,50 +146,57 @@ def _read(case: ApiCall, form: CallForm) -> dict[str, Value] | None:
             if value != LiteralValue(argument.value):
                 return None
         elif is_none and argument.value not in {None, _REQUIRED}:
-            return None  # what None means instead of the default is this library's own
+            return None  # the meaning of None instead of the default is specific to this library
         elif not is_none:
-            given[argument.name] = value
-    return None if fixed else given
+            arguments[argument.name] = value
+    return None if fixed else arguments
 
 
-def _is_defined(given: Mapping[str, Value], known: frozenset[str]) -> bool:
-    """Return whether the definitions agree for these arguments; `known` are element types."""
-    tensors = list(_tensors(given))
+def _is_defined(arguments: Mapping[str, Value], known: frozenset[str]) -> bool:
+    """Return whether the definitions agree for these arguments.
+
+    `known` holds the element types for which the definitions agree.
+    """
+    tensors = list(_tensors(arguments))
     if not tensors or not all(isinstance(tensor, TensorValue) for tensor in tensors):
         return False
     types = {tensor.dtype for tensor in tensors if isinstance(tensor, TensorValue)}
-    mask = given.get(_MASK)
+    mask = arguments.get(_MASK)
     if mask is not None and not (isinstance(mask, TensorValue) and mask.dtype == "bool"):
         return False
-    # What is made of no elements at all is left open now and then.
+    # Definitions often leave open the result of empty tensors.
     is_empty = any(0 in tensor.shape for tensor in tensors if isinstance(tensor, TensorValue))
-    settings = (v for name, v in given.items() if name not in {*_SHARED, _MASK, _SEVERAL})
+    settings = (
+        v for name, v in arguments.items() if name not in {*_OPERANDS, _MASK, _OPERAND_LIST}
+    )
     return len(types) == 1 and types <= known and not is_empty and all(map(_is_plain, settings))
 
 
-def _tensors(given: Mapping[str, Value]) -> Iterator[Value]:
-    for name, value in given.items():
-        if name in _SHARED:
+def _tensors(arguments: Mapping[str, Value]) -> Iterator[Value]:
+    """Yield the operands, those in lists included."""
+    for name, value in arguments.items():
+        if name in _OPERANDS:
             yield value
-        elif name == _SEVERAL:
+        elif name == _OPERAND_LIST:
             yield from value.items if isinstance(value, ListValue | TupleValue) else (value,)
 
 
 def _is_plain(value: Value) -> bool:
+    """Return whether a value is a literal or a list of literals that all libraries read alike."""
     match value:
         case LiteralValue():
             return True
         case ListValue(items) | TupleValue(items):
-            # No axes at all are every axis to one library and none to another.
+            # An empty list of axes means every axis in one library and no axis in another.
             return bool(items) and all(isinstance(item, LiteralValue) for item in items)
         case _:
             return False
 
 
-def _written(
-    given: Mapping[str, Value], values: Mapping[str, Value], form: CallForm, case: ApiCall
+def _call_with(
+    named: Mapping[str, Value], values: Mapping[str, Value], form: CallForm, case: ApiCall
 ) -> ApiCall | None:
-    """Return the call with these arguments; None where the form cannot say them."""
+    """Return the call with these arguments; None if the form cannot express them."""
     arguments: list[Value] = []
     keywords: list[tuple[str, Value]] = []
     for argument in form.arguments:
@@ -197,18 +208,18 @@ def _written(
         if argument.name and value == LiteralValue(None) and argument.value is not None:
             return None
         if argument.keyword:
-            keywords.append((argument.keyword, _form_of(value)))
+            keywords.append((argument.keyword, _normalised_sequence(value)))
         else:
-            arguments.append(_form_of(value))
-    if not given.keys() <= {argument.name for argument in form.arguments}:
+            arguments.append(_normalised_sequence(value))
+    if not named.keys() <= {argument.name for argument in form.arguments}:
         return None
     return replace(
         case, api=form.api, arguments=tuple(arguments), keywords=tuple(keywords), focus=""
     )
 
 
-def _form_of(value: Value) -> Value:
-    """Return a sequence as every library takes it: tensors in a list, numbers in a tuple."""
+def _normalised_sequence(value: Value) -> Value:
+    """Return a sequence as every library accepts it: tensors as list, numbers as tuple."""
     match value:
         case ListValue(items) | TupleValue(items):
             has_tensors = any(isinstance(item, TensorValue) for item in items)
@@ -222,7 +233,7 @@ def _form_of(value: Value) -> Value:
 
 @cache
 def shipped_equivalences() -> tuple[Equivalence, ...]:
-    """Return the rows that come with ciguard."""
+    """Return the rows that ciguard ships."""
     return tuple(equivalences((files(__package__) / "equivalents.toml").read_text("utf-8")))
 
 
@@ -236,32 +247,32 @@ def _by_api() -> dict[str, Equivalence]:
 
 
 def _own_rows(library: str, path: Path) -> list[Equivalence]:
-    """Return the rows that a library brings.
+    """Return the rows that a library's adapter adds.
 
     Raises:
-        RegistrationError: if the file cannot be read, or a row is none.
+        RegistrationError: if the file cannot be read or has an invalid row.
     """
     try:
         return equivalences(path.read_text("utf-8"))
     except (OSError, ValueError, KeyError) as error:
-        msg = f"library {library!r}: {path} holds no rows of equivalent calls: {error}"
+        msg = f"library {library!r}: cannot read equivalent calls from {path}: {error}"
         raise RegistrationError(msg) from error
 
 
-def joined(known: Iterable[Equivalence], added: Iterable[Equivalence]) -> list[Equivalence]:
-    """Return rows with those of one more library, each joined to the row whose call it repeats.
+def joined(existing: Iterable[Equivalence], added: Iterable[Equivalence]) -> list[Equivalence]:
+    """Return rows with those of one more library, each merged with the row that shares a call.
 
     Raises:
-        RegistrationError: if it writes a library's call otherwise than the row does.
+        RegistrationError: if both define one call differently.
     """
-    rows = list(known)
+    rows = list(existing)
     for row in added:
         apis = _apis(row)
-        place = next((n for n, other in enumerate(rows) if apis & _apis(other)), None)
-        if place is None:
+        index = next((i for i, other in enumerate(rows) if apis & _apis(other)), None)
+        if index is None:
             rows.append(row)
         else:
-            rows[place] = _merged(rows[place], row)
+            rows[index] = _merged(rows[index], row)
     return rows
 
 
@@ -273,50 +284,51 @@ def _merged(row: Equivalence, added: Equivalence) -> Equivalence:
     for library, form in added.forms.items():
         if row.forms.get(library, form) != form:
             msg = (
-                f"equivalents: {form.api} of {library!r} is written otherwise in ciguard's own row"
+                f"equivalents: {form.api} of {library!r} differs from the call in ciguard's own row"
             )
             raise RegistrationError(msg)
     return Equivalence(forms={**row.forms, **added.forms}, dtypes={**added.dtypes, **row.dtypes})
 
 
 def equivalences(text: str) -> list[Equivalence]:
-    """Return the rows of a TOML text.
+    """Return the rows of a TOML document.
 
     Raises:
-        ValueError: if it is not such a text, or an API is in two rows; names the row.
+        ValueError: if the text is invalid or an API is in two rows; the message names the row.
     """
     document = tomllib.loads(text)
     narrow = frozenset(document.get("narrow", ()))
     entries = enumerate(document["equivalent"])
     rows = [_row(entry, number, narrow=narrow) for number, entry in entries]
     apis = Counter(form.api for row in rows for form in row.forms.values())
-    twice = [api for api, count in apis.items() if count > 1]
-    if twice:
-        msg = f"equivalents.toml: {', '.join(twice)} in two rows"
+    repeated = [api for api, count in apis.items() if count > 1]
+    if repeated:
+        msg = f"equivalents.toml: {', '.join(repeated)} in two rows; keep one row"
         raise ValueError(msg)
     return rows
 
 
 def _row(entry: Mapping[str, Any], number: int, *, narrow: frozenset[str]) -> Equivalence:
-    where = f"equivalent {number + 1} ({next(iter(entry.values()), '')})"
+    row_name = f"equivalent {number + 1} ({next(iter(entry.values()), '')})"
     calls = {library: call for library, call in entry.items() if library != "elements"}
     kinds = entry.get("elements", ["float"])
     if len(calls) < 2 or not set(kinds) <= _ELEMENTS.keys():  # noqa: PLR2004 - a pair
-        msg = f"{where}: needs calls of two libraries; elements are {', '.join(_ELEMENTS)}"
+        msg = f"{row_name}: needs calls of two libraries; known elements are {', '.join(_ELEMENTS)}"
         raise ValueError(msg)
     try:
         forms = {library: _form(call) for library, call in calls.items()}
     except (AttributeError, SyntaxError, TypeError, ValueError) as error:
-        msg = f"{where}: not calls such as 'torch.sum(x, dim=axis)': {error}"
+        msg = f"{row_name}: expected calls such as 'torch.sum(x, dim=axis)': {error}"
         raise ValueError(msg) from error
     known = frozenset(chain.from_iterable(_ELEMENTS[kind] for kind in kinds))
     return Equivalence(
         forms=forms,
-        dtypes={library: known - _WIDE if library in narrow else known for library in forms},
+        dtypes={library: known - _WIDE_DTYPES if library in narrow else known for library in forms},
     )
 
 
 def _form(text: str) -> CallForm:
+    """Return the call form of a text such as `torch.sum(x, dim=axis)`."""
     node = ast.parse(text, mode="eval").body
     part = None
     if isinstance(node, ast.Subscript):
@@ -329,6 +341,7 @@ def _form(text: str) -> CallForm:
 
 
 def _argument(keyword: str, node: ast.expr) -> Argument:
+    """Return the argument of a syntax node: a name, `name or default`, or a fixed literal."""
     match node:
         case ast.Name(name):
             return Argument(keyword=keyword, name=name)

@@ -1,4 +1,4 @@
-"""Exhaustion: the process ended because memory or output ran out, instead of raising."""
+"""Exhaustion: memory or disk ran out and ended the process, instead of raising an exception."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ if TYPE_CHECKING:
 
 
 class ExhaustionOracle:
-    """Asking for too much must raise: a clean `out of memory` is an answer, an abort is not."""
+    """Reports exhaustion that ends the process; an exception such as `out of memory` is correct."""
 
     traits: ClassVar[Traits] = Traits(ends_workers=True)
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding that names every target whose process ended over a resource."""
-        ended = {n: out for n, out in outcomes.items() if isinstance(out, Exhausted) and out.died}
+        """Return one finding that names every target whose process ended for lack of a resource."""
+        ended = {
+            name: outcome
+            for name, outcome in outcomes.items()
+            if isinstance(outcome, Exhausted) and outcome.died
+        }
         if not ended:
             return []
         resource = next(iter(ended.values())).resource.value
@@ -40,11 +44,11 @@ class ExhaustionOracle:
                 case=case,
                 outcomes=outcomes,
                 targets=tuple(ended),
-                message=f"{subject.api} ends the process when {resource} runs out",
+                message=f"{subject.api} aborts the process when {resource} runs out",
                 evidence=Evidence(
                     expected="a result or a Python exception",
-                    observed=f"the process ends: {resource} runs out",
-                    law="Who asks for too much is refused with an exception",
+                    observed=f"the process aborts: {resource} runs out",
+                    law="A call that needs too much memory or disk raises an exception",
                 ),
             )
         ]

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 HANG = "hang"
+"""Kind of a call that does not return, even when it is given more time."""
 SLOW = "slow"
 """Kind of a call that exceeds its limit and returns when it is given more time."""
 
 
 class HangOracle:
-    """A call on a few small arguments must return within seconds.
+    """Reports calls on a few small arguments that do not return within seconds.
 
-    Whoever asks for two billion elements may have to wait: such a case proves nothing.
+    A call that asks for two billion elements may take long: such a case proves nothing.
     """
 
     traits: ClassVar[Traits] = Traits(ends_workers=True, takes_limit=True)
@@ -35,13 +36,13 @@ class HangOracle:
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
         """Return one finding that names every target on which the case hung."""
-        hung = {name: out for name, out in outcomes.items() if isinstance(out, Hung)}
+        hung = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Hung)}
         level = judged(case)
         if not hung or level.asks_for_much(case) or level.is_repeated(case):
             return []
-        limit_s = max(out.limit_s for out in hung.values())
-        elsewhere = _elsewhere(outcomes, besides=hung)
-        where = f" on {', '.join(hung)}, and {elsewhere}" if elsewhere else ""
+        limit_s = max(outcome.limit_s for outcome in hung.values())
+        passes = _passes_in_words(outcomes, besides=hung)
+        location = f" on {', '.join(hung)}, and {passes}" if passes else ""
         return [
             Finding(
                 oracle=HANG,
@@ -52,62 +53,65 @@ class HangOracle:
                 case=case,
                 outcomes=outcomes,
                 targets=tuple(hung),
-                message=f"{subject.api} does not return within {limit_s:g} s{where}",
+                message=f"{subject.api} does not return within {limit_s:g} s{location}",
                 evidence=Evidence(
-                    expected=elsewhere or "a result or an exception",
+                    expected=passes or "a result or an exception",
                     observed=f"no return within {limit_s:g} s",
-                    law=level.returns_law,
+                    law=level.termination_invariant,
                 ),
             )
         ]
 
 
 def limit_of(hung: Finding) -> float:
-    """Return the time after which a hanging call was ended, in seconds."""
-    return max((out.limit_s for out in hung.outcomes.values() if isinstance(out, Hung)), default=0)
+    """Return the timeout of a hanging call, in seconds; 0 if none of its outcomes is a hang."""
+    return max(
+        (outcome.limit_s for outcome in hung.outcomes.values() if isinstance(outcome, Hung)),
+        default=0,
+    )
 
 
 def slow(hung: Finding, outcomes: Mapping[str, Outcome]) -> Finding | None:
-    """Return the finding that a call which seemed to hang is only slow.
+    """Return the finding that a call is only slow, after a longer timeout; None if it is not.
 
     Args:
-        hung: as judged after the ordinary limit.
-        outcomes: of the same case, which was given a multiple of that limit.
+        hung: the finding made with the ordinary timeout.
+        outcomes: outcomes of the same case with a multiple of that timeout.
 
     Returns:
-        None if a target still hangs, or if none of those that did exceeds the limit again.
+        None if a target still hangs, or if no target of `hung` exceeds the ordinary timeout again.
     """
     limit_s = limit_of(hung)
-    took = {
-        name: out.cost_s
+    costs_s = {
+        name: outcome.cost_s
         for name in hung.targets
-        if isinstance(out := outcomes.get(name), Passed) and out.cost_s > limit_s
+        if isinstance(outcome := outcomes.get(name), Passed) and outcome.cost_s > limit_s
     }
-    if not took or any(isinstance(out, Hung) for out in outcomes.values()):
+    if not costs_s or any(isinstance(outcome, Hung) for outcome in outcomes.values()):
         return None
-    elsewhere = _elsewhere(outcomes, besides=took)
-    where = ", ".join(f"{cost_s:.1f} s on {name}" for name, cost_s in took.items())
+    passes = _passes_in_words(outcomes, besides=costs_s)
+    slow_runs = ", ".join(f"{cost_s:.1f} s on {name}" for name, cost_s in costs_s.items())
     return replace(
         hung,
         kind=SLOW,
         severity=Severity.LOW,
         outcomes=outcomes,
-        targets=tuple(took),
-        message=f"{hung.api} takes {where}{f', and {elsewhere}' if elsewhere else ''}",
+        targets=tuple(costs_s),
+        message=f"{hung.api} takes {slow_runs}{f', and {passes}' if passes else ''}",
         evidence=Evidence(
-            expected=elsewhere or f"returns within {limit_s:g} s",
-            observed=f"returns after {where}",
-            law=hung.evidence.law or judged(hung.case).returns_law,
+            expected=passes or f"returns within {limit_s:g} s",
+            observed=f"returns after {slow_runs}",
+            law=hung.evidence.law or judged(hung.case).termination_invariant,
         ),
     )
 
 
-def _elsewhere(outcomes: Mapping[str, Outcome], *, besides: Container[str]) -> str:
-    """Return how long the call takes where it returns in time; empty where it returns nowhere."""
+def _passes_in_words(outcomes: Mapping[str, Outcome], *, besides: Container[str]) -> str:
+    """Return how long the call takes on other targets that it passes on; may be empty."""
     return ", ".join(
-        f"returns in {out.cost_s:.2g} s on {name}"
-        for name, out in outcomes.items()
-        if isinstance(out, Passed) and name not in besides
+        f"returns in {outcome.cost_s:.2g} s on {name}"
+        for name, outcome in outcomes.items()
+        if isinstance(outcome, Passed) and name not in besides
     )
 
 

@@ -1,4 +1,4 @@
-"""Internal error: an assertion, a leaked C++ exception or a slip in library code escaped."""
+"""Internal error: an assertion, a C++ exception or a bug in library code reached the caller."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.contract import Subject
 
-_ODD = re.compile(r"[^A-Za-z0-9_.]+")
-_MAX_KIND = 80
+_NOT_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9_.]+")
+_MAX_KIND_LENGTH = 80
 
 
 class InternalErrorOracle:
-    """Wrong arguments must be answered by an error about the arguments."""
+    """Reports internal errors: wrong arguments must raise an error about the arguments."""
 
     traits: ClassVar[Traits] = Traits(
         needs_conforming=True, may_be_refusal=True, weight=Severity.HIGH
@@ -34,27 +34,30 @@ class InternalErrorOracle:
         """Return one finding that names every target on which an internal error escaped."""
         if case.is_user_code:
             return []
-        leaky = {name: out for name, out in outcomes.items() if isinstance(out, Errored)}
-        if not leaky:
+        errored = {
+            name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Errored)
+        }
+        if not errored:
             return []
-        first = next(iter(leaky.values()))
-        line = headline(first.message)
+        first = next(iter(errored.values()))
+        headline_text = headline(first.message)
         return [
             Finding(
                 oracle="internal-error",
-                # A class may be called anything; what merges the parts of a run wants a name.
-                kind=_ODD.sub("_", first.exception)[:_MAX_KIND] or "exception",
+                # A class may have any name, but the merge of a run's parts needs an identifier.
+                kind=_NOT_NAME_CHARACTERS.sub("_", first.exception)[:_MAX_KIND_LENGTH]
+                or "exception",
                 severity=Severity.HIGH,
                 library=subject.library,
                 api=subject.api,
                 case=case,
                 outcomes=outcomes,
-                targets=tuple(leaky),
-                message=f"{subject.api} fails internally: {first.exception}: {line}",
+                targets=tuple(errored),
+                message=f"{subject.api} fails internally: {first.exception}: {headline_text}",
                 evidence=Evidence(
-                    expected="a result, or an exception that says what is wrong with the arguments",
+                    expected="a result, or an exception that explains what argument is wrong",
                     observed=outcome_shown(first),
-                    law="A call is answered by a result or by an error about its arguments",
+                    law="A call returns a result or raises an error about its arguments",
                 ),
             )
         ]

@@ -1,4 +1,4 @@
-"""What oracles ask of a level: what its cases promise, and how what came of them is compared."""
+"""What oracles need from a level: what its cases guarantee, and how outcomes are compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.domain.values import Value
 from ciguard.errors import RegistrationError
 from ciguard.levels import LEVELS, LevelSpec
 from ciguard.oracles.comparing.differences import differs
-from ciguard.oracles.comparing.given import asks_for_much, inputs_given
+from ciguard.oracles.comparing.inputs import asks_for_much, inputs_given
 from ciguard.oracles.relations import RELATIONS, observed_in
 
 if TYPE_CHECKING:
@@ -21,101 +21,101 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing.comparison import Difference
     from ciguard.oracles.comparing.tolerance import InputPrecision
 
-C = TypeVar("C", bound=Case)
+CaseT = TypeVar("CaseT", bound=Case)
 Move: TypeAlias = Callable[[Sequence[Value]], tuple[Value, ...]]
-"""Moves every number in some values by a little."""
+"""Perturbs every number in some values slightly."""
 
 
 @runtime_checkable
 class JudgedLevel(LevelSpec, Protocol):
-    """A level whose cases oracles judge. `JudgingDefaults` answers for cases that are calls."""
+    """A level whose cases oracles judge. `JudgingDefaults` serves cases that are calls."""
 
     @property
-    def returns_law(self) -> str:
-        """What a run that does not return breaks."""
+    def termination_invariant(self) -> str:
+        """The invariant that a run which does not return breaks."""
 
     @property
     def compares_targets(self) -> bool:
-        """Whether runs on other targets are held against the reference; not where it votes."""
+        """True if other targets are compared with the reference; False if targets vote."""
 
     def inputs(self, case: Case) -> InputPrecision:
-        """Return how exact the results of a case can be, from what it is given."""
+        """Return how exact the results of a case can be, given its inputs."""
 
     def compare(
         self, case: Case, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
-        """Return how two outcomes of a case differ in what is compared of it."""
+        """Return how two outcomes of a case differ; None if they agree."""
 
     def evidence(
         self, case: Case, difference: Difference, sides: Mapping[str, Outcome]
     ) -> Evidence | None:
-        """Return what two targets answered, the reference first; None if their outcomes tell."""
+        """Return what two targets returned, the reference first; None if the outcomes show it."""
 
     def is_forbidden(self, case: Case) -> bool:
-        """Return whether a case was made against what the library documents."""
+        """Return whether a case deliberately breaks what the library documents."""
 
     def asks_for_much(self, case: Case) -> bool:
-        """Return whether a large number is given: long work may be intended then."""
+        """Return whether the inputs hold a large number, so that long work may be intended."""
 
     def is_repeated(self, case: Case) -> bool:
-        """Return whether a case runs over and over: its time says nothing of one run."""
+        """Return whether a case runs repeatedly, so that its time is not that of one run."""
 
     def nudged(self, case: Case, seed: int, move: Move) -> Case:
-        """Return a case with what it computes with moved a little, or as it is.
+        """Return a case with its numeric inputs perturbed slightly; unchanged if it has none.
 
         Args:
-            case: of this level, as workers run it.
-            seed: decides what goes up and what goes down.
-            move: moves the numbers in values.
+            case: the case to perturb, in the form that workers run.
+            seed: the seed that decides which numbers go up and which go down.
+            move: the function that perturbs the numbers in values.
         """
 
     def witnesses(self, finding: Finding) -> tuple[str, ...]:
-        """Return the targets that say what a run makes of rounding."""
+        """Return the targets whose runs show the effect of rounding."""
 
     def is_broken(self, case: Case, output: Output, inputs: InputPrecision) -> bool:
-        """Return whether a result breaks the law that a case was tried with."""
+        """Return whether a result breaks the metamorphic relation or invariant of a case."""
 
 
-class JudgingDefaults(Generic[C]):
-    """Cases that are small calls, whose results are compared."""
+class JudgingDefaults(Generic[CaseT]):
+    """Defaults for cases that are small calls whose results are compared."""
 
-    returns_law: ClassVar[str] = "A call on a few small arguments returns within seconds"
+    termination_invariant: ClassVar[str] = "A call on a few small arguments returns within seconds"
     compares_targets: ClassVar[bool] = True
 
-    def inputs(self, case: C) -> InputPrecision:
-        """Return what the values say."""
+    def inputs(self, case: CaseT) -> InputPrecision:
+        """Return the precision that follows from the argument values."""
         return inputs_given(case)
 
     def compare(
-        self, case: C, reference: Outcome, other: Outcome, inputs: InputPrecision
+        self, case: CaseT, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
-        """Return how ends, results and effects differ."""
+        """Return how outcomes, results and effects differ."""
         del case
         return differs(reference, other, inputs)
 
     def evidence(
-        self, case: C, difference: Difference, sides: Mapping[str, Outcome]
+        self, case: CaseT, difference: Difference, sides: Mapping[str, Outcome]
     ) -> Evidence | None:
-        """Return None: the outcomes tell."""
+        """Return None: the outcomes are evidence enough."""
         del case, difference, sides
         return None
 
-    def is_forbidden(self, case: C) -> bool:
-        """Return that it was not: laws of parameters are looked up by the oracles."""
+    def is_forbidden(self, case: CaseT) -> bool:
+        """Return False: oracles look up what the documentation forbids."""
         del case
         return False
 
-    def asks_for_much(self, case: C) -> bool:
-        """Return whether there is a large number among the values."""
+    def asks_for_much(self, case: CaseT) -> bool:
+        """Return whether the values hold a large number."""
         return asks_for_much(case)
 
-    def is_repeated(self, case: C) -> bool:
-        """Return that each case is one run."""
+    def is_repeated(self, case: CaseT) -> bool:
+        """Return False: each case is one run."""
         del case
         return False
 
-    def nudged(self, case: C, seed: int, move: Move) -> C:
-        """Return the case: its values are nobody's concern."""
+    def nudged(self, case: CaseT, seed: int, move: Move) -> CaseT:
+        """Return the case unchanged."""
         del seed, move
         return case
 
@@ -123,40 +123,40 @@ class JudgingDefaults(Generic[C]):
         """Return all targets of the finding."""
         return finding.targets
 
-    def is_broken(self, case: C, output: Output, inputs: InputPrecision) -> bool:
+    def is_broken(self, case: CaseT, output: Output, inputs: InputPrecision) -> bool:
         """Return whether the metamorphic relation of the case is broken."""
         observed = observed_in(output, inputs)
         return observed is not None and RELATIONS.get(case.relation).broken(observed) is not None
 
 
-class _NotInstalled(JudgingDefaults[Case]):
-    """The level of cases that nothing installed can read."""
+class _UninstalledLevel(JudgingDefaults[Case]):
+    """The level of cases whose own level is not installed."""
 
     name: ClassVar[str] = "(not installed)"
 
 
-_NOT_INSTALLED = _NotInstalled()
+_UNINSTALLED_LEVEL = _UninstalledLevel()
 
 
 def judged(case: Case) -> JudgedLevel:
-    """Return the level of a case; one that knows nothing if that is not installed.
+    """Return the level of a case; a level with defaults if the case's own is not installed.
 
     Raises:
-        UnknownNameError: if there is none of that name.
-        RegistrationError: if its cases cannot be judged.
+        UnknownNameError: if no level has that name.
+        RegistrationError: if the level does not implement `JudgedLevel`.
     """
-    return _NOT_INSTALLED if isinstance(case, OpaqueCase) else _judged(case.level)
+    return _UNINSTALLED_LEVEL if isinstance(case, OpaqueCase) else _judged(case.level)
 
 
 @cache
 def _judged(name: str) -> JudgedLevel:
     level = LEVELS.get(name)
     if not isinstance(level, JudgedLevel):
-        msg = f"level {name!r} ({level!r}) does not fulfil ciguard.oracles.JudgedLevel"
+        msg = f"level {name!r} ({level!r}) does not implement ciguard.oracles.JudgedLevel"
         raise RegistrationError(msg)
     return level
 
 
 def inputs_in(case: Case) -> InputPrecision:
-    """Return how exact the results of a case can be, from what it is given."""
+    """Return how exact the results of a case can be, given its inputs."""
     return judged(case).inputs(case)

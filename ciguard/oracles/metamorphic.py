@@ -1,4 +1,4 @@
-"""Metamorphic: a call and another computation that must come to the same do not."""
+"""Metamorphic: a call and another computation that must be equivalent give different results."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class MetamorphicOracle:
-    """Holds each target's result against that of the twin on the same target."""
+    """Compares each target's result with that of the twin on the same target."""
 
     traits: ClassVar[Traits] = Traits(
         compares_results=True,
         needs_conforming=True,
         is_judged_alone=True,
-        claim="the law “{kind}” is broken.",
+        claim="the metamorphic relation “{kind}” is broken.",
         mark="DIFFERENT",
     )
 
@@ -51,8 +51,8 @@ class MetamorphicOracle:
         if not broken:
             return []
         first, observed = next(iter(broken.values()))
-        targets = tuple(name for name, (one, _) in broken.items() if one.kind == first.kind)
-        expected, seen = _sides(relation, observed, first)
+        targets = tuple(n for n, (difference, _) in broken.items() if difference.kind == first.kind)
+        expected, observed_text = _expected_and_observed(relation, observed, first)
         return [
             Finding(
                 oracle="metamorphic",
@@ -66,24 +66,29 @@ class MetamorphicOracle:
                 detail=first.kind,
                 message=f"{subject.api} breaks “{relation.name}”: {first.kind}: {first.text}",
                 evidence=Evidence(
-                    expected=expected, observed=seen, law=relation.law, source=relation.source
+                    expected=expected,
+                    observed=observed_text,
+                    law=relation.law,
+                    source=relation.source,
                 ),
             )
         ]
 
 
-def _sides(relation: Relation, observed: ObservedPair, difference: Difference) -> tuple[str, str]:
-    """Return what the law asks for and what was seen."""
+def _expected_and_observed(
+    relation: Relation, observed: ObservedPair, difference: Difference
+) -> tuple[str, str]:
+    """Return what the relation requires and what the case returned, as text."""
     if observed.twin is None:
         return "no exception", f"twin: {observed.raised}: {difference.text}"
     if relation.compares is Compares.EMPTY_SHAPES:
-        seen = f"twin: {shown(observed.twin)}"
-        return f"call: {shown(observed.first)}, and the twin so without items", seen
+        observed_text = f"twin: {shown(observed.twin)}"
+        return f"call: {shown(observed.first)}, and the twin the same without items", observed_text
     twin = observed.twin
     if relation.part is not None and isinstance(twin, Container):
         twin = twin.items[relation.part]
-    seen, expected = side_by_side(observed.first, twin)
-    return f"twin: {expected}", f"call: {seen}"
+    observed_text, expected = side_by_side(observed.first, twin)
+    return f"twin: {expected}", f"call: {observed_text}"
 
 
 ORACLE = MetamorphicOracle()

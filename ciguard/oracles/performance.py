@@ -1,6 +1,6 @@
-"""Performance: one target takes more time or memory for the same call than the reference.
+"""Performance: one target takes more time or memory for a call than the reference.
 
-What is judged is no ordinary outcome but a measurement, which the campaign makes of few calls.
+It judges no ordinary outcomes but measurements, which the campaign makes of few calls.
 """
 
 from __future__ import annotations
@@ -29,77 +29,86 @@ if TYPE_CHECKING:
     from ciguard.oracles.contract import Identity, Subject
 
 PERFORMANCE = "performance"
-"""Name of the oracle: its findings are confirmed by measuring again, not by running the case."""
+"""Name of the oracle, whose findings are confirmed by measuring again, not by running the case."""
 
 ALPHA = 0.001
-"""Level of all tests of a run together: each is made at this level divided by their number."""
+"""Significance level of all tests of a run together; each test gets an equal share."""
 MIN_ROUNDS = 12
+"""Number of paired rounds below which nothing is decided."""
 MIN_CHECKPOINTS = 8
+"""Number of memory checkpoints below which no leak is reported."""
 MIN_RATIO = 1.5
+"""Ratio of the medians from which on a difference is large."""
 MIN_TIME_NS = 10_000.0
+"""Difference of the median times that counts, in nanoseconds."""
 MIN_PEAK = 1024.0 * 1024.0
+"""Difference of the median peaks of memory that counts, in bytes."""
 MIN_GROWTH = 1024.0
-"""Bytes per call that a leak must lose."""
+"""Bytes per call from which on growth is a leak."""
 _MIN_FIT = 0.95
-"""Coefficient of determination of the growth: what levels off is a cache."""
+"""Coefficient of determination of the growth; growth that levels off is a cache."""
 _LEAK_RATIO = 2.0
+"""Ratio by which the slowest growth of a leak must exceed the fastest growth of the reference."""
 _SPARE_ROUNDS = 4
-"""So many more than are needed if all agree: a few may disagree."""
+"""Number of rounds beyond those needed if all agree, so that a few may disagree."""
 
 _COMPARABLE = frozenset({PairKind.SAME, PairKind.VERSION, PairKind.ENVIRONMENT})
-"""Devices, modes and backends differ in speed by design."""
+"""Pairs of targets with comparable speed; devices, modes and backends differ by design."""
 _MIN_EXCESS = {Quantity.TIME: MIN_TIME_NS, Quantity.PEAK: MIN_PEAK}
 KINDS = {Quantity.TIME: "slower", Quantity.PEAK: "more memory", Quantity.GROWTH: "leak"}
+"""Kinds of findings, by what is measured."""
 
 
 def is_measured(finding: Finding) -> bool:
-    """Return whether a finding says how much a call takes: a simpler call takes less."""
+    """Return whether a finding reports a cost of a call, which a simpler call would lower."""
     return traits_of(finding.oracle).is_measured or finding.kind == SLOW
 
 
 def is_comparable(reference: Identity, other: Identity) -> bool:
-    """Return whether a target that takes more time or memory than another has a defect."""
+    """Return whether a higher cost on one of two targets is a defect."""
     is_eager = reference.mode == other.mode == EAGER  # nothing is measured in a mode
     return is_eager and pair_kind(reference, other) in _COMPARABLE
 
 
 def rounds_for(tests: int) -> int:
-    """Return how many paired rounds can decide each of so many tests."""
+    """Return the number of paired rounds that can decide each of so many tests."""
     return max(MIN_ROUNDS, math.ceil(math.log2(tests / ALPHA)) + _SPARE_ROUNDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """By how much a target takes more than the reference."""
+    """The amount by which a target takes more than the reference."""
 
     reference: float
-    """Median."""
+    """Median on the reference, in nanoseconds or bytes."""
     other: float
-    """Median."""
+    """Median on the other target, in nanoseconds or bytes."""
     p: float
+    """Probability of the signed-rank test."""
     rounds: int
+    """Number of paired rounds."""
 
     @property
     def ratio(self) -> float:
-        """Other to reference; infinite where the reference takes nothing."""
+        """Ratio of the medians, other to reference; infinite if the reference is 0."""
         return self.other / self.reference if self.reference else math.inf
 
 
 def excess(reference: Measured, other: Measured) -> Excess | None:
-    """Return by how much paired rounds differ; None unless that is both proved and large.
+    """Return by how much paired rounds differ; None unless the excess is significant and large.
 
-    Proved: Wilcoxon's signed-rank test, one-sided, over the rounds, at `ALPHA` divided by the
-    number of tests. Large: by ratio and by difference of the medians, by ratio in each half of the
-    rounds too, since the load of the machine may change, and by more than the reference differs
-    from itself.
+    Significant: Wilcoxon's signed-rank test, one-sided, over the rounds, at `ALPHA` divided by the
+    number of tests. Large: by ratio and difference of the medians. The ratio must be large in each
+    half of the rounds too, since the machine's load may change. The excess must also exceed the
+    reference's own spread.
     """
     rounds = min(len(reference.values), len(other.values))
-    least = _MIN_EXCESS.get(other.quantity)
-    if least is None or rounds < MIN_ROUNDS:
+    min_excess = _MIN_EXCESS.get(other.quantity)
+    if min_excess is None or rounds < MIN_ROUNDS:
         return None
     mine, theirs = reference.values[:rounds], other.values[:rounds]
-    middle, deviating = median(mine), median(theirs)
-    if deviating - middle < least or not _exceeds_spread(deviating, mine):
+    reference_median, other_median = median(mine), median(theirs)
+    if other_median - reference_median < min_excess or not _exceeds_spread(other_median, mine):
         return None
     half = rounds // 2
     halves = ((mine, theirs), (mine[:half], theirs[:half]), (mine[half:], theirs[half:]))
@@ -108,53 +117,58 @@ def excess(reference: Measured, other: Measured) -> Excess | None:
     p = signed_rank_p([b - a for a, b in zip(mine, theirs, strict=True)])
     if p >= ALPHA / max(reference.tests, other.tests):
         return None
-    return Excess(middle, deviating, p, rounds)
+    return Excess(reference_median, other_median, p, rounds)
 
 
-def _exceeds_spread(deviating: float, reference: Sequence[float]) -> bool:
-    """Return whether a target differs from the reference by more than that from itself.
+def _exceeds_spread(other_median: float, reference: Sequence[float]) -> bool:
+    """Return whether a target differs from the reference by more than the reference's own spread.
 
-    The reference's upper quartile divided by its lower one is what it differs from itself.
+    The spread is the ratio of the reference's upper quartile to its lower one.
     """
     low, middle, high = np.quantile(reference, (0.25, 0.5, 0.75))
-    return bool(deviating * low > high * middle) if low else bool(deviating > MIN_RATIO * high)
+    return (
+        bool(other_median * low > high * middle) if low else bool(other_median > MIN_RATIO * high)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryGrowth:
-    """A straight line through the memory of a process."""
+    """A straight line through the memory of a process over calls."""
 
     per_call: float
-    """Bytes."""
+    """Slope, in bytes per call."""
     fit: float
     """Coefficient of determination, 0 to 1."""
 
 
 def growth(measured: Measured) -> MemoryGrowth:
-    """Return the line of least squares through the checkpoints."""
+    """Return the least-squares line through the checkpoints."""
     return _line(measured.values, measured.calls)
 
 
 def steady_growth(measured: Measured) -> float:
-    """Return the bytes per call by which memory mostly grows: single steps are no leak."""
+    """Return the median growth, in bytes per call, which ignores single steps."""
     steps = np.diff(np.array(measured.values)) / measured.calls
     return float(np.median(steps)) if len(steps) else 0.0
 
 
 def _line(values: Sequence[float], per_checkpoint: int) -> MemoryGrowth:
+    """Return the least-squares line through memory sizes, in bytes, at equal distances of calls."""
     sizes = np.array(values)
     calls = np.arange(len(sizes)) * float(per_checkpoint)
     calls -= calls.mean()
     sizes -= sizes.mean()
-    spread, total = float(calls @ calls), float(sizes @ sizes)
-    if not spread or not total:
+    calls_variance, sizes_variance = float(calls @ calls), float(sizes @ sizes)
+    if not calls_variance or not sizes_variance:
         return MemoryGrowth(0.0, 0.0)
-    along = float(calls @ sizes)
-    return MemoryGrowth(along / spread, along * along / (spread * total))
+    covariance = float(calls @ sizes)
+    return MemoryGrowth(
+        covariance / calls_variance, covariance * covariance / (calls_variance * sizes_variance)
+    )
 
 
 def is_leak(measured: Measured) -> bool:
-    """Return whether memory grows by the same with every call, and by much, to the very end.
+    """Return whether memory grows steadily and fast with the calls, until the last one.
 
     A library that warms up grows too, for hundreds of calls, but ever more slowly.
     """
@@ -164,23 +178,23 @@ def is_leak(measured: Measured) -> bool:
 
 
 def leaks_more(reference: Measured, other: Measured) -> bool:
-    """Return whether the other leaks, and the reference not half as much by any reckoning.
+    """Return whether the other target leaks at least twice as fast as the reference.
 
-    That the reference is no leak by the rules above is not enough: where both leak, chance may
-    bend one of the lines.
+    Every estimate must say so. It is not enough that `is_leak` is false for the reference: where
+    both leak, chance may bend one of the lines.
     """
     return is_leak(other) and min(_slopes(other)) > _LEAK_RATIO * max(_slopes(reference))
 
 
 def _slopes(measured: Measured) -> tuple[float, ...]:
-    """Return the growth per call as a whole, in either half, and between most checkpoints."""
+    """Return the growth per call overall, in each half, and as the median of the checkpoints."""
     values, half = measured.values, len(measured.values) // 2
     parts = (values, values[: half + 1], values[half:])
     return (*(_line(part, measured.calls).per_call for part in parts), steady_growth(measured))
 
 
 class PerformanceOracle:
-    """The first target is the reference; no other may take much more for the same call."""
+    """Compares with the first target; no other may take much more for the same call."""
 
     traits: ClassVar[Traits] = Traits(
         is_measured=True,
@@ -191,12 +205,12 @@ class PerformanceOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding per target that takes more than the reference; outcomes say nothing.
+        """Return one finding per target that takes significantly more than the reference.
 
         Args:
-            case: what was measured.
-            outcomes: measurements, see `Measured`.
-            subject: which target is the reference, and whether others compare with it.
+            case: the case that was measured.
+            outcomes: the measurements by target, see `Measured`.
+            subject: the API under test; its targets decide what is compared.
         """
         measured = _measurements(outcomes, subject)
         if not measured:
@@ -223,46 +237,47 @@ class PerformanceOracle:
 
 
 def _measurements(outcomes: Mapping[str, Outcome], subject: Subject) -> dict[str, Measured]:
-    """Return what was measured by target, the reference first; nothing for ordinary outcomes."""
+    """Return the measurements by target, the reference first; empty for ordinary outcomes."""
     measured: dict[str, Measured] = {}
     for name in subject.targets:
         outcome = outcomes.get(name)
         if outcome is None:
             continue
-        found = decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None
-        if found is None:
+        measurement = decode_measured(outcome.encoded) if isinstance(outcome, Passed) else None
+        if measurement is None:
             return {}
-        measured[name] = found
-    same = len({one.quantity for one in measured.values()}) == 1
-    return measured if same else {}
+        measured[name] = measurement
+    has_one_quantity = len({measurement.quantity for measurement in measured.values()}) == 1
+    return measured if has_one_quantity else {}
 
 
 def _claim(reference: Measured, other: Measured) -> str:
-    """Return what a target does worse than the reference, empty if nothing is proved."""
+    """Return what a target does worse than the reference; empty if nothing is proved."""
     if other.quantity is Quantity.GROWTH:
         if not leaks_more(reference, other):
             return ""
         return f"leaks {growth(other).per_call / 1024:.1f} KiB with every call"
-    more = excess(reference, other)
-    if more is None:
+    gain = excess(reference, other)
+    if gain is None:
         return ""
     verb = "takes" if other.quantity is Quantity.TIME else "needs"
     amounts = f"{amount(other)} instead of {amount(reference)}"
-    proof = f"{more.rounds} paired rounds, signed-rank test: p = {more.p:.0e}"
-    if not more.reference:
+    proof = f"{gain.rounds} paired rounds, signed-rank test: p = {gain.p:.0e}"
+    if not gain.reference:
         return f"{verb} {amounts} ({proof})"
-    what = "as long" if other.quantity is Quantity.TIME else "as much memory"
-    return f"{verb} {more.ratio:.1f} times {what}: {amounts} ({proof})"
+    comparison = "as long" if other.quantity is Quantity.TIME else "as much memory"
+    return f"{verb} {gain.ratio:.1f} times {comparison}: {amounts} ({proof})"
 
 
 def _evidence(measured: Mapping[str, Measured], reference: str, other: str) -> Evidence:
+    """Return the medians or growth on both targets, and the invariant that is broken."""
     quantity = measured[other].quantity
     if quantity is Quantity.GROWTH:
         law = "The memory of a process does not grow with every call"
         source = "a straight line through the memory at all checkpoints, twice, in fresh workers"
     else:
-        what = "take" if quantity is Quantity.TIME else "need"
-        law = f"The same call does not {what} {MIN_RATIO:g} times as much as on {reference}"
+        verb = "take" if quantity is Quantity.TIME else "need"
+        law = f"The same call does not {verb} {MIN_RATIO:g} times as much as on {reference}"
         source = "Wilcoxon's signed-rank test over paired rounds, twice, in fresh workers"
     return Evidence(
         expected=f"{reference}: {amount(measured[reference])}",
@@ -273,7 +288,7 @@ def _evidence(measured: Mapping[str, Measured], reference: str, other: str) -> E
 
 
 def amount(measured: Measured) -> str:
-    """Return a measurement as people read it."""
+    """Return a measurement as text with its unit."""
     if measured.quantity is Quantity.TIME:
         return f"{median(measured.values) / 1000:,.1f} µs"
     if measured.quantity is Quantity.PEAK:

@@ -1,4 +1,4 @@
-"""Results in the few words that a person holds against each other."""
+"""Results as short texts that a person can compare."""
 
 from __future__ import annotations
 
@@ -26,41 +26,43 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Output
 
-_MAX_SHOWN = 3
-_MAX_TEXT = 40
+_MAX_ITEMS = 3
+_MAX_TEXT_LENGTH = 40
 
 
 def shown(output: Output, *, start: int = 0) -> str:
     """Return a result as its type, its shape and a few elements from `start` on."""
     match output:
         case Container(type_name, _, items, length):
-            parts = ", ".join(shown(item) for item in items[:_MAX_SHOWN])
-            return f"{type_name} of {length}: {parts}{', …' * (length > _MAX_SHOWN)}"
+            parts = ", ".join(shown(item) for item in items[:_MAX_ITEMS])
+            return f"{type_name} of {length}: {parts}{', …' * (length > _MAX_ITEMS)}"
         case Scalar("O", text):
-            return f"an object of {text[:_MAX_TEXT]}"
+            return f"an object of {text[:_MAX_TEXT_LENGTH]}"
         case Scalar("none"):
             return "None"
         case Scalar(_, text):
-            return text[:_MAX_TEXT]
+            return text[:_MAX_TEXT_LENGTH]
         case Unreadable(dtype, shape):
             return f"{dtype}{list(shape)}"
         case TensorOutput() | TensorDigest():
-            return _elements_shown(output, start)
+            return _describe_elements(output, start)
         case _:
             assert_never(output)
 
 
-def _elements_shown(output: TensorOutput | TensorDigest, start: int) -> str:
-    kind = f"{output.dtype}{list(output.shape)}"
-    few = _elements(output)[start : start + _MAX_SHOWN].tolist()
-    if not few:
-        return kind
-    more = ", …" * (start + _MAX_SHOWN < math.prod(output.shape))
-    return f"{kind} ({_place(output, start)}{', '.join(map(_element, few))}{more})"
+def _describe_elements(output: TensorOutput | TensorDigest, start: int) -> str:
+    """Return a tensor's type, shape and a few elements from index `start` on."""
+    description = f"{output.dtype}{list(output.shape)}"
+    elements = _elements(output)[start : start + _MAX_ITEMS].tolist()
+    if not elements:
+        return description
+    ellipsis = ", …" * (start + _MAX_ITEMS < math.prod(output.shape))
+    listed = ", ".join(map(_format_element, elements))
+    return f"{description} ({_position_prefix(output, start)}{listed}{ellipsis})"
 
 
-def _place(output: TensorOutput | TensorDigest, start: int) -> str:
-    """Return where the elements that are shown begin; of some of all elements it is not known."""
+def _position_prefix(output: TensorOutput | TensorDigest, start: int) -> str:
+    """Return the position of the first element shown; it is unknown for a sample of elements."""
     if not start:
         return ""
     if isinstance(output, TensorDigest):
@@ -68,7 +70,7 @@ def _place(output: TensorOutput | TensorDigest, start: int) -> str:
     return f"from {[int(index) for index in np.unravel_index(start, output.shape)]}: "
 
 
-def _element(element: object) -> str:
+def _format_element(element: object) -> str:
     match element:
         case bool() | int() | str() | bytes():
             return f"{element!r:.20}"
@@ -79,19 +81,19 @@ def _element(element: object) -> str:
 
 
 def side_by_side(mine: Output, theirs: Output) -> tuple[str, str]:
-    """Return two results, each shown where they differ most: of containers, the item alone."""
+    """Return two results, each from where they differ most; for containers, only that item."""
     match mine, theirs:
-        case Container(items=these, length=length), Container(items=those) if (
+        case Container(items=items, length=length), Container(items=other_items) if (
             length == theirs.length
         ):
-            for place, (one, other) in enumerate(zip(these, those, strict=False)):
-                if compare_outputs(one, other) is not None:
-                    left, right = side_by_side(one, other)
-                    return f"item {place}: {left}", f"item {place}: {right}"
+            for index, (item, other) in enumerate(zip(items, other_items, strict=False)):
+                if compare_outputs(item, other) is not None:
+                    left, right = side_by_side(item, other)
+                    return f"item {index}: {left}", f"item {index}: {right}"
         case (TensorOutput() | TensorDigest(), TensorOutput() | TensorDigest()) if (
             mine.shape == theirs.shape
         ):
-            start = _where_apart(_elements(mine), _elements(theirs))
+            start = _index_of_largest_difference(_elements(mine), _elements(theirs))
             return shown(mine, start=start), shown(theirs, start=start)
         case _:
             pass
@@ -102,19 +104,19 @@ def _elements(output: TensorOutput | TensorDigest) -> NDArray[Any]:
     return output.elements if isinstance(output, TensorOutput) else output.sample
 
 
-def _where_apart(mine: NDArray[Any], theirs: NDArray[Any]) -> int:
-    """Return the place of the largest difference; 0 if it is seen from there."""
+def _index_of_largest_difference(mine: NDArray[Any], theirs: NDArray[Any]) -> int:
+    """Return the index of the largest difference; 0 if the first elements show it."""
     if mine.shape != theirs.shape or not mine.size or mine.dtype.kind in "OSU":
         return 0
     equal = mine == theirs
     if {mine.dtype.kind, theirs.dtype.kind} <= set("fc"):
         equal |= np.isnan(mine) & np.isnan(theirs)
     with np.errstate(all="ignore"):
-        apart = np.abs(mine.astype(np.complex128) - theirs)
-    apart[np.isnan(apart)] = math.inf
-    apart[equal] = 0.0
-    place = int(apart.argmax())
-    return 0 if place < _MAX_SHOWN else place
+        distance = np.abs(mine.astype(np.complex128) - theirs)
+    distance[np.isnan(distance)] = math.inf
+    distance[equal] = 0.0
+    index = int(distance.argmax())
+    return 0 if index < _MAX_ITEMS else index
 
 
 def outcome_shown(outcome: Outcome) -> str:
@@ -138,7 +140,7 @@ def outcome_shown(outcome: Outcome) -> str:
 
 
 def outcomes_side_by_side(reference: Outcome, other: Outcome) -> tuple[str, str]:
-    """Return what happened on two targets, results shown where they differ."""
+    """Return what happened on two targets; results are shown where they differ."""
     if isinstance(reference, Passed) and isinstance(other, Passed):
         mine, theirs = decode_outputs(reference.encoded), decode_outputs(other.encoded)
         if mine is not None and theirs is not None:

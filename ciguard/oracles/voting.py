@@ -1,4 +1,4 @@
-"""A vote among targets: which of them is the odd one, where no other oracle knows what is right."""
+"""A majority vote among targets, for oracles that have no other reference."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Ballot = TypeVar("Ballot")
+ResultT = TypeVar("ResultT")
 
 
-def elected(ballots: Mapping[str, Ballot], agree: Callable[[Ballot, Ballot], bool]) -> str:
-    """Return the target that most others agree with; among equals the first.
+def elected(results: Mapping[str, ResultT], agrees: Callable[[ResultT, ResultT], bool]) -> str:
+    """Return the target that most other targets agree with; the first of several with equal votes.
 
-    LEMON, section 3.3, blames the one library of three that is in both inconsistent pairs. This is
-    the same for three targets, and goes on to hold for more.
+    LEMON, section 3.3, blames the one library of three that is in both inconsistent pairs. This
+    vote blames the same one of three targets and works for more.
 
     Args:
-        ballots: by target, at least one.
-        agree: whether two answers are the same.
+        results: results by target, at least one.
+        agrees: the predicate that is true if two results are the same.
     """
-    names = list(ballots)
+    names = list(results)
     votes = dict.fromkeys(names, 0)
-    for place, one in enumerate(names):
-        for other in names[place + 1 :]:
-            if agree(ballots[one], ballots[other]):
-                votes[one] += 1
+    for index, name in enumerate(names):
+        for other in names[index + 1 :]:
+            if agrees(results[name], results[other]):
+                votes[name] += 1
                 votes[other] += 1
-    return max(names, key=lambda name: votes[name])
+    return max(names, key=lambda target: votes[target])

@@ -1,9 +1,8 @@
-"""Python sources of others: read, their names resolved, changed without touching anything else.
+"""Python sources of users: parsing, name resolution, and edits that keep all other text.
 
-`parsing` reads a text as a tree, `imports` says what import statements bind, `scopes` what a name
-means where it stands, `uses` what a module uses, `projects` where names come from that modules
-take from each other, `editing` changes a file as it is written, `diffs` shows a change,
-`notebooks` reads the code of notebooks. Nothing is imported or run.
+`parsing` parses source text, `imports` evaluates import statements, `scopes` resolves names,
+`uses` finds the APIs that a module uses, `projects` follows names through modules, `editing`
+changes files, `diffs` formats changes, `notebooks` reads notebooks. Nothing is imported or run.
 """
 
 from ciguard.sources.diffs import diff_of, git_lines, path_of, source_lines

@@ -1,4 +1,4 @@
-"""Lines of texts, as Python and git count them, and changes of texts as unified diffs."""
+"""Lines of text as Python and git count them, and unified diffs."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 _PYTHON_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _NEEDS_QUOTES = re.compile(r'[\x00-\x1f\x7f"\\]')
-_ESCAPED = re.compile(r"\\([0-7]{3})")
+_ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 def source_lines(source: str) -> list[str]:
-    """Return the lines of a program with their ends, as Python counts them.
+    """Return the lines of a program with their line ends, as Python counts them.
 
-    `str.splitlines` ends a line at form feeds and other characters too that may stand within one.
+    `str.splitlines` would also split at form feeds and other characters within a line.
     """
     return _PYTHON_LINE.findall(source)
 
 
 def diff_of(file: str, before: str, after: str) -> str:
-    """Return what changes a file's text, as a unified diff for `git apply`; empty for nothing."""
+    """Return the change of a file's text as a unified diff for `git apply`; empty for none."""
     lines = difflib.unified_diff(
-        git_lines(before), git_lines(after), _shown(f"a/{file}"), _shown(f"b/{file}")
+        git_lines(before), git_lines(after), _diff_path(f"a/{file}"), _diff_path(f"b/{file}")
     )
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
@@ -33,20 +33,20 @@ def diff_of(file: str, before: str, after: str) -> str:
 
 
 def git_lines(text: str) -> Sequence[str]:
-    """Return the lines of a text as git counts them, with their ends."""
+    """Return the lines of a text with their line ends, as git counts them."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
-def path_of(shown: str) -> str:
-    """Return a path that git writes so in a diff."""
-    if not shown.startswith('"'):
-        return shown.removesuffix("\t")
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), shown[1:-1])
+def path_of(text: str) -> str:
+    """Return the path that git writes as `text` in a diff."""
+    if not text.startswith('"'):
+        return text.removesuffix("\t")
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 8)), text[1:-1])
 
 
-def _shown(path: str) -> str:
+def _diff_path(path: str) -> str:
     """Return a path as git writes it in a diff."""
     if _NEEDS_QUOTES.search(path):
-        escaped = _NEEDS_QUOTES.sub(lambda found: f"\\{ord(found[0]):03o}", path)
+        escaped = _NEEDS_QUOTES.sub(lambda match: f"\\{ord(match[0]):03o}", path)
         return f'"{escaped}"'
     return f"{path}\t" if " " in path else path

@@ -1,4 +1,4 @@
-"""A file as it is written, and changes of it that leave everything else as it stands."""
+"""Source files, and edits that leave all other text unchanged."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Place: TypeAlias = tuple[int, int, int, int]
-"""Line and column where an expression begins and where it ends, as `ast` counts them."""
+"""Start line, start column, end line and end column of an expression, as in `ast`."""
 
-_MARK = "\ufeff"
-_ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
+_BYTE_ORDER_MARK = "\ufeff"
+_ATOMIC_EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
 
 
 def place_of(node: ast.expr) -> Place:
-    """Return where an expression stands in its file."""
+    """Return the location of an expression in its file."""
     return (
         node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0,
     )  # fmt: skip
@@ -36,45 +36,46 @@ class Source:
     """One Python file."""
 
     file: str
-    """Below the application's root, with slashes."""
+    """Path relative to the application's root, with forward slashes."""
     text: str
-    """With its own ends of lines, and the mark that it may begin with."""
+    """Content with its own line ends and its byte order mark, if any."""
 
     @cached_property
     def tree(self) -> ast.Module:
-        """What it says."""
+        """Syntax tree of the file."""
         return parse(self._body)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All of the tree."""
+        """All nodes of the syntax tree."""
         return tuple(ast.walk(self.tree))
 
     @property
     def _body(self) -> str:
-        return self.text.removeprefix(_MARK)
+        return self.text.removeprefix(_BYTE_ORDER_MARK)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """With their ends, as Python counts them."""
+        """Lines with their line ends, as Python counts them."""
         return tuple(source_lines(self._body))
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:
-        """Where its lines begin."""
+        """Offset of the start of each line."""
         return tuple(itertools.accumulate(map(len, self.lines), initial=0))
 
     @property
-    def _mark(self) -> str:
+    def _prefix(self) -> str:
         return self.text[: len(self.text) - len(self._body)]
 
     def at(self, place: Place) -> ast.expr | None:
-        """Return the expression that stands in a place; None if there is none, or more than one."""
-        found = [one for one in self.nodes if isinstance(one, ast.expr) and place_of(one) == place]
-        return found[0] if len(found) == 1 else None
+        """Return the expression at a place; None if there is none, or more than one."""
+        expressions = (node for node in self.nodes if isinstance(node, ast.expr))
+        matches = [node for node in expressions if place_of(node) == place]
+        return matches[0] if len(matches) == 1 else None
 
     def span(self, node: ast.expr) -> tuple[int, int]:
-        """Return between which characters an expression stands, the mark not counted."""
+        """Return the start and end offset of an expression, without the byte order mark."""
         line, column, end_line, end_column = place_of(node)
         return self._offset(line, column), self._offset(end_line, end_column)
 
@@ -84,76 +85,79 @@ class Source:
         return start + len(before.decode("utf-8", "surrogatepass"))
 
     def written(self, node: ast.expr) -> str:
-        """Return an expression as it is written, in parentheses where it could need them."""
+        """Return the source text of an expression, in parentheses if it may need them."""
         start, end = self.span(node)
         text = self._body[start:end]
-        is_atom = isinstance(node, _ATOMS) and "\n" not in text and "\r" not in text
+        is_atom = isinstance(node, _ATOMIC_EXPRESSIONS) and "\n" not in text and "\r" not in text
         return text if is_atom else f"({text})"
 
     def text_between(self, start: int, end: int) -> str:
-        """Return what stands between two characters, counted as in `span`."""
+        """Return the text between two offsets, as counted by `span`."""
         return self._body[start:end]
 
     def replaced(self, changes: Mapping[ast.expr, str]) -> str | None:
-        """Return a diff that puts other expressions into the place of some, and changes no more.
+        """Return a diff that replaces expressions and changes nothing else.
 
         Args:
-            changes: expressions of the tree that do not contain each other → what to write instead.
+            changes: new source text by expression; no expression may contain another one.
 
         Returns:
-            A unified diff for `git apply` in the application's root, whose lines end as those of
-            the file do: to be written as it is, without translation. None if that cannot be written
-            so that it means just that, or nothing would change.
+            A unified diff for `git apply` in the application's root, with the line ends of the
+            file. None if no text has exactly the new meaning, or nothing would change.
         """
         body = self._body
-        for node, text in sorted(changes.items(), key=lambda one: self.span(one[0]), reverse=True):
+        for node, text in sorted(
+            changes.items(), key=lambda item: self.span(item[0]), reverse=True
+        ):
             start, end = self.span(node)
             expected = self._meaning({node: text})
-            for written in (text, f"({text})"):  # in parentheses only where it needs them
-                if expected and _meaning(_spliced(self._body, start, end, written)) == expected:
-                    body = _spliced(body, start, end, written)
+            for new_text in (text, f"({text})"):  # parentheses only if they are needed
+                if expected and _meaning(_spliced(self._body, start, end, new_text)) == expected:
+                    body = _spliced(body, start, end, new_text)
                     break
             else:
                 return None
         if _meaning(body) != self._meaning(changes):
             return None
-        return diff_of(self.file, self.text, self._mark + body) or None
+        return diff_of(self.file, self.text, self._prefix + body) or None
 
     def spliced(self, node: ast.expr, text: str) -> str:
-        """Return the file's text with another in the place of an expression, as it is given."""
-        return self._mark + _spliced(self._body, *self.span(node), text)
+        """Return the file's text with the text of an expression replaced."""
+        return self._prefix + _spliced(self._body, *self.span(node), text)
 
-    def with_lines(self, inserted: Mapping[int, Sequence[str]], gone: Collection[int] = ()) -> str:
-        """Return the file's text with more lines, which end as those around do, and others gone.
+    def with_lines(
+        self, inserted: Mapping[int, Sequence[str]], removed: Collection[int] = ()
+    ) -> str:
+        """Return the file's text with lines inserted and removed, with the line ends around them.
 
         Args:
-            inserted: by the number of the line that they are put before, from 1.
-            gone: numbers of lines that are taken out.
+            inserted: new lines by the number of the line that follows them, from 1.
+            removed: numbers of the removed lines.
         """
-        written, end = [self._mark], "\n"
+        parts, end = [self._prefix], "\n"
         for number, line in enumerate((*self.lines, ""), start=1):
             end = line[len(line.rstrip("\r\n")) :] or end
-            written += [f"{new}{end}" for new in inserted.get(number, ())]
-            written += () if number in gone else (line,)
-        return "".join(written)
+            parts += [f"{new}{end}" for new in inserted.get(number, ())]
+            parts += () if number in removed else (line,)
+        return "".join(parts)
 
     def _meaning(self, changes: Mapping[ast.expr, str]) -> str:
-        """Return what the file is to mean; empty if a change is no expression."""
+        """Return the meaning of the file after changes; empty if one is not an expression."""
         try:
             new = {node: parse_expression(f"({text}\n)") for node, text in changes.items()}
         except SyntaxError:
             return ""
         tree = ast.parse(self._body)
-        same = zip(self.nodes, ast.walk(tree), strict=True)
-        return _dump(tree, {copy: new[node] for node, copy in same if node in new})
+        pairs = zip(self.nodes, ast.walk(tree), strict=True)
+        return _dump(tree, {copy: new[node] for node, copy in pairs if node in new})
 
 
 def read_source(root: Path, file: str) -> Source | None:
-    """Read a file; None if it is no UTF-8, for which no diff could be a text, or no Python.
+    """Read a file; return None if it is not Python in UTF-8, which diffs need.
 
     Args:
         root: folder of the application.
-        file: below it, with slashes.
+        file: path relative to `root`, with forward slashes.
 
     Raises:
         OSError: if the file cannot be read.
@@ -171,25 +175,25 @@ def read_source(root: Path, file: str) -> Source | None:
 
 
 def opening(tree: ast.Module, *, with_imports: bool = True) -> int:
-    """Return how many statements a module begins with that others are put behind.
+    """Return the number of statements at a module's start that new statements must follow.
 
     Args:
-        tree: of the module.
-        with_imports: whether all imports are among them, or those from `__future__` alone.
+        tree: syntax tree of the module.
+        with_imports: whether to count all imports, not only those from `__future__`.
     """
-    at = 0
+    count = 0
     for statement in tree.body:
         match statement:
             case ast.Expr(value=ast.Constant(value=str())) | ast.ImportFrom(module="__future__"):
-                at += 1
+                count += 1
             case ast.Import() | ast.ImportFrom() if with_imports:
-                at += 1
+                count += 1
             case _:
                 break
-    return at
+    return count
 
 
-# --- what a text means ----------------------------------------------------------------------------
+# --- the meaning of a text ------------------------------------------------------------------------
 
 
 def _spliced(text: str, start: int, end: int, other: str) -> str:
@@ -197,12 +201,12 @@ def _spliced(text: str, start: int, end: int, other: str) -> str:
 
 
 def has_meaning(text: str) -> bool:
-    """Return whether a text, with the mark that it may begin with, is Python."""
-    return bool(_meaning(text.removeprefix(_MARK)))
+    """Return whether a text, possibly with a byte order mark, is valid Python."""
+    return bool(_meaning(text.removeprefix(_BYTE_ORDER_MARK)))
 
 
 def _meaning(text: str) -> str:
-    """Return what two texts have in common that mean the same; empty if it is no Python."""
+    """Return a text that is equal for equivalent sources; empty if the source is invalid."""
     try:
         return _dump(ast.parse(text), {})
     except SyntaxError:
@@ -210,11 +214,11 @@ def _meaning(text: str) -> str:
 
 
 def _dump(tree: ast.Module, changes: Mapping[ast.AST, ast.AST]) -> str:
-    return ast.dump(_Changed(changes).visit(tree))
+    return ast.dump(_Replacer(changes).visit(tree))
 
 
-class _Changed(ast.NodeTransformer):
-    """Other nodes in the place of some; `a or (b or c)` becomes `a or b or c`."""
+class _Replacer(ast.NodeTransformer):
+    """Replaces nodes, and flattens `a or (b or c)` to `a or b or c`."""
 
     def __init__(self, changes: Mapping[ast.AST, ast.AST]) -> None:
         self._changes = changes
@@ -222,11 +226,11 @@ class _Changed(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
         changed = self.generic_visit(self._changes.get(node, node))
         if isinstance(changed, ast.BoolOp):
-            changed.values = list(_flat(changed))
+            changed.values = list(_flattened_values(changed))
         return changed
 
 
-def _flat(node: ast.BoolOp) -> Iterator[ast.expr]:
+def _flattened_values(node: ast.BoolOp) -> Iterator[ast.expr]:
     for value in node.values:
         if isinstance(value, ast.BoolOp) and type(value.op) is type(node.op):
             yield from value.values

@@ -1,4 +1,4 @@
-"""What import statements bind: aliases, from-imports, relative ones."""
+"""Names that import statements bind, including aliases and relative imports."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 EVERYTHING = "*"
-"""Stands for all that a module offers, in the place of a name."""
+"""Name that stands for all names of a module."""
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One name that a statement binds."""
+    """One name that an import statement binds."""
 
     local: str
-    """What it is called from there on, or `EVERYTHING`."""
+    """Bound name, or `EVERYTHING`."""
     meaning: str
-    """Qualified: `torch.nn.Linear` of `from torch.nn import Linear`, `a` of `import a.b`."""
+    """Qualified name: `torch.nn.Linear` for `from torch.nn import Linear`, `a` for `import a.b`."""
     module: str
-    """That is imported, or imported from."""
+    """Name of the imported module."""
     is_relative: bool = False
 
 
 def imports_by(node: ast.AST, package: str = "") -> Iterator[Import]:
-    """Yield what a node binds, if it is an import statement.
+    """Yield the names that a node binds if it is an import statement.
 
     Args:
-        node: of a module.
-        package: dotted name of the folder that the module is in: relative imports start there.
+        node: a node of the module's tree.
+        package: dotted name of the module's package, for relative imports.
     """
     if isinstance(node, ast.Import):
         for item in node.names:
@@ -41,18 +41,18 @@ def imports_by(node: ast.AST, package: str = "") -> Iterator[Import]:
             meaning = item.name if item.asname else root
             yield Import(item.asname or root, meaning, item.name)
     elif isinstance(node, ast.ImportFrom):
-        module = _absolute(node, package)
+        module = _absolute_module(node, package)
         for item in node.names:
             meaning = f"{module}.{item.name}" if module else item.name
             yield Import(item.asname or item.name, meaning, module, bool(node.level))
 
 
 def imports_in(tree: ast.AST, package: str = "") -> Iterator[Import]:
-    """Yield what is imported anywhere in a module."""
-    return (one for node in ast.walk(tree) for one in imports_by(node, package))
+    """Yield all names that import statements of a module bind, in any scope."""
+    return (item for node in ast.walk(tree) for item in imports_by(node, package))
 
 
-def _absolute(node: ast.ImportFrom, package: str) -> str:
+def _absolute_module(node: ast.ImportFrom, package: str) -> str:
     if not node.level:
         return node.module or ""
     parts = package.split(".") if package else []
@@ -62,61 +62,62 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Imports:
-    """What the names of a module mean, wherever in it they are imported."""
+    """Imported names of a module, from any scope."""
 
     meanings: dict[str, str]
     """Qualified name by name in the module, e.g. `nn` → `torch.nn`."""
     modules: frozenset[str]
-    """Everything that is imported, and the modules that it is imported from."""
+    """Qualified names of all imports, and of the modules they come from."""
 
     def qualified(self, node: ast.AST) -> str:
-        """Return the qualified name of `nn.Conv2d` and the like, empty for any other expression.
+        """Return the qualified name of an expression such as `nn.Conv2d`; empty for others.
 
-        What is not imported keeps the name that it has in the module.
+        Names that are not imported stay as they are in the module.
         """
         root, parts = chain(node)
         return ".".join((self.meanings.get(root, root), *parts)) if root else ""
 
     def imported(self, node: ast.AST) -> str:
-        """Return likewise the qualified name of what is imported, empty for all else."""
+        """Return the qualified name of an imported expression; empty for others."""
         return self.qualified(node) if chain(node)[0] in self.meanings else ""
 
     def imports(self, package: str) -> bool:
-        """Return whether a package, one of its versions (`vision_v1`), or a part is imported."""
+        """Return whether a package, a version of it (`vision_v1`) or a member is imported."""
         return any(
-            one == package or one.startswith((f"{package}.", f"{package}_v"))
-            for one in self.modules
+            module == package or module.startswith((f"{package}.", f"{package}_v"))
+            for module in self.modules
         )
 
     def with_aliases(self, tree: ast.Module) -> Imports:
-        """Return the same with the module's plain aliases, such as `L = keras.layers`."""
+        """Return the imports with the module's simple aliases, such as `L = keras.layers`."""
         meanings = dict(self.meanings)
-        found = replace(self, meanings=meanings)
+        imports = replace(self, meanings=meanings)
         for statement in tree.body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Attribute() as value):
-                    if meaning := found.imported(value):  # perhaps by an alias before it
+                    if meaning := imports.imported(value):  # also by an earlier alias
                         meanings.setdefault(alias, meaning)
                 case _:
                     pass
-        return found
+        return imports
 
 
 def imports_of(tree: ast.AST, package: str | None = None, beside: Collection[str] = ()) -> Imports:
-    """Read what a module imports, anywhere in it; the last import of a name counts.
+    """Return the imports of a module in any scope; the last import of a name counts.
 
     Args:
-        tree: of the module.
-        package: that it is in, empty at the top; without one, relative imports are left out.
-        beside: modules in its folder that a script finds by their names alone.
+        tree: syntax tree of the module.
+        package: dotted name of the module's package, empty at the top level; None to omit relative
+            imports.
+        beside: names of modules in the same folder, which a script imports without the package.
     """
     meanings: dict[str, str] = {}
     modules: set[str] = set()
-    for one in imports_in(tree, package or ""):
-        if one.is_relative and package is None:
+    for item in imports_in(tree, package or ""):
+        if item.is_relative and package is None:
             continue
-        is_beside = one.meaning.partition(".")[0] in beside
-        before = f"{package}." if is_beside else ""
-        modules |= {before + one.meaning, before + one.module}
-        meanings[one.local] = before + one.meaning
+        is_beside = item.meaning.partition(".")[0] in beside
+        prefix = f"{package}." if is_beside else ""
+        modules |= {prefix + item.meaning, prefix + item.module}
+        meanings[item.local] = prefix + item.meaning
     return Imports(meanings, frozenset(modules))

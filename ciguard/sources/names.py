@@ -1,4 +1,4 @@
-"""Dotted names, as expressions have them."""
+"""Dotted names in expressions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 
 
 def dotted_name(node: ast.AST) -> str:
-    """Return `a.b.c` of a name or attributes of one; empty for any other expression."""
+    """Return the dotted name of an expression such as `a.b.c`; empty for others."""
     root, parts = chain(node)
     return ".".join((root, *parts)) if root else ""
 
 
 def chain(node: ast.AST) -> tuple[str, list[str]]:
-    """Return root and attributes of `a.b.c`; the root is empty where it is no name."""
+    """Return root and attributes of `a.b.c`; the root is empty if it is not a name."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -1,4 +1,4 @@
-"""The code of a notebook as one text, and the lines of the file that it comes from."""
+"""The code of a notebook as one source text, with the file's line for each of its lines."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2})$")
 
 @dataclass(frozen=True, slots=True)
 class CodeText:
-    """Python, with the line of the file for each of its own."""
+    """Python source text, with the line numbers in its file."""
 
     source: str | bytes
     file_lines: tuple[int, ...] = ()
-    """Empty where they are the same."""
+    """Line in the file for each line of `source`; empty if they are equal."""
 
     def line(self, number: int) -> int:
-        """Return the line of the file, from 1."""
+        """Return the line in the file, from 1, of a line of `source`."""
         if not self.file_lines:
             return number
         return self.file_lines[min(number, len(self.file_lines)) - 1]
 
 
 def code_of_notebook(content: bytes) -> CodeText:
-    """Return the code cells of a notebook, one after the other, magics left out.
+    """Return the code cells of a notebook as one text, without magics.
 
     Raises:
-        ValueError: if it is no notebook.
+        ValueError: if the content is not a notebook.
     """
     text = content.decode("utf-8-sig")
     try:
@@ -45,7 +45,7 @@ def code_of_notebook(content: bytes) -> CodeText:
     cells = data.get("cells") if isinstance(data, dict) else None
     if not isinstance(cells, list):
         msg = "no cells: not a notebook"
-        raise ValueError(msg)  # noqa: TRY004  (what is wrong is the file)
+        raise ValueError(msg)  # noqa: TRY004 - one type of error for all malformed files
     lines = [line for cell in cells for line in _code_lines(cell)]
     kept = [_MAGIC.sub(r"\1pass", line) for line in lines]
     return CodeText("\n".join(kept), _file_lines(text, lines))
@@ -61,20 +61,21 @@ def _code_lines(cell: Any) -> list[str]:
 
 
 def _file_lines(text: str, lines: list[str]) -> tuple[int, ...]:
-    """Return where each line of code stands: notebooks are written with one text per line."""
-    standing: dict[str, list[int]] = {}
+    """Return the line in the file of each line of code, which notebooks store as one string."""
+    numbers_by_text: dict[str, list[int]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        standing.setdefault(line.strip().rstrip(","), []).append(number)
-    found: list[int] = []
+        numbers_by_text.setdefault(line.strip().rstrip(","), []).append(number)
+    file_lines: list[int] = []
     for line in lines:
-        before = found[-1] if found else 0
-        found.append(min(_later(line, standing, before), default=before or 1))
-    return tuple(found)
+        previous = file_lines[-1] if file_lines else 0
+        candidates = _lines_after(previous, line, numbers_by_text)
+        file_lines.append(min(candidates, default=previous or 1))
+    return tuple(file_lines)
 
 
-def _later(line: str, standing: dict[str, list[int]], before: int) -> Iterator[int]:
-    """Yield the next lines of the file that hold a line of code."""
+def _lines_after(previous: int, line: str, numbers_by_text: dict[str, list[int]]) -> Iterator[int]:
+    """Yield the next lines in the file after `previous` that hold a line of code."""
     for text, is_ascii in product((line + "\n", line), (True, False)):
-        numbers = standing.get(json.dumps(text, ensure_ascii=is_ascii), [])
-        at = bisect_right(numbers, before)
-        yield from numbers[at : at + 1]
+        numbers = numbers_by_text.get(json.dumps(text, ensure_ascii=is_ascii), [])
+        index = bisect_right(numbers, previous)
+        yield from numbers[index : index + 1]

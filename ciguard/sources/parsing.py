@@ -1,4 +1,4 @@
-"""Texts of others as syntax trees: within bounds, never imported or run."""
+"""Parsing of untrusted source text, within limits and without importing it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BYTES = 4_000_000
-"""Of a file: what is longer was written by no person."""
+"""Maximum size of a source file; larger ones are generated."""
 
 
 class UnreadableSourceError(ValueError):
-    """A text is no Python of this interpreter, or too long or nested too deep to be read."""
+    """A source text is invalid for this interpreter, too long, or nested too deeply."""
 
     def __init__(self, reason: str, *, line: int = 0, kind: str = "") -> None:
-        """Say what is wrong.
+        """Create the error.
 
         Args:
-            reason: on one line.
-            line: where, from 1; 0 where that is not known.
-            kind: of what Python raised.
+            reason: the reason in one line.
+            line: line of the error, from 1; 0 if unknown.
+            kind: name of Python's exception; empty for none.
         """
         self.reason, self.line = reason, line
         where = f" in line {line}" if line else ""
@@ -30,13 +30,13 @@ class UnreadableSourceError(ValueError):
 
 
 def parse(source: str | bytes) -> ast.Module:
-    """Return the tree of a text, without Python's warnings: these are not our sources.
+    """Return the syntax tree of a source text, without Python's warnings about it.
 
     Args:
-        source: a text, or bytes in whatever encoding they declare.
+        source: text, or bytes in the encoding that they declare.
 
     Raises:
-        UnreadableSourceError: if it is no Python of this interpreter, or nested too deep.
+        UnreadableSourceError: if it is invalid for this interpreter, or nested too deeply.
     """
     try:
         with warnings.catch_warnings():
@@ -49,15 +49,15 @@ def parse(source: str | bytes) -> ast.Module:
 
 
 def parse_file(path: Path, *, most: int = MAX_BYTES) -> ast.Module:
-    """Return the tree of a file in whatever encoding it declares.
+    """Return the syntax tree of a file in the encoding that it declares.
 
     Args:
-        path: of the file; links are followed.
-        most: bytes that it may have.
+        path: path of the file; links are followed.
+        most: maximum size in bytes.
 
     Raises:
         OSError: if it cannot be read.
-        UnreadableSourceError: if it is longer, no Python of this interpreter, or nested too deep.
+        UnreadableSourceError: if it is larger, invalid for this interpreter, or nested too deeply.
     """
     with path.open("rb") as stream:
         content = stream.read(most + 1)
@@ -68,9 +68,9 @@ def parse_file(path: Path, *, most: int = MAX_BYTES) -> ast.Module:
 
 
 def parse_expression(text: str) -> ast.expr:
-    """Return the expression that a text is.
+    """Return the syntax tree of an expression.
 
     Raises:
-        SyntaxError: if it is none.
+        SyntaxError: if the text is not an expression.
     """
     return ast.parse(text, mode="eval").body

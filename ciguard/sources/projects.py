@@ -1,4 +1,4 @@
-"""Modules that import each other: where names come from that one takes from another."""
+"""Modules of a project: resolution of names that one module imports from another."""
 
 from __future__ import annotations
 
@@ -12,85 +12,85 @@ if TYPE_CHECKING:
 
     from ciguard.sources.uses import ModuleUses
 
-_NOT_ITS_OWN = frozenset({
+_FOREIGN_FOLDERS = frozenset({
     "site-packages", "dist-packages", "node_modules", "__pycache__", "venv", "env", "virtualenv",
 })  # fmt: skip
 _MAX_DEPTH = 50
-"""Modules that a name is followed through."""
+"""Maximum number of modules through which a name is followed."""
 
 
 class Project:
-    """What was read of the modules of one checkout."""
+    """The modules of one checkout, and the names they take from each other."""
 
     def __init__(
         self, modules: Mapping[str, ModuleUses], is_foreign: Callable[[str], bool]
     ) -> None:
-        """Find out how the modules may be imported.
+        """Index the names by which the modules can be imported.
 
         Args:
-            modules: by path below the root, with slashes.
-            is_foreign: says of the first part of a name whether it is followed no further.
+            modules: modules by path relative to the root, with forward slashes.
+            is_foreign: whether a top-level name belongs to another package.
         """
         self._modules = modules
         self._is_foreign = is_foreign
         packages = {path.rpartition("/")[0] for path in modules if path.endswith("/__init__.py")}
         self._by_name: dict[str, str] = {}
         for path in modules:
-            for name in _names_of(path, packages):
+            for name in _import_names(path, packages):
                 self._by_name.setdefault(name, path)
-        self._followed: dict[tuple[str, str], str] = {}
-        """Where a name leads, by name and the module that writes it."""
+        self._resolved: dict[tuple[str, str], str] = {}
+        """Resolved names by (name, path of the module that uses it)."""
 
     def resolved(self, name: str, path: str, depth: int = 0) -> str:
-        """Return what a qualified name is outside of the project; empty if it leads nowhere.
+        """Return the name in another package that a name refers to; empty if there is none.
 
         Args:
-            name: as a module's imports make it.
-            path: of the module.
-            depth: modules that it was followed through.
+            name: qualified name by the module's imports.
+            path: path of the module.
+            depth: number of modules through which the name was followed.
         """
         if self._is_foreign(name.partition(".")[0]):
             return name
         key = (name, path)
-        if key not in self._followed:
-            self._followed[key] = ""  # what leads back here leads nowhere
+        if key not in self._resolved:
+            self._resolved[key] = ""  # a cycle resolves to nothing
             if depth < _MAX_DEPTH:
-                self._followed[key] = self._through(name, path, depth)
-        return self._followed[key]
+                self._resolved[key] = self._resolve_in_module(name, path, depth)
+        return self._resolved[key]
 
     def imported_by(self, path: str) -> set[str]:
-        """Return the modules of the project that one imports by name."""
-        read = self._modules[path]
-        origins = (*read.exports.values(), *read.stars)
-        found = {self._own_module(f"{origin}.any", path)[0] for origin in origins}
-        return found - {"", path}
+        """Return the paths of the project's modules that a module imports."""
+        module = self._modules[path]
+        origins = (*module.exports.values(), *module.stars)
+        paths = {self._own_module(f"{origin}.any", path)[0] for origin in origins}
+        return paths - {"", path}
 
-    def _through(self, name: str, path: str, depth: int) -> str:
-        """Follow a name through the module of the project that it leads into."""
-        found, rest = self._own_module(name, path)
+    def _resolve_in_module(self, name: str, path: str, depth: int) -> str:
+        """Resolve a name in the project's module that defines or re-exports it."""
+        module_path, rest = self._own_module(name, path)
         first, _, tail = rest.partition(".")
-        if not found or not first:
+        if not module_path or not first:
             return ""
-        read = self._modules[found]
-        origins = [read.exports[first]] if first in read.exports else []
-        stars = (star for star in read.stars if self._offers(star, found))
+        module = self._modules[module_path]
+        origins = [module.exports[first]] if first in module.exports else []
+        stars = (star for star in module.stars if self._may_follow_star(star, module_path))
         for origin in origins or (f"{star}.{first}" for star in stars):
-            full = self.resolved(f"{origin}.{tail}".rstrip("."), found, depth + 1)
+            full = self.resolved(f"{origin}.{tail}".rstrip("."), module_path, depth + 1)
             if full:
                 return full
         return ""
 
-    def _offers(self, star: str, importer: str) -> bool:
-        """Return whether a module from which all is imported may be followed.
+    def _may_follow_star(self, star: str, importer: str) -> bool:
+        """Return whether a star import may be followed.
 
-        One of the project that is not there, such as a compiled one, would lead back into its
-        package, again and again.
+        A missing module of the project, such as a compiled one, would resolve to its own package
+        repeatedly.
         """
-        found, rest = self._own_module(f"{star}.any", importer)
-        return self._is_foreign(star.partition(".")[0]) or not found or rest == "any"
+        module_path, rest = self._own_module(f"{star}.any", importer)
+        return self._is_foreign(star.partition(".")[0]) or not module_path or rest == "any"
 
     def _own_module(self, name: str, importer: str) -> tuple[str, str]:
-        """Return the module of the project that a name leads into, and what is left of it."""
+        """Return the path of the project's module in a qualified name, and the rest of the name."""
         beside = re.sub(r"[^/]*$", "", importer).replace("/", ".")
         parts = name.split(".")
         for length in range(len(parts) - 1, 0, -1):
@@ -101,8 +101,8 @@ class Project:
         return "", ""
 
 
-def _names_of(path: str, packages: Collection[str]) -> Iterator[str]:
-    """Yield how a module may be imported: from the root, and from above its package."""
+def _import_names(path: str, packages: Collection[str]) -> Iterator[str]:
+    """Yield the names of a module: relative to the root, and to the folder above its package."""
     yield module_name(path)
     above = path.rpartition("/")[0]
     while above in packages:
@@ -111,32 +111,32 @@ def _names_of(path: str, packages: Collection[str]) -> Iterator[str]:
 
 
 def module_name(path: str) -> str:
-    """Return the dotted name of a module by its path below the folder that it is imported from."""
+    """Return the dotted name of a module by its path relative to the import root."""
     parts = path.removesuffix(".py").split("/")
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def import_root(folder: Path) -> Path:
-    """Return the folder that modules of one are imported from: above the outermost package."""
+    """Return the import root of a folder: the folder above its outermost package."""
     while (folder / "__init__.py").is_file() and folder.name.isidentifier():
         folder = folder.parent
     return folder
 
 
 def files_below(root: Path, apart: Collection[str] = ()) -> Iterator[Path]:
-    """Yield the files of a project in order.
+    """Yield the files of a project in order, without hidden folders and environments.
 
     Args:
-        root: its folder. Hidden folders, environments and what was installed are passed over.
-        apart: names of other folders that are.
+        root: folder of the project.
+        apart: names of further folders to skip.
     """
     for folder, folders, files in os.walk(root):
-        here = Path(folder)
+        parent = Path(folder)
         folders[:] = sorted(
             name
             for name in folders
             if not name.startswith(".")
-            and name not in _NOT_ITS_OWN.union(apart)
-            and not (here / name / "pyvenv.cfg").exists()
+            and name not in _FOREIGN_FOLDERS.union(apart)
+            and not (parent / name / "pyvenv.cfg").exists()
         )
-        yield from (here / name for name in sorted(files))
+        yield from (parent / name for name in sorted(files))

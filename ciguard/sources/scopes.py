@@ -1,7 +1,6 @@
-"""Which names a scope binds, and what they mean in it.
+"""Scopes: the names that they bind, and the imports that names refer to.
 
-A name means what its nearest binding says: a parameter, an assignment or a loop that reuses it
-hides an import.
+The nearest binding of a name counts: a parameter, an assignment or a loop hides an import.
 """
 
 from __future__ import annotations
@@ -18,54 +17,54 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant)
-_BINDING = (
+_NAMELESS_NODES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant)
+_BINDING_NODES = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Name, ast.ExceptHandler),
     *(ast.MatchAs, ast.MatchStar, ast.MatchMapping),
 )
-"""What binds names in a scope, imports apart."""
-_NEW_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+"""Nodes that bind names in a scope, except imports."""
+_SCOPE_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return what a node is made of, without what holds no name: most nodes are such."""
-    found: list[ast.AST] = []
+    """Return the children of a node, without the many nodes that cannot hold names."""
+    nodes: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
-            found.append(value)
-    return found
+            nodes += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, _NAMELESS_NODES):
+            nodes.append(value)
+    return nodes
 
 
 def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield all nodes of a scope in their order, those of scopes inside left out."""
-    waiting = list(nodes)[::-1]
-    while waiting:
-        node = waiting.pop()
+    """Yield the nodes of a scope in order, without those of inner scopes."""
+    pending = list(nodes)[::-1]
+    while pending:
+        node = pending.pop()
         yield node
         if isinstance(node, ast.comprehension):
-            waiting.extend([*node.ifs, node.iter])  # its target is bound inside only
-        elif not isinstance(node, _NEW_SCOPES):
-            waiting.extend(children(node)[::-1])
+            pending.extend([*node.ifs, node.iter])  # its target belongs to the inner scope
+        elif not isinstance(node, _SCOPE_NODES):
+            pending.extend(children(node)[::-1])
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
-    """Return the names of a function's parameters, of those that catch the rest at the end."""
-    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return [one.arg for one in (*given, arguments.vararg, arguments.kwarg) if one]
+    """Return the names of a function's parameters, `*args` and `**kwargs` last."""
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [item.arg for item in (*named, arguments.vararg, arguments.kwarg) if item]
 
 
 def bound_by(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds in its scope, what it is made of left out."""
+    """Yield the names that a node binds in its scope, without those that its children bind."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
             yield name
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
         case ast.Import() | ast.ImportFrom():
-            yield from (one.local for one in imports_by(node) if one.local != EVERYTHING)
+            yield from (item.local for item in imports_by(node) if item.local != EVERYTHING)
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
             yield name
         case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
@@ -75,12 +74,12 @@ def bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def bound_in(*nodes: ast.AST) -> set[str]:
-    """Return the names that statements bind in their own scope, in whatever branch."""
+    """Return the names that statements bind in their own scope, in any branch."""
     return {name for node in own_nodes(nodes) for name in bound_by(node)}
 
 
 def may_change(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds, here or elsewhere, and of objects that it may change."""
+    """Yield the names that a node binds in any scope, and of objects that it may change."""
     match node:
         case ast.Attribute(value=ast.Name(id=name)):
             yield name
@@ -92,64 +91,65 @@ def may_change(node: ast.AST) -> Iterator[str]:
 
 @dataclass(slots=True)
 class Scope:
-    """What the names of a module, a class or a function mean."""
+    """The names of a module, a class or a function."""
 
     names: dict[str, str | None]
-    """What a name means; None for what is no import."""
+    """Qualified imports by name; None for names that are not imported."""
     outer: Scope | None = None
+    """Enclosing scope; None for a module."""
     is_class: bool = False
-    """Whether functions in it do not see its names."""
+    """True for a class, whose names inner functions do not see."""
     package: str = ""
-    """That relative imports start from."""
+    """Dotted name of the module's package, for relative imports."""
     imports: list[Import] = field(default_factory=list)
-    """Its own."""
+    """Imports in this scope."""
 
     def inner(
         self, nodes: Iterable[ast.AST], hidden: Iterable[str] = (), *, is_class: bool = False
     ) -> Scope:
-        """Return the scope of a definition in this one; `hidden` are its parameters."""
+        """Return the scope of a definition in this scope; `hidden` are its parameters."""
         scope = Scope({}, self, is_class, self.package)
         scope.bind(nodes, hidden)
         return scope
 
     def bind(self, nodes: Iterable[ast.AST], hidden: Iterable[str] = ()) -> None:
-        """Have names mean what statements say: imports first, then aliases, the rest hides names.
+        """Bind the names of statements: imports, then aliases; other bindings hide imports.
 
         Args:
             nodes: all statements of the scope.
-            hidden: names that are bound before.
+            hidden: names that are bound before, such as parameters.
         """
         bound = Counter(hidden)
         aliases: dict[str, ast.expr] = {}
-        elsewhere: set[str] = set()
+        outer_names: set[str] = set()
         for node in own_nodes(nodes):
             match node:
                 case ast.Import() | ast.ImportFrom():
                     self.imports += imports_by(node, self.package)
                 case ast.Global() | ast.Nonlocal():
-                    elsewhere.update(node.names)
+                    outer_names.update(node.names)
                 case ast.Assign(value=ast.Attribute() | ast.Name()):
                     aliases |= {t.id: node.value for t in node.targets if isinstance(t, ast.Name)}
                 case _:
                     pass
-            if isinstance(node, _BINDING):
+            if isinstance(node, _BINDING_NODES):
                 bound.update(bound_by(node))
-        # The first of several imports of a name counts: the others are what it falls back to.
-        meant = {
-            one.local: one.meaning for one in reversed(self.imports) if one.local != EVERYTHING
+        # The first of several imports of a name counts; the others are fallbacks.
+        imported = {
+            item.local: item.meaning for item in reversed(self.imports) if item.local != EVERYTHING
         }
-        self.names = dict.fromkeys(bound) | meant
+        self.names = dict.fromkeys(bound) | imported
         for name, value in aliases.items():
-            # `act = F.relu` says what a name is where nothing else says it too.
+            # An alias such as `act = F.relu` counts if it is the only binding of the name.
             root, parts = chain(value)
-            if name not in meant and bound[name] == 1 and root != name:
+            if name not in imported and bound[name] == 1 and root != name:
                 meaning, _ = self.meaning(root)
                 self.names[name] = ".".join([meaning, *parts]) if meaning else None
-        for name in elsewhere:
+        for name in outer_names:
             self.names.pop(name, None)
 
     def meaning(self, name: str) -> tuple[str | None, bool]:
-        """Return what a name means and whether anything binds it."""
+        """Return the import that a name refers to, or None, and whether the name is bound."""
         scope: Scope | None = self
         is_inner = True
         while scope is not None:

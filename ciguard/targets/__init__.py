@@ -1,6 +1,6 @@
-"""What a target is, and how it is provisioned with uv.
+"""Targets: the environments that cases run in, and their provisioning with uv.
 
-`parse_target("torch==2.13.0")` reads one, `provision` makes its environment.
+`parse_target("torch==2.13.0")` returns a target, `provision` builds its environment.
 """
 
 from ciguard.targets.children import child

@@ -1,4 +1,4 @@
-"""Children of a sync: in a group of their own, ended with the process that waits for them."""
+"""Child processes of provisioning: each in its own process group, killed with its parent."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def child(
     stdout: int | IO[bytes],
     stderr: int,
 ) -> Iterator[subprocess.Popen[str]]:
-    """Start a child; whatever ends the block early, Ctrl-C included, ends its whole group.
+    """Run a child process during the block; an exception, Ctrl-C included, kills its whole group.
 
     Args:
-        argv: program as an absolute path, and arguments.
-        folder: working folder.
-        environment: the child's whole environment.
-        stdout: as for `subprocess.Popen`.
-        stderr: as for `subprocess.Popen`.
+        argv: the absolute path of the program, and its arguments.
+        folder: the working folder.
+        environment: all environment variables of the child.
+        stdout: the standard output, as for `subprocess.Popen`.
+        stderr: the standard error, as for `subprocess.Popen`.
     """
     tethered = [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid()), *argv]
     with subprocess.Popen(

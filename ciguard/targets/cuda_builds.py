@@ -1,6 +1,6 @@
-"""Which builds of packages a CUDA target takes: extras that bring CUDA, and what is refused.
+"""Builds of packages for CUDA targets: extras that install CUDA, and builds that are refused.
 
-A build without CUDA imports without complaint on a machine with a GPU and computes on the CPU.
+A build without CUDA imports without an error on a machine with a GPU, and computes on the CPU.
 """
 
 from __future__ import annotations
@@ -23,73 +23,73 @@ if TYPE_CHECKING:
     from ciguard.targets.drivers import Cuda
     from ciguard.targets.target import Target
 
-_ENDING = frozenset({"<", "<=", "==", "~="})
-"""Operators of a specifier that has an upper end."""
+_UPPER_BOUNDS = frozenset({"<", "<=", "==", "~="})
+"""Operators of version specifiers with an upper bound."""
 _TOOLKIT_OF_PACKAGE = re.compile(r"nvidia-.+-cu(\d+)")
 
 
 def refuse_cpu_builds(target: Target) -> None:
-    """Refuse a CUDA target that names a package without CUDA.
+    """Raise an error if a CUDA target names a package without CUDA.
 
     Raises:
-        ProvisioningError: names the package and what to write instead.
+        ProvisioningError: if there is one; names the package and an alternative.
     """
     for package in cpu_builds(target):
         library = library_of_distribution(package.distribution)
         instead = f", e.g. {library.distributions[0]}" if library else ""
         msg = (
             f"target {target.name!r}: {package} is built for CPUs only. "
-            f"Name the package with CUDA{instead}, or write @cpu."
+            f"Name a package with CUDA{instead}, or write @cpu."
         )
         raise ProvisioningError(msg)
 
 
 def cuda_extra(package: Published | Wheel, target: Target, cuda: Cuda) -> str:
-    """Return the extra that brings a package's CUDA; empty if none is needed or one is named.
+    """Return the extra that installs CUDA for a package; empty if none is needed or one is named.
 
     Args:
-        package: of the target.
-        target: for the message.
-        cuda: the newest that the driver runs.
+        package: the package of the target.
+        target: the target, for the error message.
+        cuda: the newest CUDA version that the driver supports.
 
     Raises:
-        ProvisioningError: if each extra of this release brings a CUDA that the driver cannot run.
+        ProvisioningError: if the driver supports no CUDA version of the release's extras.
     """
     library = library_of_distribution(package.distribution)
-    if library is None or _names_cuda(package):
+    if library is None or _has_cuda_extra(package):
         return ""
     released = [extra for extra in library.cuda_extras if _has_extra(package, extra)]
     usable = [extra for extra in released if extra.cuda <= cuda[0]]
     if released and not usable:
         major = released[-1].cuda
         msg = (
-            f"target {target.name!r}: {package} brings CUDA {major}, and this machine's NVIDIA "
-            f"driver runs CUDA {cuda[0]} at most. Install driver {oldest_driver(major)} or newer, "
-            "or name an older release."
+            f"target {target.name!r}: {package} needs CUDA {major}, but this machine's NVIDIA "
+            f"driver supports CUDA {cuda[0]} at most. Install driver {oldest_driver(major)} or "
+            "newer, or name an older release."
         )
         raise ProvisioningError(msg)
     return usable[0].name if usable else ""
 
 
 def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda) -> None:
-    """Refuse what was installed for a CUDA target if it cannot use this machine's GPU.
+    """Raise an error if a package that was installed for a CUDA target cannot use the GPU.
 
-    Indexes differ in what they hold: a package's default build may be for the CPU, or for a
-    CUDA that is newer than the driver.
+    Indexes differ: a package's default build may be for the CPU, or for a CUDA version that the
+    driver does not support.
 
     Args:
-        target: for the message.
-        installed: version of each distribution, by normalised name.
-        cuda: the newest that the driver runs.
+        target: the target, for the error message.
+        installed: versions of the installed distributions, by normalised name.
+        cuda: the newest CUDA version that the driver supports.
 
     Raises:
-        ProvisioningError: names the package and what to try.
+        ProvisioningError: if there is one; names the package and what to try.
     """
     for library in libraries_of(target):
         for name, version in installed.items():
             if library.provides(name) and is_cpu_version(version):
                 msg = (
-                    f"target {target.name!r}: the index has {name} {version} only, which is built "
+                    f"target {target.name!r}: the index has only {name} {version}, which is built "
                     "for CPUs. Use an index with CUDA builds, or write @cpu."
                 )
                 raise ProvisioningError(msg)
@@ -97,9 +97,9 @@ def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda
         toolkit = _TOOLKIT_OF_PACKAGE.fullmatch(name)
         if toolkit and int(toolkit[1]) > cuda[0]:
             msg = (
-                f"target {target.name!r}: the build that was found brings CUDA {toolkit[1]} "
-                f"({name}), and this machine's NVIDIA driver runs CUDA {cuda[0]} at most. Install "
-                "a newer driver, or name an older release."
+                f"target {target.name!r}: the installed build needs CUDA {toolkit[1]} ({name}), "
+                f"but this machine's NVIDIA driver supports CUDA {cuda[0]} at most. Install a "
+                "newer driver, or name an older release."
             )
             raise ProvisioningError(msg)
 
@@ -107,16 +107,18 @@ def refuse_unfit_builds(target: Target, installed: Mapping[str, str], cuda: Cuda
 def _has_extra(package: Published | Wheel, extra: CudaExtra) -> bool:
     """Return whether a release that the package's requirement allows has an extra.
 
-    Of a range that ends before the first release with it, none has.
+    If the range ends before the first release with the extra, none has it.
     """
     if package.version is not None or not isinstance(package, Published):
         return extra.is_in(package.version)
-    asked = Requirement(package.requirement).specifier
-    first = next(spec.version for spec in SpecifierSet(extra.versions) if spec.operator == ">=")
-    ends = any(spec.operator in _ENDING for spec in asked)
-    return not ends or asked.contains(first, prereleases=True)
+    specifier = Requirement(package.requirement).specifier
+    first_with_extra = next(
+        spec.version for spec in SpecifierSet(extra.versions) if spec.operator == ">="
+    )
+    has_upper_bound = any(spec.operator in _UPPER_BOUNDS for spec in specifier)
+    return not has_upper_bound or specifier.contains(first_with_extra, prereleases=True)
 
 
-def _names_cuda(package: Published | Wheel) -> bool:
+def _has_cuda_extra(package: Published | Wheel) -> bool:
     extras = Requirement(package.requirement).extras if isinstance(package, Published) else ()
     return any("cuda" in extra.lower() for extra in extras)

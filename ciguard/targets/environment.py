@@ -1,4 +1,4 @@
-"""An environment: where a target's interpreter is, what it holds, and how its workers are run."""
+"""Environment of a target: its interpreter and packages, and the variables of its workers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ciguard.targets.target import Target
 
 FULL_PRECISION = {"NVIDIA_TF32_OVERRIDE": "0"}
-"""Of workers on CUDA devices: in TF32, which keeps 10 bits, products differ from those of a CPU."""
+"""Variables that turn TF32 off on CUDA devices: its 10-bit mantissa would differ from CPUs."""
 
 _CUDA_FOLDERS = (Path("/usr/local/cuda"), Path("/usr/local/nvidia"))
-"""Of images for GPUs; links that may lead out of what every worker can read."""
+"""Folders of CUDA in container images; they may be links to where workers cannot read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,73 +29,77 @@ class Environment:
     """A target that is ready to run cases."""
 
     target: Target
+    """Target that the environment is for."""
     library: Library
-    """The library under test."""
+    """Library under test."""
     python: Path
-    """Its interpreter."""
+    """Path of the interpreter."""
     root: Path
-    """Its folder."""
+    """Root folder of the environment."""
     packages: Mapping[str, str]
-    """Version of every installed distribution, by normalised name."""
+    """Versions of all installed distributions, by normalised name."""
     version: str
-    """The library's version."""
+    """Version of the library under test."""
     python_version: str
+    """Version of the interpreter."""
     readable: tuple[Path, ...]
     """Folders and files that a confined worker must be able to read."""
     cache: Path | None
-    """Folder that workers may write, kept between runs; None when the library needs none."""
+    """Folder that workers may write, kept between runs; None if the library needs none."""
     variables: Mapping[str, str]
-    """The whole environment of its workers but `HOME`, built from nothing."""
+    """All environment variables of workers except for `HOME`; none are inherited."""
     key: str
-    """Names what was asked for: two targets with one key share the environment."""
+    """Key of the request: two targets with one key share the environment."""
 
     @property
     def mode(self) -> Mode | None:
-        """How calls are executed; None for eagerly."""
+        """Execution mode of calls; None for eager."""
         return self.library.modes.get(self.target.mode)
 
     @property
     def needs_processes(self) -> bool:
-        """Whether its calls start other processes, e.g. a compiler."""
+        """True if calls start other processes, such as a compiler."""
         if self.library.needs_processes or (self.mode and self.mode.needs_processes):
             return True
-        return self.target.device != CPU and any(one.compiles_on_devices for one in self._computing)
+        return self.target.device != CPU and any(
+            library.compiles_on_devices for library in self._computing_libraries
+        )
 
     @property
-    def _computing(self) -> list[Library]:
-        """The library under test and the backends of it that are installed."""
+    def _computing_libraries(self) -> list[Library]:
+        """The library under test and its installed backends."""
         backends = [LIBRARIES.get(name) for name in self.library.backends]
-        installed = [one for one in backends if any(map(one.provides, self.packages))]
+        installed = [backend for backend in backends if any(map(backend.provides, self.packages))]
         return [self.library, *installed]
 
 
 def worker_device(target: Target) -> str:
-    """Return the device as the target's workers see it: no GPU but one is shown to them."""
+    """Return the device as the target's workers see it: only one GPU is visible to them."""
     return CPU if target.device == CPU else "cuda:0"
 
 
 def worker_variables(
     target: Target, libraries: tuple[Library, ...], *, cache: Path | None
 ) -> dict[str, str]:
-    """Return the environment of a target's workers, `HOME` excepted.
+    """Return the environment variables of a target's workers, except for `HOME`.
 
-    Nothing of ciguard's own environment gets in, which may hold the job's tokens, but the name of
-    the GPU that the job offers.
+    Only the name of the visible GPU is inherited from ciguard's own environment, since that may
+    contain the job's tokens.
 
     Args:
-        target: gives device and further variables.
+        target: the target with its device and further variables.
         libraries: the library under test, then its backends.
-        cache: folder for what the library compiles.
+        cache: the folder for code that the library compiles.
 
     Raises:
-        ProvisioningError: if the job does not offer the target's GPU.
+        ProvisioningError: if the target's GPU is not visible to the job.
     """
     variables = {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
-        # The order of sets, and with it of whatever iterates over them, is the same in each run.
+        # Keeps the order of sets, and of all that iterates over them, the same in each run.
         "PYTHONHASHSEED": "0",
-        # Packages in a home folder would make one target differ between machines.
+        # Packages in the home folder would make a target differ between machines.
         "PYTHONNOUSERSITE": "1",
     }
     on_cpu = target.device == CPU
@@ -104,7 +108,7 @@ def worker_variables(
         variables |= library.cpu_environment if on_cpu else library.cuda_environment
     variables["CUDA_VISIBLE_DEVICES"] = "" if on_cpu else visible_device(target, os.environ)
     if not on_cpu:
-        # Numbers as nvidia-smi and schedulers give them, not by the speed of each GPU.
+        # Numbers GPUs as nvidia-smi and schedulers do; CUDA's default is by speed.
         variables |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", **FULL_PRECISION}
     variables |= backend_choice(libraries)
     if cache is not None:
@@ -113,48 +117,48 @@ def worker_variables(
 
 
 def backend_choice(libraries: tuple[Library, ...]) -> dict[str, str]:
-    """Return the variables that select and set the backend, if the library has several.
+    """Return the variables that select and configure the backend, if the library has several.
 
     Args:
         libraries: the library under test, then its backends.
     """
-    under_test, *others = libraries
-    for backend in others:
+    under_test, *candidates = libraries
+    for backend in candidates:
         if backend.name in under_test.backends:
             return {under_test.backend_variable: backend.name, **backend.backend_environment}
     return {}
 
 
 def device_folders(target: Target) -> tuple[Path, ...]:
-    """Return what a target's workers must read for their device, beside its environment."""
+    """Return the folders outside the environment that a target's workers must read for a GPU."""
     return () if target.device == CPU else readable_paths(_CUDA_FOLDERS, home=Path.home())
 
 
 def readable_paths(entries: Iterable[Path], *, home: Path) -> tuple[Path, ...]:
-    """Return what a worker must read for these folders, links resolved, none inside another.
+    """Return the paths that a worker must read for these entries, links resolved, none nested.
 
-    A checkout's `.git` holds the job's token (`actions/checkout` leaves it in the configuration),
-    and a home folder holds keys: of such a folder only the children that are not hidden count, and
-    no link that leads out of it: a pull request can commit one to where a job keeps its token.
+    The `.git` of a checkout contains the job's token (`actions/checkout` stores it there), and a
+    home folder contains keys. Of such a folder, hidden children are left out, and so are links out
+    of it, since a pull request can commit a link to a file with the job's token.
     """
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for entry in entries:
         if not entry.exists():
             continue
         is_private = entry.is_dir() and ((entry / ".git").exists() or entry == home)
-        kept = _shown(entry) if is_private else [entry]
-        found.update(kept)
-        found.update(path.resolve() for path in kept)
-    return tuple(sorted(path for path in found if found.isdisjoint(path.parents)))
+        entry_paths = _public_children(entry) if is_private else [entry]
+        paths.update(entry_paths)
+        paths.update(path.resolve() for path in entry_paths)
+    return tuple(sorted(path for path in paths if paths.isdisjoint(path.parents)))
 
 
-def _shown(folder: Path) -> list[Path]:
-    """Return what is in a folder, neither hidden nor a link to elsewhere or to what is hidden."""
+def _public_children(folder: Path) -> list[Path]:
+    """Return the children that are not hidden, nor links to hidden files or out of the folder."""
     real = folder.resolve()
-    shown = []
+    children = []
     for child in folder.iterdir():
         target = child.resolve()
         below = target.relative_to(real).parts if target.is_relative_to(real) else ()
         if below and not below[0].startswith(".") and not child.name.startswith("."):
-            shown.append(child)
-    return shown
+            children.append(child)
+    return children

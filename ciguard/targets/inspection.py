@@ -1,4 +1,4 @@
-"""Starts the probe in a target's interpreter and reads its answer."""
+"""Inspects a target's interpreter: runs the probe in it and reads the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 IMPORT_LIMIT_S = 1800.0
-"""For a library that compiles itself on a slow machine; others take seconds."""
+"""Timeout of an import, in seconds; long enough for a library that compiles itself first."""
 
 _PROBE = Path(__file__).parent / "probe.py"
 _TAIL_LINES = 12
@@ -29,19 +29,22 @@ _TAIL_LINES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """What an interpreter says of itself."""
+    """Description of an interpreter and its packages by the probe."""
 
     python: Path
-    """The interpreter itself, where a launcher such as pyenv's was asked."""
+    """Path of the interpreter itself, even if a launcher such as pyenv's was started."""
     python_version: str
+    """Version of the interpreter."""
     prefix: Path
+    """Root folder of its environment, `sys.prefix`."""
     packages: Mapping[str, str]
-    """By normalised name."""
+    """Versions of all installed distributions, by normalised name."""
     versions: Mapping[str, str]
     """`__version__` of each imported module."""
     origins: Mapping[str, str | None]
-    """File of each module that was imported or looked for; None if there is no such module."""
+    """File of each module that was imported or searched; None if there is no such module."""
     readable: tuple[Path, ...]
+    """Folders and files that its processes must be able to read."""
 
 
 def inspect(
@@ -51,54 +54,64 @@ def inspect(
     finds: Sequence[str] = (),
     variables: Mapping[str, str],
 ) -> Inspection:
-    """Import modules in an interpreter, look for others, and return what it is.
+    """Import modules in an interpreter, search others, and return its description.
+
+    Args:
+        python: the interpreter.
+        imports: the modules to import.
+        finds: the modules to search without importing them.
+        variables: the environment variables of its process, except for `HOME` and `TMPDIR`.
 
     Raises:
-        ProvisioningError: if it does not start or an import fails, with its last words, or if there
-            is no space for what it says.
+        ProvisioningError: if it does not start or an import fails, with its last output, or if no
+            disk space is left for the result.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-probe-") as home:
         answer = Path(home) / "answer.json"
         request = json.dumps({"out": str(answer), "imports": [*imports], "finds": [*finds]})
-        last_words = _run([str(python), str(_PROBE), request], Path(home), variables)
+        output = _run([str(python), str(_PROBE), request], Path(home), variables)
         if not answer.exists():
-            what = f"importing {', '.join(imports)}" if imports else "starting"
-            msg = f"{what} with {python} failed:\n{last_words}"
+            action = f"importing {', '.join(imports)}" if imports else "starting"
+            msg = f"{action} with {python} failed:\n{output}"
             raise ProvisioningError(msg)
         try:
-            said = json.loads(answer.read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:  # it was cut off
-            why = last_words.rpartition("\n")[2]
-            place = tempfile.gettempdir()
-            msg = f"{python} could not write down what it is: {why}. Free some space in {place}."
+            result = json.loads(answer.read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:  # the file is truncated
+            reason = output.rpartition("\n")[2]
+            folder = tempfile.gettempdir()
+            msg = f"{python} could not write its description: {reason}. Free space in {folder}."
             raise ProvisioningError(msg) from error
-    entries = [said["prefix"], said["base_prefix"], *said["path"]]
+    entries = [result["prefix"], result["base_prefix"], *result["path"]]
     # A package may be imported from outside the path: editable installations do that.
-    entries += [os.path.dirname(origin) for origin in said["origins"].values() if origin]  # noqa: PTH120
+    entries += [os.path.dirname(origin) for origin in result["origins"].values() if origin]  # noqa: PTH120
     return Inspection(
-        python=Path(said["executable"]),
-        python_version=said["python_version"],
-        prefix=Path(said["prefix"]),
-        packages={canonicalize_name(name): text for name, text in said["packages"].items()},
-        versions=said["versions"],
-        origins=said["origins"],
+        python=Path(result["executable"]),
+        python_version=result["python_version"],
+        prefix=Path(result["prefix"]),
+        packages={canonicalize_name(name): text for name, text in result["packages"].items()},
+        versions=result["versions"],
+        origins=result["origins"],
         readable=readable_paths(map(Path, entries), home=Path.home()),
     )
 
 
 def _run(argv: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str:
-    """Run to the end or the limit; return the last lines of what was printed."""
+    """Run a program until its end or the timeout, and return the last lines of its output."""
     environment = {"HOME": str(folder), "TMPDIR": str(folder), **variables}
-    with (folder / "said.txt").open("wb+") as said:
+    with (folder / "output.txt").open("wb+") as output:
         try:
             with child(
-                argv, folder=folder, environment=environment, stdout=said, stderr=subprocess.STDOUT
+                argv,
+                folder=folder,
+                environment=environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
             ) as process:
                 process.wait(IMPORT_LIMIT_S)
         except subprocess.TimeoutExpired:
-            return f"it did not end within {IMPORT_LIMIT_S:.0f} s"
-        said.seek(0)
-        lines = said.read().decode(errors="replace").replace("\r", "\n").splitlines()
+            return f"timed out after {IMPORT_LIMIT_S:.0f} s"
+        output.seek(0)
+        lines = output.read().decode(errors="replace").replace("\r", "\n").splitlines()
     if process.returncode < 0:
-        lines.append(f"ended by {signal.Signals(-process.returncode).name}")
+        lines.append(f"crashed with {signal.Signals(-process.returncode).name}")
     return "\n".join([line for line in lines if line.strip()][-_TAIL_LINES:])

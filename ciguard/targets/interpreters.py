@@ -1,4 +1,4 @@
-"""Finds an installed Python of a version, where uv does not look for one."""
+"""Finds installed Python interpreters in folders that uv does not search."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ if TYPE_CHECKING:
 
 
 def installed_python(version: str, outer: Mapping[str, str]) -> Path | None:
-    """Return the newest installed interpreter of that version that is not on `PATH`.
+    """Return the newest installed interpreter of a version that is not on `PATH`, if any.
 
-    GitHub's runners and pyenv keep several versions in folders of their own; with one of them
-    nothing must be downloaded.
+    GitHub's runners and pyenv have several versions in their own folders. Using one of these saves
+    a download.
 
     Args:
-        version: e.g. `3.10` or `3.10.13`.
-        outer: the environment that says where the folders are.
+        version: the version of Python, e.g. `3.10` or `3.10.13`.
+        outer: the environment variables that name the folders.
     """
-    found = [
+    candidates = [
         (release, python)
         for release, python in _interpreters(outer)
         if f"{release}.".startswith(f"{version}.") and os.access(python, os.X_OK)
     ]
-    return max(found)[1] if found else None
+    return max(candidates)[1] if candidates else None
 
 
 def _interpreters(outer: Mapping[str, str]) -> Iterator[tuple[Version, Path]]:
+    """Yield the versions and interpreters of the runner's tool cache and of pyenv."""
     tools = outer.get("RUNNER_TOOL_CACHE") or outer.get("AGENT_TOOLSDIRECTORY")
     pyenv = outer.get("PYENV_ROOT")
-    named = (
-        [(each.parent.name, each) for each in Path(tools, "Python").glob("*/*")] if tools else []
-    )
-    named += [(each.name, each) for each in Path(pyenv, "versions").glob("*")] if pyenv else []
-    for name, folder in named:
+    folders: list[tuple[str, Path]] = []
+    if tools:
+        folders += [(path.parent.name, path) for path in Path(tools, "Python").glob("*/*")]
+    if pyenv:
+        folders += [(path.name, path) for path in Path(pyenv, "versions").glob("*")]
+    for name, folder in folders:
         try:
             yield Version(name), folder / "bin" / "python3"
         except InvalidVersion:  # PyPy and the like

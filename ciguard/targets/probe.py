@@ -1,7 +1,7 @@
-"""Looks at an environment from inside. Runs as a script in the target's interpreter.
+"""Describes an environment from inside. Runs as a script in the target's interpreter.
 
 Python 3.9 and later, standard library only. Usage: `python probe.py REQUEST`, where REQUEST is
-JSON: `out` (file for the answer), `imports` (modules to import), `finds` (modules to look for).
+JSON: `out` (file for the result), `imports` (modules to import), `finds` (modules to search).
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from typing import Any, Dict, List, Optional  # noqa: UP035 - Python 3.9 in the 
 
 
 def origin(module: str) -> Optional[str]:  # noqa: UP045 - Python 3.9 in the target
-    """Return the file or folder that a module would come from, None if there is no such module."""
+    """Return the file or folder that a module would be imported from; None if there is none."""
     try:
         spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:  # the package that it would be in
+    except ModuleNotFoundError:  # its parent package is missing
         return None
     if spec is None:
         return None
     if spec.origin and os.path.exists(spec.origin):  # noqa: PTH110 - fast start
         return spec.origin
-    places = list(spec.submodule_search_locations or ())
-    return places[0] if places else None
+    locations = list(spec.submodule_search_locations or ())
+    return locations[0] if locations else None
 
 
 def installed() -> Dict[str, str]:  # noqa: UP006 - Python 3.9 in the target
-    """Return the version of every installed distribution by name."""
-    found: Dict[str, str] = {}  # noqa: UP006 - Python 3.9 in the target
+    """Return the version of every installed distribution, by name."""
+    versions: Dict[str, str] = {}  # noqa: UP006 - Python 3.9 in the target
     for distribution in importlib.metadata.distributions():
         name = distribution.metadata["Name"]
         if name:
             # The first one on the path is the one that is imported.
-            found.setdefault(name, distribution.version)
-    return found
+            versions.setdefault(name, distribution.version)
+    return versions
 
 
-def look(imports: List[str], finds: List[str]) -> Dict[str, Any]:  # noqa: UP006 - as above
-    """Import and find modules; return what this interpreter is and holds."""
+def describe(imports: List[str], finds: List[str]) -> Dict[str, Any]:  # noqa: UP006 - as above
+    """Import and search modules, and return a description of this interpreter."""
     versions = {}
     for name in imports:
         module = importlib.import_module(name)
@@ -61,13 +61,13 @@ def look(imports: List[str], finds: List[str]) -> Dict[str, Any]:  # noqa: UP006
 
 
 def main() -> None:
-    """Answer the request given as the first argument."""
-    # The folder of this script stands first on the path and would shadow modules.
+    """Write the description for the request in the first argument."""
+    # The folder of this script is first on the path and would shadow modules.
     del sys.path[0]
     request = json.loads(sys.argv[1])
-    answer = look(request["imports"], request["finds"])
+    description = describe(request["imports"], request["finds"])
     with open(request["out"], "w", encoding="utf-8") as stream:  # noqa: PTH123 - fast start
-        json.dump(answer, stream)
+        json.dump(description, stream)
 
 
 if __name__ == "__main__":

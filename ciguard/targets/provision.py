@@ -1,7 +1,7 @@
-"""Makes a target's environment with uv, once; afterwards the cache answers.
+"""Builds a target's environment with uv once; afterwards it comes from the cache.
 
-What is not `current` is installed into the cache under a lock, proved by importing the library, and
-only then recorded, so that an environment that can be found is complete.
+Packages are installed into the cache under a lock, and the library is imported. Only then is the
+environment recorded, so that every recorded environment is complete.
 """
 
 from __future__ import annotations
@@ -51,36 +51,36 @@ def provision(
 ) -> Environment:
     """Return the environment of a target; build it first if the cache has none.
 
-    Safe when several processes do the same: one builds, the others wait for it. There is no time
-    limit; Ctrl-C ends the installation and leaves nothing that counts as an environment.
+    Several processes may do so at once: one builds, the others wait. There is no timeout; Ctrl-C
+    stops the installation, and the incomplete environment is ignored and removed later.
 
     Args:
-        target: what to provide.
-        on_step: told what is happening, one line each, when something takes time.
-        refresh: build anew, e.g. to take up a new release of a package without a version.
-        known: what interpreters were found to be for other targets; this one's may be added.
+        target: the target to provision.
+        on_step: a callback for progress messages of one line.
+        refresh: rebuild the environment, e.g. for a new release of a package without a version.
+        known: inspections of interpreters for earlier targets; that of `current` is added.
 
     Raises:
         ProvisioningError: if it cannot be built; names the target, the cause and what to try.
     """
-    cuda = None if target.device == CPU else _required_device(target)
+    cuda = None if target.device == CPU else _check_device(target)
     if target.is_current:
         environment = active_environment(
             target, on_step=on_step, known={} if known is None else known
         )
     else:
         recipe = recipe_of(target, cuda=cuda)
-        environment = _installed(target, recipe, on_step=on_step, refresh=refresh)
+        environment = _cached_or_built(target, recipe, on_step=on_step, refresh=refresh)
     if environment.mode and environment.mode.needs_processes:
         _require_compiler(target, f"mode {target.mode}")
     return environment
 
 
-def _required_device(target: Target) -> Cuda:
-    """Return the newest CUDA that the driver runs, after checks that need no download.
+def _check_device(target: Target) -> Cuda:
+    """Return the newest CUDA version that the driver supports, after checks without downloads.
 
     Raises:
-        ProvisioningError: if the target's packages have no CUDA, or its GPU is not there.
+        ProvisioningError: if the target's packages have no CUDA, or its GPU is missing.
     """
     refuse_cpu_builds(target)
     cuda = required_cuda(target)
@@ -89,9 +89,10 @@ def _required_device(target: Target) -> Cuda:
     return cuda
 
 
-def _installed(
+def _cached_or_built(
     target: Target, recipe: Recipe, *, on_step: Callable[[str], None], refresh: bool
 ) -> Environment:
+    """Return the environment from the cache; build it first if necessary."""
     slot = EnvironmentSlot(recipe.key)
     record = None if refresh else slot.record()
     if record is None:
@@ -103,26 +104,26 @@ def _installed(
 def provision_all(
     targets: Sequence[Target], *, on_step: Callable[[str], None], refresh: bool = False
 ) -> dict[str, Environment | ProvisioningError]:
-    """Provision every target before anything runs; one that cannot be built does not stop others.
+    """Provision all targets; go on with the others if one cannot be built.
 
     Returns:
-        Environment or error by the names of `unique_names`, in the order given.
+        Environment or error by the names of `unique_names`, in the order of `targets`.
     """
-    ready: dict[str, Environment | ProvisioningError] = {}
-    built: set[object] = set()
-    known: dict[Path, Inspection] = {}
+    results: dict[str, Environment | ProvisioningError] = {}
+    refreshed: set[object] = set()
+    inspections: dict[Path, Inspection] = {}
     for name, target in zip(unique_names(targets), targets, strict=True):
-        # The second target of one environment would find the first one's environment removed.
+        # Refresh a shared environment once: a second time would remove it under the first target.
         environment = (target.packages, target.device_class, target.python)
-        is_first = environment not in built
-        built.add(environment)
+        is_first = environment not in refreshed
+        refreshed.add(environment)
         try:
-            ready[name] = provision(
-                target, on_step=on_step, refresh=refresh and is_first, known=known
+            results[name] = provision(
+                target, on_step=on_step, refresh=refresh and is_first, known=inspections
             )
         except ProvisioningError as error:
-            ready[name] = error
-    return ready
+            results[name] = error
+    return results
 
 
 def _build_locked(
@@ -133,11 +134,12 @@ def _build_locked(
     on_step: Callable[[str], None],
     refresh: bool,
 ) -> dict[str, Any]:
+    """Build the environment under its lock, unless another process has just done so."""
     lock = slot.lock()
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        on_step(f"{target.name}: waiting for another ciguard that is building it")
+        on_step(f"{target.name}: waiting for another ciguard process that is building it")
         lock.acquire()
         refresh = False
     try:
@@ -150,11 +152,12 @@ def _build_locked(
 def _build(
     target: Target, recipe: Recipe, slot: EnvironmentSlot, *, on_step: Callable[[str], None]
 ) -> dict[str, Any]:
+    """Build the environment and publish its record; remove all files on failure."""
     started_s = time.monotonic()
     build = slot.new_build()
     try:
         python = _install(target, recipe, build, on_step=on_step)
-        record = _proved(target, recipe, build, python=python, on_step=on_step)
+        record = _verified_record(target, recipe, build, python=python, on_step=on_step)
         slot.publish(record)
     except BaseException:
         slot.sweep()
@@ -166,27 +169,27 @@ def _build(
 def _install(
     target: Target, recipe: Recipe, build: Path, *, on_step: Callable[[str], None]
 ) -> Path:
-    """Make the virtual environment and install the recipe on the first route that works."""
+    """Create the virtual environment and install the recipe by the first route that works."""
     outer = uv_environment(os.environ)
-    wanted: str | Path = sys.executable
+    interpreter: str | Path = sys.executable
     if target.python:
-        wanted = installed_python(target.python, os.environ) or target.python
-    on_step(f"{target.name}: making an environment of Python {recipe.python}")
+        interpreter = installed_python(target.python, os.environ) or target.python
+    on_step(f"{target.name}: creating an environment with Python {recipe.python}")
     venv = build / "venv"
-    made = run_uv(
-        ["venv", "--no-project", "--python", str(wanted), str(venv)],
+    creation = run_uv(
+        ["venv", "--no-project", "--python", str(interpreter), str(venv)],
         folder=build,
         environment=outer,
         on_progress=lambda line: on_step(f"{target.name}: {line}"),
     )
-    if not made.is_success:
+    if not creation.is_success:
         msg = (
-            f"target {target.name!r}: no environment of Python {recipe.python} can be made.\n"
-            f"{made.complaint}\nInstall that Python, or name another version in the target."
+            f"target {target.name!r}: cannot create an environment with Python {recipe.python}.\n"
+            f"{creation.error_output}\nInstall that Python, or name another version in the target."
         )
         raise ProvisioningError(msg)
     python = venv / "bin" / "python"
-    complaints = []
+    error_outputs = []
     for route in routes(recipe, find_links(os.environ)):
         on_step(f"{target.name}: installing from {route.name}")
         installed = run_uv(
@@ -201,28 +204,28 @@ def _install(
         )
         if installed.is_success:
             return python
-        log.info("%s from %s: %s", target.name, route.name, installed.complaint)
-        complaints.append(installed.complaint)
+        log.info("%s from %s: %s", target.name, route.name, installed.error_output)
+        error_outputs.append(installed.error_output)
     msg = (
-        f"target {target.name!r}: its packages cannot be installed.\n{complaints[-1]}\n"
-        f"{_advice(complaints[-1], recipe)}"
+        f"target {target.name!r}: cannot install its packages.\n{error_outputs[-1]}\n"
+        f"{_install_remedy(error_outputs[-1], recipe)}"
     )
     raise ProvisioningError(msg)
 
 
-def _advice(complaint: str, recipe: Recipe) -> str:
-    """Return what to try next, from what uv complained of."""
-    lowered = complaint.lower()
+def _install_remedy(error_output: str, recipe: Recipe) -> str:
+    """Return what to try next, depending on the errors of uv."""
+    lowered = error_output.lower()
     if "no space left" in lowered or "disk quota" in lowered:
-        return "Make room: 'ciguard targets prune' removes environments that are not needed."
+        return "Free disk space: 'ciguard targets prune' removes environments."
     if any(sign in lowered for sign in ("dns", "connect", "timed out", "failed to fetch")):
         return (
-            "Check the network. An index or a folder of wheels of your own is read from "
-            "UV_DEFAULT_INDEX and UV_FIND_LINKS, or from PIP_INDEX_URL and PIP_FIND_LINKS."
+            "Check the network. To use another index or a folder of wheels, set UV_DEFAULT_INDEX "
+            "or UV_FIND_LINKS, or pip's PIP_INDEX_URL or PIP_FIND_LINKS."
         )
     return (
-        f"Check that this version exists for Python {recipe.python} and this machine; "
-        "another interpreter is chosen by a word in the target, e.g. python3.10."
+        f"Check that this version exists for Python {recipe.python} and this machine. "
+        "To use another interpreter, add it to the target, e.g. python3.10."
     )
 
 
@@ -230,72 +233,75 @@ _MISSING_MODULE = re.compile(r"No module named '([A-Za-z_]\w*)[.\w]*'")
 
 
 def _import_remedy(error: str) -> str:
-    """Say what to do; releases exist that need a package and do not declare it."""
+    """Return what to try after a failed import; some releases lack a dependency's declaration."""
     missing = _MISSING_MODULE.search(error)
     if missing is None:
-        return "Check that its packages fit each other, this Python and this machine."
+        return "Check that its packages are compatible with each other, Python and this machine."
     return (
-        f"If a release needs {missing[1]!r} without declaring it, add the package to the target, "
-        f"after the library: + {missing[1]}"
+        f"If the release needs {missing[1]!r} but does not declare it, add that package to the "
+        f"target, after the library: + {missing[1]}"
     )
 
 
-def _proved(
+def _verified_record(
     target: Target, recipe: Recipe, build: Path, *, python: Path, on_step: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Import the library once, which also writes its bytecode, and return the record."""
+    """Import the library once, which also writes its bytecode, and return the new record."""
     libraries = libraries_of(target)
     library = libraries[0]
     cache = build / "cache"
     if library.needs_cache:
         cache.mkdir()
     if library.needs_processes:
-        _make_compilable(target, python)
+        _prepare_compiler(target, python)
     on_step(f"{target.name}: {library.first_import or f'importing {library.module}'}")
     variables = worker_variables(target, libraries, cache=cache if library.needs_cache else None)
     try:
-        seen = inspect(python, imports=["numpy", library.module], variables=variables)
+        inspection = inspect(python, imports=["numpy", library.module], variables=variables)
     except ProvisioningError as error:
-        msg = f"target {target.name!r}: installed, but {error}\n{_import_remedy(str(error))}"
+        remedy = _import_remedy(str(error))
+        msg = f"target {target.name!r}: its packages are installed, but {error}\n{remedy}"
         raise ProvisioningError(msg) from error
     if recipe.cuda:
-        refuse_unfit_builds(target, seen.packages, recipe.cuda)
+        refuse_unfit_builds(target, inspection.packages, recipe.cuda)
     return {
         "target": target.name,
         "python": str(python),
         "build": str(build),
-        "packages": dict(seen.packages),
-        "version": seen.versions[library.module] or "unknown",
-        "python_version": seen.python_version,
-        "readable": [str(path) for path in seen.readable],
+        "packages": dict(inspection.packages),
+        "version": inspection.versions[library.module] or "unknown",
+        "python_version": inspection.python_version,
+        "readable": [str(path) for path in inspection.readable],
     }
 
 
-def _make_compilable(target: Target, python: Path) -> None:
-    """See that a library which compiles finds a compiler and the headers of its interpreter."""
+def _prepare_compiler(target: Target, python: Path) -> None:
+    """Ensure that a library which compiles finds a compiler and the headers of its interpreter."""
     _require_compiler(target, libraries_of(target)[0].name)
     base = python.resolve()
     for name in (f"{base.name}-config", "python3-config"):
-        settings = base.parent / name
-        if settings.exists():
-            # Virtual environments have none, and a link would report the link's own folder.
+        base_script = base.parent / name
+        if base_script.exists():
+            # Virtual environments lack the script; a link would report the link's own folder.
             script = python.parent / f"{base.name}-config"
-            script.write_text(f'#!/bin/sh\nexec {shlex.quote(str(settings))} "$@"\n', "utf-8")
+            script.write_text(f'#!/bin/sh\nexec {shlex.quote(str(base_script))} "$@"\n', "utf-8")
             script.chmod(0o755)
             return
-    log.warning("%s: no python-config beside %s", target.name, base)
+    log.warning("%s: no python-config beside %s, so compilation may fail", target.name, base)
 
 
-def _require_compiler(target: Target, who: str) -> None:
+def _require_compiler(target: Target, user: str) -> None:
+    """Raise an error if g++ is missing."""
     if shutil.which("g++", path="/usr/bin:/bin") is None:
         msg = (
-            f"target {target.name!r}: {who} compiles its operators and finds no g++. "
-            "Install it, e.g. 'apt-get install g++', and sync again."
+            f"target {target.name!r}: {user} needs g++ to compile operators, but it is missing. "
+            "Install it, e.g. with 'apt-get install g++', and run the command again."
         )
         raise ProvisioningError(msg)
 
 
 def _environment(target: Target, slot: EnvironmentSlot, record: dict[str, Any]) -> Environment:
+    """Return the environment that a record describes."""
     libraries = libraries_of(target)
     build = Path(record["build"])
     cache = build / "cache" if libraries[0].needs_cache else None

@@ -1,4 +1,4 @@
-"""What exactly a target's environment is made of, and the key that names it."""
+"""Recipe of a target's environment: the exact packages to install, and a key for the cache."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from ciguard.targets.target import Target
 
 RECIPE_SCHEMA = 1
-"""Raised when environments must be built anew because they are built differently."""
+"""Version of the build procedure; increase it to rebuild all environments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelFile:
-    """A file to install."""
+    """Wheel to install from a file."""
 
     package: Wheel
-    """Its path is absolute."""
+    """Wheel with an absolute path."""
     digest: str
-    """Of its content."""
+    """Digest of the wheel's content."""
     extra: str = ""
-    """That brings its CUDA; empty for none."""
+    """Extra that installs its CUDA; empty for none."""
 
     @property
     def argument(self) -> str:
-        """What uv is given."""
+        """Argument of uv that installs the wheel."""
         path = self.package.path
         if not self.extra:
             return str(path)
@@ -51,23 +51,25 @@ class WheelFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """The exact request that an environment answers."""
+    """Exact request that an environment is built from."""
 
     requirements: tuple[str, ...]
-    """PEP 508: what the target names, with the extras that bring CUDA on a `cuda` target."""
+    """PEP 508 requirements of the target, with extras for CUDA on a `cuda` target."""
     companions: tuple[str, ...]
-    """PEP 508: what its libraries need beside them."""
+    """PEP 508 requirements that its libraries need but do not declare."""
     wheels: tuple[WheelFile, ...]
+    """Wheels to install from files."""
     device_class: str
+    """Device without its number: `cpu` or `cuda`."""
     cuda: Cuda | None
-    """The newest that the driver runs, on which builds depend; None on a `cpu` target."""
+    """Newest CUDA version that the driver supports; None for a `cpu` target."""
     python: str
-    """Version asked for, or that of the interpreter that ciguard runs on."""
+    """Requested Python version, else that of ciguard's own interpreter."""
 
     @property
     def key(self) -> str:
-        """A readable name, then a digest of everything that the environment depends on."""
-        asked = {
+        """Readable name, and a digest of everything that the environment depends on."""
+        request = {
             "schema": RECIPE_SCHEMA,
             "requirements": self.requirements,
             "companions": self.companions,
@@ -77,29 +79,29 @@ class Recipe:
             "implementation": sys.implementation.name,
             "platform": sysconfig.get_platform(),
         }
-        digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
-        named = [file.package.path.name.removesuffix(".whl") for file in self.wheels] + [
+        digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:12]
+        names = [file.package.path.name.removesuffix(".whl") for file in self.wheels] + [
             requirement.replace("==", "-") for requirement in self.requirements
         ]
-        readable = re.sub(r"[^A-Za-z0-9.+-]+", "_", "_".join(named))[:60]
+        readable = re.sub(r"[^A-Za-z0-9.+-]+", "_", "_".join(names))[:60]
         return f"{readable}-{self._device}-py{self.python}-{digest}"
 
     @property
     def _device(self) -> str:
-        """The device as it decides about builds, e.g. `cuda13.0`."""
+        """Device and CUDA version, which builds depend on, e.g. `cuda13.0`."""
         return self.device_class + ".".join(map(str, self.cuda or ()))
 
 
 def recipe_of(target: Target, *, cuda: Cuda | None = None) -> Recipe:
-    """Return what must be installed for a target that is not `current`.
+    """Return the recipe of a target that is not `current`.
 
     Args:
-        target: what to install.
-        cuda: the newest that the driver runs; None for a `cpu` target.
+        target: the target.
+        cuda: the newest CUDA version that the driver supports; None for a `cpu` target.
 
     Raises:
-        ProvisioningError: if one of its wheels cannot be read, or brings a CUDA that the driver
-            cannot run.
+        ProvisioningError: if one of its wheels cannot be read, or the driver does not support the
+            CUDA version of a package.
     """
     published = [package for package in target.packages if isinstance(package, Published)]
     wheels = [package for package in target.packages if isinstance(package, Wheel)]
@@ -114,7 +116,7 @@ def recipe_of(target: Target, *, cuda: Cuda | None = None) -> Recipe:
 
 
 def pinned_version(target: Target, library: Library) -> str | None:
-    """Return the version of the library that the target asks for, None when it is left open."""
+    """Return the version that the target pins the library to; None if it does not."""
     for package in target.packages:
         if not isinstance(package, Active) and library.provides(package.distribution):
             return package.version
@@ -122,13 +124,13 @@ def pinned_version(target: Target, library: Library) -> str | None:
 
 
 def _companions(target: Target) -> tuple[str, ...]:
-    needed = [
+    requirements = [
         companion.requirement
         for library in libraries_of(target)
         for companion in library.companions
         if companion.is_needed_by(pinned_version(target, library))
     ]
-    return tuple(dict.fromkeys(needed))
+    return tuple(dict.fromkeys(requirements))
 
 
 def _requirement(package: Published, target: Target, cuda: Cuda | None) -> str:
@@ -153,18 +155,18 @@ def _resolved(path: Path) -> Path:
 
 
 def _digest(path: Path, target: Target) -> str:
-    """Return a digest of a wheel's content, from its directory: builds of a gigabyte are common.
+    """Return a digest of the wheel's zip directory; reading a gigabyte of content takes too long.
 
-    The directory holds name, size and checksum of every file; a rebuild that changes nothing but
-    times keeps its environment.
+    The directory has the name, size and checksum of every file. A rebuild that changes only times
+    has the same digest, so its environment is reused.
     """
     try:
         with zipfile.ZipFile(_resolved(path)) as wheel:
             members = sorted((item.filename, item.file_size, item.CRC) for item in wheel.infolist())
     except (OSError, zipfile.BadZipFile) as error:
         msg = (
-            f"target {target.name!r}: the wheel {path} cannot be read: {error}. "
-            "Build it first, or correct the path; relative ones start at the current folder."
+            f"target {target.name!r}: cannot read the wheel {path}: {error}. "
+            "Build it first, or correct the path, which may be relative to the current folder."
         )
         raise ProvisioningError(msg) from error
     return hashlib.sha256(repr(members).encode()).hexdigest()

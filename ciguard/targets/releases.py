@@ -1,4 +1,4 @@
-"""The released versions of a library, as uv finds them where it is told to look for packages."""
+"""Released versions of a library, as uv resolves them with its configured indexes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ciguard.libraries import Library
     from ciguard.targets.target import Package, Target
 
-_NONE_LEFT = "No solution found"
+_NO_SOLUTION = "No solution found"
 
 
 def released_versions(
@@ -30,64 +30,69 @@ def released_versions(
 ) -> Iterator[str]:
     """Yield the versions from `newest` down that have a wheel for the target's interpreter.
 
-    uv is asked for the best version below the last one until it knows none: its indexes, its
-    credentials and its rules decide, as they do when the version is installed.
+    Each is uv's best version below the previous one. Thus the same indexes, credentials and rules
+    apply as when the version is installed.
 
     Raises:
-        ProvisioningError: if uv cannot ask.
+        ProvisioningError: if uv cannot query the indexes.
     """
     name = distribution_of(target, library)
     limits = f",>={oldest}" if oldest else ""
-    wanted = f"{name}<={newest}{limits}"
+    requirement = f"{name}<={newest}{limits}"
     python = target.python or platform.python_version()
     with tempfile.TemporaryDirectory(prefix="ciguard-releases-") as folder:
-        while version := _best(wanted, python=python, folder=Path(folder)):
+        while version := _best_version(requirement, python=python, folder=Path(folder)):
             yield version
-            wanted = f"{name}<{version}{limits}"
+            requirement = f"{name}<{version}{limits}"
 
 
 def newest_release(requirement: str, *, python: str = "") -> str:
-    """Return the newest version that satisfies a requirement and has a wheel; empty without one.
+    """Return the newest version that satisfies a requirement and has a wheel; empty if none does.
 
     Args:
-        requirement: such as `torch>=2,<2.14`.
-        python: interpreter version; empty means the one ciguard runs on.
+        requirement: a requirement such as `torch>=2,<2.14`.
+        python: the version of the interpreter; by default that of ciguard's own.
 
     Raises:
-        ProvisioningError: if uv cannot ask.
+        ProvisioningError: if uv cannot query the indexes.
     """
     with tempfile.TemporaryDirectory(prefix="ciguard-releases-") as folder:
-        return _best(requirement, python=python or platform.python_version(), folder=Path(folder))
+        return _best_version(
+            requirement, python=python or platform.python_version(), folder=Path(folder)
+        )
 
 
-def _best(requirement: str, *, python: str, folder: Path) -> str:
+def _best_version(requirement: str, *, python: str, folder: Path) -> str:
     """Return the best version that satisfies a requirement; empty if there is none."""
-    asked, answer = folder / "asked.in", folder / "answer.txt"
-    asked.write_text(f"{requirement}\n", encoding="utf-8")
-    answer.unlink(missing_ok=True)  # what is there is preferred
-    resolved = run_uv(
+    requirement_file, pin_file = folder / "asked.in", folder / "answer.txt"
+    requirement_file.write_text(f"{requirement}\n", encoding="utf-8")
+    pin_file.unlink(missing_ok=True)  # uv would prefer the versions in an existing file
+    resolution = run_uv(
         [
             *("pip", "compile", "--no-deps", "--no-build", "--no-header", "--no-annotate"),
             *("--python-version", python, *index_arguments(os.environ)),
-            *("--output-file", str(answer), str(asked)),
+            *("--output-file", str(pin_file), str(requirement_file)),
         ],
         folder=folder,
         environment=uv_environment(os.environ),
         on_progress=lambda _: None,
     )
-    if resolved.is_success:
-        pins = [line for line in answer.read_text(encoding="utf-8").splitlines() if "==" in line]
+    if resolution.is_success:
+        pins = [line for line in pin_file.read_text(encoding="utf-8").splitlines() if "==" in line]
         return Version(pins[0].partition("==")[2].partition(";")[0].strip()).public
-    if _NONE_LEFT in resolved.complaint:
+    if _NO_SOLUTION in resolution.error_output:
         return ""
-    msg = f"{requirement}: its versions cannot be listed.\n{resolved.complaint}"
+    msg = f"{requirement}: uv cannot list the versions.\n{resolution.error_output}"
     raise ProvisioningError(msg)
 
 
 def distribution_of(target: Target, library: Library) -> str:
-    """Return the name of the package that holds the library in a target."""
-    held = (p.distribution for p in target.packages if not isinstance(p, Active))
-    return next((name for name in held if library.provides(name)), library.distributions[0])
+    """Return the name of the package that provides the library in a target."""
+    names = (p.distribution for p in target.packages if not isinstance(p, Active))
+    return next(
+        (distribution for distribution in names if library.provides(distribution)),
+        library.distributions[0],
+    )
 
 
 def at_version(target: Target, library: Library, version: str) -> Target:
@@ -105,5 +110,5 @@ def at_version(target: Target, library: Library, version: str) -> Target:
 
 
 def _extras(package: Package) -> str:
-    asked = Requirement(package.requirement).extras if isinstance(package, Published) else ()
-    return f"[{','.join(sorted(asked))}]" if asked else ""
+    extras = Requirement(package.requirement).extras if isinstance(package, Published) else ()
+    return f"[{','.join(sorted(extras))}]" if extras else ""

@@ -1,7 +1,7 @@
-"""Where a build for the target's device comes from: the routes to try, in order.
+"""Installation routes: the indexes to try in order for a build for the target's device.
 
-On the usual index, torch for Linux is the CUDA build, several gigabytes; a `cpu` target takes a
-CPU build where one can be reached, and a `cuda` target a build that its driver runs.
+On PyPI, torch for Linux is the CUDA build of several gigabytes. A `cpu` target gets a CPU build if
+one is available, and a `cuda` target a build that the driver supports.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ _CUDA_BACKENDS: dict[Cuda, tuple[str, ...]] = {
     (12, 0): ("cu126",),
     (11, 0): ("cu118",),
 }
-"""Builds that a driver runs, best first, by `cuda_of_driver`; uv knows them by these names.
+"""uv's names of the builds that a driver supports, best first, by result of `cuda_of_driver`.
 
-Not uv's `auto`: it falls back to CPU builds. torch has builds for CUDA 12.8 from 2.7 to 2.11, and
-for CUDA 12.6 from 2.6 to 2.14. Those of older releases on the usual index run on these drivers.
+uv's own `auto` is not used, since it falls back to CPU builds. torch has builds for CUDA 12.8 in
+versions 2.7 to 2.11, and for CUDA 12.6 in versions 2.6 to 2.14. These drivers also support the
+builds of older releases on PyPI.
 """
 
 
@@ -44,47 +45,55 @@ class InstallRoute:
     """One way to install a recipe."""
 
     name: str
-    """Shown while it is tried."""
+    """Name for progress messages."""
     requirements: tuple[str, ...]
+    """PEP 508 requirements to install."""
     arguments: tuple[str, ...] = ()
-    """For uv, beside the requirements."""
+    """Further arguments of uv."""
     variables: tuple[tuple[str, str], ...] = ()
-    """For uv's environment."""
+    """Environment variables of uv."""
 
 
 def routes(recipe: Recipe, links: Sequence[str]) -> Iterator[InstallRoute]:
-    """Yield the ways to install a recipe, the best first; the last one is the index's default.
+    """Yield the ways to install a recipe, the best first; the last is the default index.
 
     Args:
-        recipe: what to install.
-        links: places with wheels beside the index; only folders are looked into.
+        recipe: the recipe to install.
+        links: folders and addresses with wheels besides the index; only folders are searched.
     """
-    chosen = next(filter(_has_device_builds, recipe.requirements), None)
-    if chosen is None:
-        everything = (*recipe.requirements, *recipe.companions)
-        yield InstallRoute(name="the package index", requirements=everything)
+    device_requirement = next(filter(_has_device_builds, recipe.requirements), None)
+    if device_requirement is None:
+        requirements = (*recipe.requirements, *recipe.companions)
+        yield InstallRoute(name="the package index", requirements=requirements)
         return
-    requirement = Requirement(chosen)
-    local = sorted(_wheels(requirement, links, python=recipe.python), key=_preference)
-    others = tuple(text for text in recipe.requirements if text != chosen) + recipe.companions
+    requirement = Requirement(device_requirement)
+    local = sorted(_wheels(requirement, links, python=recipe.python), key=_wheel_sort_key)
+    other_requirements = (
+        tuple(text for text in recipe.requirements if text != device_requirement)
+        + recipe.companions
+    )
     if recipe.cuda is None:
         for version in local[-1:]:
             extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
             pinned = f"{requirement.name}{extras}=={version}"
-            yield InstallRoute(name=f"find-links ({pinned})", requirements=(pinned, *others))
+            yield InstallRoute(
+                name=f"find-links ({pinned})", requirements=(pinned, *other_requirements)
+            )
     else:
-        # A `+cpu` build ranks above the plain one of the same version.
+        # A `+cpu` build is sorted above the plain one of the same version.
         cpu_builds = [version for version in local if version.local == CPU]
-        others += tuple(f"{requirement.name}!={version}" for version in cpu_builds)
+        other_requirements += tuple(f"{requirement.name}!={version}" for version in cpu_builds)
     for backend in _CUDA_BACKENDS[recipe.cuda] if recipe.cuda else (CPU,):
         yield InstallRoute(
             name=f"the index of {backend} builds",
-            requirements=(chosen, *others),
+            requirements=(device_requirement, *other_requirements),
             arguments=("--torch-backend", backend),
-            # It is often out of reach, and there is another way: do not insist.
+            # This index is often unreachable, and there is another route, so retry only once.
             variables=(("UV_HTTP_RETRIES", "1"),),
         )
-    yield InstallRoute(name="the package index", requirements=(chosen, *others))
+    yield InstallRoute(
+        name="the package index", requirements=(device_requirement, *other_requirements)
+    )
 
 
 def _has_device_builds(requirement: str) -> bool:
@@ -92,7 +101,7 @@ def _has_device_builds(requirement: str) -> bool:
     return library is not None and library.has_device_builds
 
 
-def _preference(version: Version) -> tuple[bool, Version]:
+def _wheel_sort_key(version: Version) -> tuple[bool, Version]:
     return version.local == CPU, version
 
 
@@ -104,9 +113,9 @@ def _wheels(requirement: Requirement, links: Sequence[str], *, python: str) -> I
         try:
             name, version, _, wheel_tags = parse_wheel_filename(path.name)
         except InvalidWheelFilename:
-            continue  # uv passes over it as well
-        is_it = name == canonicalize_name(requirement.name) and not tags.isdisjoint(wheel_tags)
-        if is_it and requirement.specifier.contains(version, prereleases=True):
+            continue  # uv skips it, too
+        is_match = name == canonicalize_name(requirement.name) and not tags.isdisjoint(wheel_tags)
+        if is_match and requirement.specifier.contains(version, prereleases=True):
             yield version
 
 

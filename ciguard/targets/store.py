@@ -1,13 +1,13 @@
-"""The cache of environments: where they are, which are complete, how they are listed and pruned.
+"""The cache of environments: their location, their records, listing and pruning.
 
-    <cache>/environments/<key>/environment.json   the record; written last, so: complete
-                              /<build>/venv       what uv installed
-                              /<build>/cache      what the library compiled for itself
+    <cache>/environments/<key>/environment.json   the record; written last, so it means: complete
+                              /<build>/venv       packages that uv installed
+                              /<build>/cache      code that the library compiled
     <cache>/locks/<key>.lock
 
-Every attempt builds in a folder of its own and none is renamed: virtual environments and compiled
-kernels hold absolute paths. A folder that the record does not name is the leftover of an
-interrupted attempt, even if that attempt's uv still writes into it.
+Every attempt builds in a new folder, which is never renamed: virtual environments and compiled
+kernels contain absolute paths. A folder that the record does not name is left from an interrupted
+attempt, even if its uv is still writing.
 """
 
 from __future__ import annotations
@@ -34,25 +34,30 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CACHE_VARIABLE = "CIGUARD_CACHE"
+"""Environment variable that sets the cache folder."""
 RECORD_SCHEMA = 1
+"""Version of the format of records."""
 _RECORD = "environment.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEnvironment:
-    """One environment in the cache, as `ciguard targets list` shows it."""
+    """One environment in the cache, as listed by `ciguard targets list`."""
 
     key: str
+    """Key of its recipe."""
     target: str
-    """The target it was first built for; empty for an interrupted sync."""
+    """Name of the target that it was built for; empty if the build was interrupted."""
     root: Path
+    """Folder of the environment."""
     size_bytes: int
+    """Total size of its files, in bytes."""
     last_used_s: float
-    """Seconds since the epoch."""
+    """Time of the last use, in seconds since the epoch."""
     is_complete: bool
-    """False for what an interrupted sync left behind."""
+    """False if its build was interrupted."""
     is_in_use: bool
-    """Whether a running process was started from it."""
+    """True if a running process was started from it."""
 
 
 def cache_folder() -> Path:
@@ -62,35 +67,35 @@ def cache_folder() -> Path:
 
 
 class EnvironmentSlot:
-    """The place of one environment in the cache."""
+    """Folder of one environment in the cache, with its record and lock."""
 
     def __init__(self, key: str) -> None:
         self.key = key
         self.folder = cache_folder() / "environments" / key
 
     def record(self) -> dict[str, Any] | None:
-        """Return the record of a complete environment; None when it must be built."""
+        """Return the record of a complete environment; None if it must be built."""
         try:
             record = json.loads((self.folder / _RECORD).read_text(encoding="utf-8"))
-            usable = record["schema"] == RECORD_SCHEMA and Path(record["python"]).exists()
+            is_usable = record["schema"] == RECORD_SCHEMA and Path(record["python"]).exists()
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            log.warning("environment %s has no readable record (%s): built anew", self.key, error)
+            log.warning("environment %s: cannot read its record (%s); rebuilding", self.key, error)
             return None
-        if not usable:
-            log.warning("environment %s lost its interpreter or is of another schema", self.key)
-        return record if usable else None
+        if not is_usable:
+            log.warning("environment %s: no interpreter or another schema; rebuilding", self.key)
+        return record if is_usable else None
 
     def touch(self) -> None:
-        """Note that the environment is used now."""
+        """Set the time of the last use to now."""
         try:
             os.utime(self.folder / _RECORD)
-        except OSError as error:  # a cache that is mounted read-only serves as well
-            log.debug("last use of %s is not noted: %s", self.key, error)
+        except OSError as error:  # a cache that is mounted read-only works, too
+            log.debug("environment %s: cannot set its last use: %s", self.key, error)
 
     def lock(self) -> FileLock:
-        """Return the lock that whoever builds or removes the environment holds.
+        """Return the lock to hold while building or removing the environment.
 
         Raises:
             ProvisioningError: if the cache cannot be written.
@@ -99,11 +104,11 @@ class EnvironmentSlot:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _not_writable(error) from error
+            raise _not_writable_error(error) from error
         return FileLock(folder / f"{self.key}.lock")
 
     def new_build(self) -> Path:
-        """Remove leftovers and make an empty folder to build in. Only under the lock.
+        """Remove files of interrupted builds and create an empty build folder. Needs the lock.
 
         Raises:
             ProvisioningError: if the cache cannot be written.
@@ -114,11 +119,11 @@ class EnvironmentSlot:
             build = self.folder / f"build-{secrets.token_hex(4)}"
             build.mkdir(parents=True)
         except OSError as error:
-            raise _not_writable(error) from error
+            raise _not_writable_error(error) from error
         return build
 
     def publish(self, record: dict[str, Any]) -> None:
-        """Write the record, which makes the environment complete. Only under the lock."""
+        """Write the record, which makes the environment complete. Needs the lock."""
         text = json.dumps({"schema": RECORD_SCHEMA, **record}, indent=2, sort_keys=True)
         draft = self.folder / f"{_RECORD}.draft"
         with draft.open("w", encoding="utf-8") as stream:
@@ -129,33 +134,33 @@ class EnvironmentSlot:
         self.sweep()
 
     def sweep(self) -> None:
-        """Remove what no complete environment needs. Only under the lock.
+        """Remove everything except for a complete environment. Needs the lock.
 
-        Files that a dying uv still adds are left for the next time: no record names them.
+        Files that a killed uv still adds are removed the next time, since no record names them.
         """
         record = self.record()
-        kept = {_RECORD, Path(record["build"]).name} if record else set()
+        kept_names = {_RECORD, Path(record["build"]).name} if record else set()
         for entry in self.folder.iterdir():
-            if entry.name in kept:
+            if entry.name in kept_names:
                 continue
             if entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
             else:
                 entry.unlink(missing_ok=True)
-        if not kept:
-            with contextlib.suppress(OSError):  # a dying uv may have added to it again
+        if not kept_names:
+            with contextlib.suppress(OSError):  # a killed uv may have added files again
                 self.folder.rmdir()
 
     def clear(self) -> None:
-        """Remove the environment, its record first. Only under the lock."""
+        """Remove the environment, its record first. Needs the lock."""
         (self.folder / _RECORD).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _not_writable(error: OSError) -> ProvisioningError:
+def _not_writable_error(error: OSError) -> ProvisioningError:
     return ProvisioningError(
-        f"the cache {cache_folder()} cannot be written: {error}. "
-        f"Make room, or set {CACHE_VARIABLE} to another folder."
+        f"cannot write to the cache {cache_folder()}: {error}. "
+        f"Free disk space, or set {CACHE_VARIABLE} to another folder."
     )
 
 
@@ -164,18 +169,18 @@ def list_environments() -> list[StoredEnvironment]:
     root = cache_folder() / "environments"
     folders = [folder for folder in root.iterdir() if folder.is_dir()] if root.is_dir() else []
     commands = _running_commands()
-    found = [_stored(folder, commands) for folder in folders]
-    return sorted(found, key=lambda stored: stored.last_used_s, reverse=True)
+    environments = [_stored(folder, commands) for folder in folders]
+    return sorted(environments, key=lambda stored: stored.last_used_s, reverse=True)
 
 
 def prune_environments(
     *, keep: int = 0, keys: Collection[str] | None = None
 ) -> list[StoredEnvironment]:
-    """Remove environments and return those removed; what is used or being built now stays.
+    """Remove environments that are neither in use nor being built, and return the removed ones.
 
     Args:
-        keep: how many of the most recently used complete ones stay.
-        keys: remove only among these; None means all.
+        keep: the number of most recently used complete environments to keep.
+        keys: the keys of the environments that may be removed; by default all.
     """
     removed = []
     for stored in list_environments():
@@ -195,12 +200,13 @@ def _remove(key: str) -> bool:
         with slot.lock().acquire(timeout=0):
             slot.clear()
     except Timeout:
-        log.info("environment %s is being built: not removed", key)
+        log.info("environment %s: not removed, since it is being built", key)
         return False
     return True
 
 
 def _stored(folder: Path, commands: Collection[str]) -> StoredEnvironment:
+    """Return the description of a stored environment."""
     record = EnvironmentSlot(folder.name).record()
     stamp = folder / _RECORD if record else folder
     return StoredEnvironment(
@@ -220,17 +226,17 @@ def _size_bytes(folder: Path) -> int:
         for name in names:
             try:
                 total += (Path(parent) / name).lstat().st_size
-            except FileNotFoundError:  # removed while we look
+            except FileNotFoundError:  # removed meanwhile
                 continue
     return total
 
 
 def _running_commands() -> set[str]:
-    """Return the programs of running processes, as started; empty where there is no `/proc`."""
-    found = set()
+    """Return the programs of running processes as they were started; empty without `/proc`."""
+    commands = set()
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found.add(os.fsdecode(path.read_bytes().split(b"\0", 1)[0]))
-        except OSError:  # ended meanwhile, or not ours to read
+            commands.add(os.fsdecode(path.read_bytes().split(b"\0", 1)[0]))
+        except OSError:  # ended meanwhile, or not readable
             continue
-    return found
+    return commands

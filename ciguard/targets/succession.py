@@ -1,4 +1,4 @@
-"""Which target takes the place of another: the same but for newer packages."""
+"""Succession of targets: a target succeeds another that differs only by older packages."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def succeeds(later: str, former: str) -> bool:
-    """Return whether a target is another with newer packages, and alike in everything else.
+    """Return whether a target has newer packages than another and is equal in everything else.
 
-    A target that is not pinned, or cannot be read, succeeds none.
+    False if a target cannot be parsed, or has a changed package without a pinned version.
 
     Args:
-        later: name of the target.
-        former: name of the other.
+        later: the name of the target.
+        former: the name of the target that it may succeed.
     """
     try:
-        one, other = read_target(later), read_target(former)
+        later_target, former_target = read_target(later), read_target(former)
     except CiguardError:
         return False
-    if _without_packages(one) != _without_packages(other):
+    if _without_packages(later_target) != _without_packages(former_target):
         return False
-    if len(one.packages) != len(other.packages):
+    if len(later_target.packages) != len(former_target.packages):
         return False
-    changes = [_change(*pair) for pair in zip(one.packages, other.packages, strict=True)]
+    changes = [
+        _is_newer(*pair) for pair in zip(later_target.packages, former_target.packages, strict=True)
+    ]
     return None not in changes and any(changes)
 
 
@@ -42,8 +44,8 @@ def _without_packages(target: Target) -> Target:
     return replace(target, packages=())
 
 
-def _change(later: Package, former: Package) -> bool | None:
-    """Return whether a package is newer; None if it is older, another, or its version unknown."""
+def _is_newer(later: Package, former: Package) -> bool | None:
+    """Return whether a package is newer; None if it is older, different or of unknown version."""
     if later == former:
         return False
     if isinstance(later, Active) or isinstance(former, Active):

@@ -1,4 +1,4 @@
-"""What a target is: packages, device, mode, interpreter and variables that cases run in."""
+"""Targets: the packages, device, mode, interpreter and variables that cases run in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CPU = "cpu"
+"""Name of the CPU device."""
 EAGER = "eager"
+"""Name of the mode that executes calls directly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +29,16 @@ class Published:
     """A package from an index."""
 
     requirement: str
-    """PEP 508 in its normal form, e.g. `torch==2.13.0`."""
+    """PEP 508 requirement in normal form, e.g. `torch==2.13.0`."""
 
     @property
     def distribution(self) -> str:
-        """The package's normalised name."""
+        """Normalised name of the package."""
         return canonicalize_name(Requirement(self.requirement).name)
 
     @property
     def version(self) -> str | None:
-        """The version it is pinned to, None when it is not."""
+        """Version that it is pinned to; None if it is not pinned."""
         pins = [spec for spec in Requirement(self.requirement).specifier if spec.operator == "=="]
         return pins[0].version if pins and not pins[0].version.endswith(".*") else None
 
@@ -50,29 +52,29 @@ class Wheel:
     """A package from a file, such as the build of a pull request."""
 
     path: Path
-    """As written: a relative path starts at the current folder when the target is provisioned."""
+    """Path as written; relative to the working folder when the target is provisioned."""
 
     @property
     def distribution(self) -> str:
-        """The package's normalised name, read from the file's name."""
+        """Normalised name of the package, from the file's name."""
         return parse_wheel_filename(self.path.name)[0]
 
     @property
     def version(self) -> str | None:
-        """The package's version, read from the file's name."""
+        """Version of the package, from the file's name."""
         return str(parse_wheel_filename(self.path.name)[1])
 
     def __str__(self) -> str:
-        """Return the path, quoted where it holds spaces."""
+        """Return the path, quoted for a shell if necessary."""
         return shlex.quote(os.fspath(self.path))
 
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """The environment that is active where ciguard runs: nothing is installed."""
+    """The active environment of ciguard's user, which nothing is installed into."""
 
     library: str = ""
-    """Name of the library to test; empty means the first one found there."""
+    """Name of the library to test; empty for the first that is installed."""
 
     def __str__(self) -> str:
         """Return `current` or `current[torch]`."""
@@ -80,26 +82,27 @@ class Active:
 
 
 Package: TypeAlias = Published | Wheel | Active
+"""Package of a target, or the active environment in place of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One environment that cases run in. Made by `parse_target`."""
+    """One environment that cases run in, as parsed by `parse_target`."""
 
     packages: tuple[Package, ...]
-    """What is installed, in the order it was written; `Active` stands alone."""
+    """Packages in the order of the text; `Active` is always the only one."""
     device: str = CPU
-    """`cpu`, `cuda:0`, `cuda:1`, …"""
+    """Device: `cpu`, `cuda:0`, `cuda:1`, …"""
     mode: str = EAGER
-    """How calls are executed: `eager`, or one of the library's modes, e.g. `compile`."""
+    """Execution mode of calls: `eager`, or a mode of the library such as `compile`."""
     variables: tuple[tuple[str, str], ...] = ()
-    """Further environment variables of its workers, sorted by name."""
+    """Further environment variables of the workers, sorted by name."""
     python: str = ""
-    """Interpreter version, e.g. `3.10`; empty means the one ciguard runs on."""
+    """Version of the interpreter, e.g. `3.10`; empty for that of ciguard's own."""
 
     @property
     def name(self) -> str:
-        """The target as text; `parse_target` makes an equal target of it."""
+        """Canonical text of the target, which `parse_target` parses to an equal target."""
         device = {CPU: "", "cuda:0": "@cuda"}.get(self.device, f"@{self.device}")
         words = [" + ".join(map(str, self.packages)) + device]
         words += [self.mode] if self.mode != EAGER else []
@@ -110,12 +113,12 @@ class Target:
 
     @property
     def is_current(self) -> bool:
-        """Whether it is the active environment, so that nothing is installed."""
+        """True if it is the active environment, so that nothing is installed."""
         return isinstance(self.packages[0], Active)
 
     @property
     def device_class(self) -> str:
-        """The device without its number: what builds of a package differ by."""
+        """Device without its number, which the builds of a package depend on."""
         return self.device.partition(":")[0]
 
     def __str__(self) -> str:
@@ -126,8 +129,8 @@ class Target:
 def libraries_of(target: Target) -> tuple[Library, ...]:
     """Return the registered libraries among a target's packages, the one under test first.
 
-    A library comes before its backends, whatever order they were written in. `current` alone
-    names none: its library is known once the environment has been looked at.
+    A library comes before its backends, independent of their order in the text. `current` alone has
+    none: its library is known only after an inspection of the environment.
 
     Raises:
         UnknownLibraryError: if no package is a library that ciguard has an adapter for.
@@ -135,15 +138,15 @@ def libraries_of(target: Target) -> tuple[Library, ...]:
     package = target.packages[0]
     if isinstance(package, Active):
         return (LIBRARIES.items()[package.library],) if package.library else ()
-    found = {
+    libraries = {
         library.name: library
         for library in map(library_of_distribution, distributions(target.packages))
         if library is not None
     }
-    if not found:
-        raise UnknownLibraryError(_no_library(target))
-    backends = {name for library in found.values() for name in library.backends}
-    return tuple(sorted(found.values(), key=lambda library: library.name in backends))
+    if not libraries:
+        raise UnknownLibraryError(_no_library_message(target))
+    backends = {name for library in libraries.values() for name in library.backends}
+    return tuple(sorted(libraries.values(), key=lambda library: library.name in backends))
 
 
 def distributions(packages: Iterable[Package]) -> list[str]:
@@ -152,45 +155,45 @@ def distributions(packages: Iterable[Package]) -> list[str]:
 
 
 def cpu_builds(target: Target) -> list[Published | Wheel]:
-    """Return the packages of a target that have no CUDA, whatever its device is."""
+    """Return the packages of a target that are built without CUDA, on any device."""
     return [
         package
         for package in target.packages
         if not isinstance(package, Active)
-        and (_is_for_cpus(package.distribution) or is_cpu_version(package.version or ""))
+        and (_is_cpu_distribution(package.distribution) or is_cpu_version(package.version or ""))
     ]
 
 
 def is_cpu_version(version: str) -> bool:
-    """Return whether a version is that of a build for CPUs, such as `2.13.0+cpu`."""
+    """Return whether a version is of a build for CPUs, such as `2.13.0+cpu`."""
     try:
         return Version(version).local == CPU
     except InvalidVersion:
         return False
 
 
-def _is_for_cpus(distribution: str) -> bool:
+def _is_cpu_distribution(distribution: str) -> bool:
     library = library_of_distribution(distribution)
     names = library.cpu_distributions if library else ()
     return any(canonicalize_name(name) == distribution for name in names)
 
 
 def unique_names(targets: Sequence[Target]) -> list[str]:
-    """Return one name per target: a target given again gets ` #2`, ` #3`, … (A/A testing)."""
-    seen: dict[str, int] = {}
+    """Return one name per target; a repeated target gets ` #2`, ` #3`, … (A/A testing)."""
+    counts: dict[str, int] = {}
     names = []
     for target in targets:
-        count = seen[target.name] = seen.get(target.name, 0) + 1
+        count = counts[target.name] = counts.get(target.name, 0) + 1
         names.append(target.name if count == 1 else f"{target.name} #{count}")
     return names
 
 
-def _no_library(target: Target) -> str:
-    known = [name for library in LIBRARIES.items().values() for name in library.distributions]
+def _no_library_message(target: Target) -> str:
+    supported = [name for library in LIBRARIES.items().values() for name in library.distributions]
     names = distributions(target.packages)
-    hint = suggestion(names[0], known)
+    hint = suggestion(names[0], supported)
     return (
-        f"target {target.name!r}: no library that ciguard can test among {', '.join(names)}.{hint} "
-        "A package that extends a library needs the library beside it, "
+        f"target {target.name!r}: ciguard cannot test any of {', '.join(names)}.{hint} "
+        "To test a package that extends a library, add the library, "
         "e.g. './ext.whl + torch==2.13.0'."
     )

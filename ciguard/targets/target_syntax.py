@@ -1,7 +1,7 @@
-"""How a target is written: `jax==0.5.0 + numpy<2@cuda:1 jit python3.10 XLA_FLAGS=1`.
+"""Syntax of targets: `jax==0.5.0 + numpy<2@cuda:1 jit python3.10 XLA_FLAGS=1`.
 
-Packages come first, joined by ` + `; then, in any order, a device, a mode, an interpreter,
-variables.
+Packages come first, joined by ` + `. A device, a mode, an interpreter and variables follow in any
+order.
 """
 
 from __future__ import annotations
@@ -37,16 +37,18 @@ if TYPE_CHECKING:
     from ciguard.libraries import Library
 
 OLDEST_PYTHON = (3, 9)
-"""The worker's code needs it."""
+"""Oldest version of Python that workers support."""
 DEVICE_PATTERN = r"cpu|cuda(?::\d{1,3})?"
-"""A device as it is written, as a regular expression."""
+"""Regular expression of a device."""
 
 _OPERATORS = "<>=!~,"
-_GLUED_DEVICE = re.compile(r"(?P<package>.+)@(?P<device>[^@/\\]*)")
+_PACKAGE_WITH_DEVICE = re.compile(r"(?P<package>.+)@(?P<device>[^@/\\]*)")
 _MODE = re.compile(r"[a-z][a-z0-9_]*")
 _PYTHON = re.compile(r"python(\d+(?:\.\d+)*)")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(?!=)(.*)", re.DOTALL)
-_LATE_EXTRAS = re.compile(r"(?P<name>[\w.-]+)(?P<version>[<>=!~][^\[\]]*)(?P<extras>\[[^\]]*\])")
+_EXTRAS_AFTER_VERSION = re.compile(
+    r"(?P<name>[\w.-]+)(?P<version>[<>=!~][^\[\]]*)(?P<extras>\[[^\]]*\])"
+)
 _CURRENT = re.compile(r"current(?:\[(?P<library>[^\]]*)\])?")
 
 
@@ -54,7 +56,7 @@ def parse_target(text: str) -> Target:
     """Return the target that the text describes.
 
     Raises:
-        TargetSyntaxError: if the text cannot be read; the message says which word, and a remedy.
+        TargetSyntaxError: if the text is invalid; the message has the word and a remedy.
         UnknownLibraryError: if no package is a library that ciguard has an adapter for.
     """
     parser = _Parser(text)
@@ -64,18 +66,18 @@ def parse_target(text: str) -> Target:
 
 
 def read_target(text: str) -> Target:
-    """Return the target that the text describes, whether or not it can be run here.
+    """Return the target that the text describes, without checking that it can run here.
 
-    A job that only judges lacks the plugins of the jobs that ran the target.
+    A job that only evaluates results lacks the plugins of the jobs that ran the target.
 
     Raises:
-        TargetSyntaxError: if the text cannot be read.
+        TargetSyntaxError: if the text is invalid.
     """
     return _Parser(text).target()
 
 
 def parse_device(text: str) -> str | None:
-    """Return a device as targets hold it: `cpu`, `cuda:1`, `cuda:0` for `cuda`; None for others."""
+    """Return a device in normal form, `cpu` or `cuda:NUMBER`; None if the text is not one."""
     if not re.fullmatch(DEVICE_PATTERN, text):
         return None
     kind, _, number = text.partition(":")
@@ -83,17 +85,18 @@ def parse_device(text: str) -> str | None:
 
 
 class _Parser:
-    """Reads one target; keeps its text for the messages."""
+    """Parser of one target, which quotes its text in error messages."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._implied: list[Published] = []
+        self._backend_packages: list[Published] = []
         self._devices: list[str] = []
         self._modes: list[str] = []
         self._pythons: list[str] = []
         self._variables: dict[str, str] = {}
 
     def target(self) -> Target:
+        """Return the target of the text."""
         package_words, options = self._separate(self._words())
         packages = self._packages(package_words)
         for option in options:
@@ -118,11 +121,11 @@ class _Parser:
         except ValueError as error:
             self._fail(str(error).lower(), "close the quotation")
         if not words:
-            self._fail("it is empty", "write a package, e.g. torch==2.13.0, or current")
+            self._fail("the text is empty", "write a package, e.g. torch==2.13.0, or current")
         return words
 
     def _separate(self, words: list[str]) -> tuple[list[str], list[str]]:
-        """Split into packages and options; `torch >= 2, < 3` is one package."""
+        """Return packages and options separately; `torch >= 2, < 3` is one package."""
         packages: list[str] = []
         options: list[str] = []
         expects_package = True
@@ -134,7 +137,7 @@ class _Parser:
             elif expects_package:
                 packages.append(word)
                 expects_package = False
-            elif not options and _continues(packages[-1], word):
+            elif not options and _is_continued_by(packages[-1], word):
                 packages[-1] += word
             else:
                 options.append(word)
@@ -143,23 +146,28 @@ class _Parser:
         return packages, options
 
     def _packages(self, words: list[str]) -> tuple[Package, ...]:
+        """Return the packages, and the backends that extras stand for."""
         packages: list[Package] = []
         for position, word in enumerate(words):
-            glued = _GLUED_DEVICE.fullmatch(word)
+            glued = _PACKAGE_WITH_DEVICE.fullmatch(word)
             if glued is None:
                 packages.append(self._read_package(word))
                 continue
             if position < len(words) - 1:
-                self._fail(f"a device inside, {word!r}", "write it after the last package")
+                self._fail(f"the device in {word!r} is too early", "write it after all packages")
             self._read_device(glued["device"])
             packages.append(self._read_package(glued["package"]))
         if len(packages) > 1 and any(isinstance(package, Active) for package in packages):
-            self._fail("'current' is joined with packages", "nothing is installed into it")
+            self._fail("'current' is joined with packages", "name either it or packages")
         self._refuse_repetition(packages)
-        named = {_identity(package) for package in packages}
+        identities = {_identity(package) for package in packages}
         return (
             *packages,
-            *(package for package in self._implied if _identity(package) not in named),
+            *(
+                package
+                for package in self._backend_packages
+                if _identity(package) not in identities
+            ),
         )
 
     def _refuse_repetition(self, packages: list[Package]) -> None:
@@ -180,7 +188,7 @@ class _Parser:
     def _read_current(self, library: str | None) -> Active:
         if library is not None and library not in LIBRARIES.items():
             hint = suggestion(library, LIBRARIES.items())
-            self._fail(f"no library {library!r}", f"name one.{hint}")
+            self._fail(f"unknown library {library!r}", f"name another one.{hint}")
         return Active(library or "")
 
     def _read_wheel(self, word: str) -> Wheel:
@@ -193,7 +201,8 @@ class _Parser:
         return Wheel(path)
 
     def _read_requirement(self, word: str) -> Published:
-        late = _LATE_EXTRAS.fullmatch(word)
+        """Return the package of a requirement; extras that are backends become packages."""
+        late = _EXTRAS_AFTER_VERSION.fullmatch(word)
         if late:
             word = f"{late['name']}{late['extras']}{late['version']}"
         try:
@@ -201,19 +210,20 @@ class _Parser:
             name = canonicalize_name(requirement.name, validate=True)
         except (InvalidName, InvalidRequirement):
             remedy = "write NAME==VERSION, e.g. torch==2.13.0, a path to a .whl file, or current"
-            self._fail(f"{word!r} is no package", remedy)
+            self._fail(f"{word!r} is not a package", remedy)
         if requirement.url or requirement.marker:
             remedy = "write NAME==VERSION, or download the wheel and give its path"
-            self._fail(f"{word!r} holds a URL or a marker", remedy)
+            self._fail(f"{word!r} has a URL or a marker", remedy)
         library = library_of_distribution(name)
         backends = requirement.extras.intersection(library.backends if library else ())
         for backend in sorted(backends):
-            self._implied.append(Published(LIBRARIES.get(backend).distributions[0]))
-        kept = ",".join(sorted(requirement.extras - backends))
-        extras = f"[{kept}]" if kept else ""
+            self._backend_packages.append(Published(LIBRARIES.get(backend).distributions[0]))
+        extra_names = ",".join(sorted(requirement.extras - backends))
+        extras = f"[{extra_names}]" if extra_names else ""
         return Published(f"{name}{extras}{requirement.specifier}")
 
     def _read_option(self, word: str) -> None:
+        """Read a device, a mode, an interpreter or a variable."""
         python = _PYTHON.fullmatch(word)
         variable = _VARIABLE.fullmatch(word)
         if word.startswith("@"):
@@ -225,21 +235,22 @@ class _Parser:
         elif _MODE.fullmatch(word):
             self._modes.append(word)
         else:
-            remedy = "join packages by ' + '; after them come @cuda, a mode, python3.10, NAME=VALUE"
-            self._fail(f"{word!r} is no device, mode, interpreter or variable", remedy)
+            remedy = "join packages by ' + ', and write @cuda, a mode, python3.10, NAME=VALUE last"
+            self._fail(f"{word!r} is not a device, mode, interpreter or variable", remedy)
 
     def _read_device(self, device: str) -> None:
         parsed = parse_device(device)
         if parsed is None:
             hint = suggestion(device, ("cpu", "cuda"))
-            self._fail(f"no device {device!r}", f"write @cpu, @cuda or @cuda:1.{hint}")
+            self._fail(f"unknown device {device!r}", f"write @cpu, @cuda or @cuda:1.{hint}")
         self._devices.append(parsed)
 
     def _read_python(self, version: str) -> None:
         parts = tuple(map(int, version.split(".")))
         if len(parts) not in {2, 3} or parts < OLDEST_PYTHON or parts[0] != OLDEST_PYTHON[0]:
             oldest = ".".join(map(str, OLDEST_PYTHON))
-            self._fail(f"python{version}", f"write e.g. python3.10; workers need {oldest}")
+            reason = f"python{version} is not supported"
+            self._fail(reason, f"write {oldest} or later, e.g. python3.10")
         self._pythons.append(".".join(map(str, parts)))
 
     def _read_variable(self, name: str, value: str) -> None:
@@ -249,47 +260,47 @@ class _Parser:
         if name in self._variables:
             self._fail(f"{name} is set twice", "keep one of them")
         if "\0" in value:
-            self._fail(f"the value of {name} holds a NUL character", "drop it")
+            self._fail(f"the value of {name} has a NUL character", "drop it")
         self._variables[name] = value
 
     def check(self, target: Target) -> None:
-        """Refuse what no adapter can run."""
+        """Raise an error if no adapter can run the target."""
         libraries = libraries_of(target)
         self._check_mode(target.mode, libraries)
         if target.is_current:
             if target.python:
-                remedy = "activate an environment of that version, or name a package"
-                self._fail("'current' comes with its interpreter", remedy)
+                remedy = "activate an environment with that version, or name a package"
+                self._fail("'current' cannot have another interpreter", remedy)
             return
-        library, *others = libraries
-        names = {other.name for other in others}
+        library, *backends = libraries
+        names = {backend.name for backend in backends}
         if library.backends and not names.intersection(library.backends):
             remedy = f"write e.g. {target.packages[0]} + {library.backends[-1]}"
-            known = ", ".join(library.backends)
-            self._fail(f"{library.name} needs a backend, one of {known}", remedy)
+            choices = ", ".join(library.backends)
+            self._fail(f"{library.name} needs a backend, one of {choices}", remedy)
 
     def _check_mode(self, mode: str, libraries: tuple[Library, ...]) -> None:
-        """Refuse a mode that the library lacks; of `current`, one that no library has."""
+        """Raise an error if the library lacks the mode; for `current`, if all libraries lack it."""
         candidates = libraries[:1] or LIBRARIES.items().values()
         known = [EAGER, *(name for library in candidates for name in library.modes)]
         if mode not in known:
-            whose = libraries[0].name if libraries else "any library"
+            owner = libraries[0].name if libraries else "any library"
             hint = suggestion(mode, known)
-            self._fail(f"{mode!r} is no mode of {whose}", f"join packages by ' + '.{hint}")
+            self._fail(f"{mode!r} is not a mode of {owner}", f"join packages by ' + '.{hint}")
 
-    def _fail(self, what: str, remedy: str) -> NoReturn:
-        msg = f"target {self._text!r}: {what}; {remedy.removesuffix('.')}."
+    def _fail(self, problem: str, remedy: str) -> NoReturn:
+        msg = f"target {self._text!r}: {problem}; {remedy.removesuffix('.')}."
         raise TargetSyntaxError(msg) from None
 
 
-def _continues(package: str, word: str) -> bool:
+def _is_continued_by(package: str, word: str) -> bool:
     if package.endswith(".whl"):
         return False
     return package[-1] in _OPERATORS or word[0] in _OPERATORS
 
 
 def _identity(package: Package) -> str:
-    """Return the library's name, so that `tensorflow` and `tensorflow-cpu` are the same package."""
+    """Return the library's name, by which `tensorflow` and `tensorflow-cpu` are one package."""
     if isinstance(package, Active):
         return str(package)
     library = library_of_distribution(package.distribution)

@@ -1,8 +1,8 @@
-"""Runs a command that the kernel kills when the process that started it is gone.
+"""Runs a command that the kernel kills when its parent process ends.
 
-A killed sync must not leave uv or a compiler at work for minutes. Runs as a script with the
-standard library only: `python tether.py PARENT_PID COMMAND ARGUMENT…`. Elsewhere than on Linux
-the command simply runs.
+Otherwise uv or a compiler would go on for minutes after a killed provisioning. Runs as a script
+with the standard library only: `python tether.py PARENT_PID COMMAND ARGUMENT…`. Other systems than
+Linux just run the command.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Tie this process to its parent, then become the command."""
+    """Tie this process to its parent, then replace it by the command."""
     parent = int(sys.argv[1])
     if sys.platform == "linux":
-        # Kept across exec, see prctl(2).
+        # The setting is kept across exec, see prctl(2).
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it was gone before we were tied to it
+    if os.getppid() != parent:  # the parent ended before prctl was called
         sys.exit(1)
     os.execv(sys.argv[2], sys.argv[2:])  # noqa: S606 - a list, no shell
 

@@ -1,4 +1,4 @@
-"""Runs uv: its environment, its progress, its errors without secrets."""
+"""Runs uv: sets its environment, reports its progress, and masks secrets in its errors."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ log = logging.getLogger(__name__)
 _USERINFO = re.compile(r"(?<=://)[^/\s]+@")
 _QUERY_SECRET = re.compile(r"(?i)([?&][^=&\s]*(?:token|key|secret|password|sig)[^=&\s]*=)[^&\s]+")
 _PROGRESS = re.compile(r"\s*(Downloading|Building) .+")
-_CHATTER = re.compile(
+_PROGRESS_LINE = re.compile(
     r"\s*(Using|Resolved|Prepared|Downloading|Downloaded|Building|Built|warning:)\b"
 )
 _TAIL_LINES = 12
 
-# They would send uv to another environment than the one that it is told to fill.
+# These would make uv use another environment than the requested one.
 _REMOVED = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TORCH_BACKEND")
 _FROM_PIP = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
@@ -41,15 +41,16 @@ _FROM_PIP = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UvOutcome:
-    """How a run of uv ended."""
+    """Result of a run of uv."""
 
     returncode: int
-    complaint: str
-    """The last lines that say what went wrong, secrets masked."""
+    """Exit status of uv."""
+    error_output: str
+    """Last lines of its error output, with secrets masked."""
 
     @property
     def is_success(self) -> bool:
-        """Whether uv did what it was asked."""
+        """True if uv succeeded."""
         return self.returncode == 0
 
 
@@ -60,7 +61,14 @@ def run_uv(
     environment: Mapping[str, str],
     on_progress: Callable[[str], None],
 ) -> UvOutcome:
-    """Run uv to its end; an exception, such as Ctrl-C, ends uv first."""
+    """Run uv and return its result; an exception such as Ctrl-C kills uv first.
+
+    Args:
+        arguments: the arguments of uv.
+        folder: the working folder.
+        environment: all environment variables of uv.
+        on_progress: a callback for downloads and builds, one line each.
+    """
     argv = [uv.find_uv_bin(), "--no-progress", "--color", "never", *arguments]
     log.debug("running %s", mask_secrets(" ".join(argv)))
     lines: list[str] = []
@@ -74,15 +82,15 @@ def run_uv(
         for line in process.stderr or ():
             lines.append(mask_secrets(line.rstrip()))
             if _PROGRESS.fullmatch(lines[-1]):
-                on_progress(_sentence(lines[-1].strip()))
-    return UvOutcome(returncode=process.returncode, complaint=_complaint(lines))
+                on_progress(_uncapitalised(lines[-1].strip()))
+    return UvOutcome(returncode=process.returncode, error_output=_last_errors(lines))
 
 
 def uv_environment(outer: Mapping[str, str]) -> dict[str, str]:
-    """Return uv's environment: the outer one without secrets, pip's index settings translated.
+    """Return the outer environment without secrets, and with pip's index settings for uv.
 
-    Building a source distribution runs its code, which must not see the job's tokens; settings
-    of pip and uv stay, since an index may need them.
+    Building a source distribution runs its code, which must not see the job's tokens. Settings of
+    pip and uv are kept, since an index may need them.
     """
     variables = {
         name: value
@@ -93,7 +101,7 @@ def uv_environment(outer: Mapping[str, str]) -> dict[str, str]:
         if outer.get(pip_name):
             variables.setdefault(uv_name, outer[pip_name])
     if outer.get("PIP_EXTRA_INDEX_URL"):
-        # pip takes the best version of all indexes, uv by default that of the first which has any.
+        # pip takes the best version of all indexes; uv by default takes the first index with any.
         variables.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")
     links = find_links(outer)
     if links:
@@ -102,30 +110,30 @@ def uv_environment(outer: Mapping[str, str]) -> dict[str, str]:
 
 
 def index_arguments(outer: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what uv can be told by arguments only: no index at all, as `PIP_NO_INDEX` says."""
+    """Return the arguments for `PIP_NO_INDEX`, for which uv has no environment variable."""
     is_off = outer.get("PIP_NO_INDEX", "").lower() in {"", "0", "false", "no", "off"}
     return () if is_off else ("--no-index",)
 
 
 def find_links(outer: Mapping[str, str]) -> list[str]:
-    """Return the places with wheels beside the index; folders as absolute paths."""
-    given = outer.get("UV_FIND_LINKS", "").split(",") if outer.get("UV_FIND_LINKS") else None
-    if given is None:
-        given = outer.get("PIP_FIND_LINKS", "").split()
-    places = [place.strip() for place in given if place.strip()]
+    """Return the addresses and folders with wheels besides the index; folders as absolute paths."""
+    links = outer.get("UV_FIND_LINKS", "").split(",") if outer.get("UV_FIND_LINKS") else None
+    if links is None:
+        links = outer.get("PIP_FIND_LINKS", "").split()
+    places = [place.strip() for place in links if place.strip()]
     return [place if "://" in place else os.fspath(Path(place).resolve()) for place in places]
 
 
 def mask_secrets(text: str) -> str:
-    """Hide user names, passwords and tokens of the URLs in a text."""
+    """Return the text with user names, passwords and tokens in URLs masked."""
     return _QUERY_SECRET.sub(r"\1***", _USERINFO.sub("***@", text))
 
 
-def _complaint(lines: Sequence[str]) -> str:
-    told = [line for line in lines if line.strip() and not _CHATTER.match(line)]
-    return "\n".join(told[-_TAIL_LINES:])
+def _last_errors(lines: Sequence[str]) -> str:
+    errors = [line for line in lines if line.strip() and not _PROGRESS_LINE.match(line)]
+    return "\n".join(errors[-_TAIL_LINES:])
 
 
-def _sentence(line: str) -> str:
-    """Return uv's line in the middle of a sentence: `downloading torch (182.9MiB)`."""
+def _uncapitalised(line: str) -> str:
+    """Return uv's line for the middle of a sentence: `downloading torch (182.9MiB)`."""
     return line[0].lower() + line[1:]

@@ -1,4 +1,4 @@
-"""Which environment variables a target may set for its workers, and why others are refused."""
+"""Environment variables that a target must not set for its workers, and those with secrets."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ _JOB = re.compile(r"(GH|GITHUB|ACTIONS|RUNNER)_.*")
 _REFUSED = (
     (
         re.compile(r"(LD|DYLD)_.*|GCONV_PATH|GLIBC_TUNABLES"),
-        "it decides what code is loaded into the worker, outside its confinement",
+        "it changes which code the worker loads, outside of its confinement",
     ),
     (
         re.compile(r"PATH|PYTHON.*|VIRTUAL_ENV|BASH_ENV|ENV|IFS|SHELL|HOME|TMPDIR|TMP|TEMP"),
-        "ciguard sets it, so that every worker of a target finds the same code and its own folder",
+        "ciguard sets it, so that all workers of a target use the same code and their own folder",
     ),
     (
         re.compile(r"(AWS|AZURE|GCP|GH|GITHUB|ACTIONS|RUNNER|CI|SSH|GPG|GOOGLE|DOCKER)_.*"),
         "it can carry credentials or reach the job that runs ciguard",
     ),
-    (re.compile(r"(UV|PIP)_.*"), "it belongs to the installation: set it in ciguard's environment"),
-    (re.compile(r"CIGUARD_.*"), "it is ciguard's own: set it in ciguard's environment"),
+    (re.compile(r"(UV|PIP)_.*"), "it is for the installation: set it in ciguard's environment"),
+    (re.compile(r"CIGUARD_.*"), "it configures ciguard: set it in ciguard's environment"),
     (
         re.compile(r"(CUDA|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER"),
-        "the target's device decides it: write @cpu, @cuda or @cuda:1",
+        "it follows from the target's device: write @cpu, @cuda or @cuda:1",
     ),
-    (re.compile(r"JITTOR_HOME"), "ciguard keeps the compiled kernels of each target apart"),
+    (re.compile(r"JITTOR_HOME"), "ciguard sets it, to separate the compiled kernels of targets"),
 )
 
 
 def refusal(name: str) -> str:
-    """Return why a target may not set this variable; empty when it may."""
+    """Return the reason why a target must not set a variable; empty if it may."""
     upper = name.upper()
     for pattern, reason in _REFUSED:
         if pattern.fullmatch(upper):
             return reason
     if is_secret(name):
-        return "its name looks like a secret's, and fuzzed code must never see one"
+        return "its name looks like that of a secret, which fuzzed code must not see"
     return ""
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a variable of this name is likely to hold a credential."""
+    """Return whether a variable of this name probably contains a credential."""
     return bool(_SECRET.search(name.upper()) or _JOB.fullmatch(name.upper()))

@@ -1,6 +1,6 @@
-"""Triage: from findings to confirmed buckets, each with a standalone script.
+"""Triage: turns findings into confirmed buckets, each with a standalone script.
 
-`fingerprint` says which findings are one bug, `Buckets` folds them, `script` writes the reproducer.
+`fingerprint` identifies findings of one bug, `Buckets` groups them, `script` writes the reproducer.
 """
 
 from ciguard.triage.buckets import Buckets, Simplicity, simplicity, united

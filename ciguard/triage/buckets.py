@@ -1,4 +1,4 @@
-"""Buckets: findings folded by fingerprint, each shown by its simplest case."""
+"""Buckets: findings grouped by fingerprint, each represented by its simplest case."""
 
 from __future__ import annotations
 
@@ -40,27 +40,26 @@ _COMMON_DTYPES = ("float32", "int32", "int64", "bool")
 
 
 def simplicity(case: Case) -> Simplicity:
-    """Return a key that orders cases: what a person reads with less effort comes first.
+    """Return a sort key that puts cases first which are easier to read.
 
-    First what has to be understood (nodes, dimensions, unusual content), then what has to be
-    read (elements and characters), then the length of the JSON form; its text breaks ties, so that
-    0 comes before 1 and the order is total and the same on every machine.
+    The key compares complexity (nodes, dimensions, unusual content), then size (elements and
+    characters), then the length of the JSON form. The JSON text breaks ties, so that 0 comes before
+    1 and the order is total and equal on all machines.
     """
-    parts = [*case.values]
+    pending = [*case.values]
     nodes = elements = 0
-    while parts:
-        value = parts.pop()
-        more_nodes, more_elements, children = _cost(value)
+    while pending:
+        more_nodes, more_elements, children = _cost(pending.pop())
         nodes += more_nodes
         elements += more_elements
-        parts.extend(children)
+        pending.extend(children)
     text = json.dumps(case_to_json(case))
-    read = json.dumps(case_to_json(presentable(case).readable(case)))
-    return nodes, elements, len(read), text
+    readable = json.dumps(case_to_json(presentable(case).readable(case)))
+    return nodes, elements, len(readable), text
 
 
 def _cost(value: Value) -> tuple[int, int, list[Value]]:
-    """Return what the value itself adds to understanding and reading, and its children."""
+    """Return a value's own complexity and size, and its children."""
     match value:
         case TensorValue(dtype, shape, fill) | ArrayValue(dtype, shape, fill):
             count = 1
@@ -69,8 +68,8 @@ def _cost(value: Value) -> tuple[int, int, list[Value]]:
             unusual = int(dtype not in _COMMON_DTYPES)
             return 1 + len(shape) + unusual + _FILL_COST[type(fill)], min(count, 10**9), []
         case LiteralValue(scalar):
-            plain = scalar is None or isinstance(scalar, bool)
-            return 1, 0 if plain else min(len(repr(scalar)), 10**6), []
+            is_flag = scalar is None or isinstance(scalar, bool)
+            return 1, 0 if is_flag else min(len(repr(scalar)), 10**6), []
         case ListValue(items) | TupleValue(items):
             return 1, 0, list(items)
         case DictValue(pairs):
@@ -82,7 +81,7 @@ def _cost(value: Value) -> tuple[int, int, list[Value]]:
 
 
 class Buckets:
-    """The buckets of one run. Whatever order findings come in, the same buckets come out."""
+    """The buckets of one run, independent of the order of its findings."""
 
     def __init__(self, buckets: Iterable[Bucket] = ()) -> None:
         self._by_key: dict[str, Bucket] = {}
@@ -90,26 +89,26 @@ class Buckets:
             self.merge(bucket)
 
     def add(self, finding: Finding) -> Bucket:
-        """Fold a finding in and return its bucket; `count` is 1 when the bucket is new."""
-        name = fingerprint(finding)
+        """Add a finding and return its bucket; `count` is 1 if the bucket is new."""
+        identity = fingerprint(finding)
         return self.merge(
             Bucket(
-                fingerprint=name.key,
-                grouping=name.grouping,
+                fingerprint=identity.key,
+                grouping=identity.grouping,
                 finding=finding,
-                aliases=name.aliases,
+                aliases=identity.aliases,
             )
         )
 
     def merge(self, bucket: Bucket) -> Bucket:
-        """Fold a bucket of another shard in, and return the whole."""
-        before = self._by_key.get(bucket.fingerprint)
-        whole = bucket if before is None else united(before, bucket)
-        self._by_key[bucket.fingerprint] = whole
-        return whole
+        """Merge in a bucket of another shard, and return the merged bucket."""
+        existing = self._by_key.get(bucket.fingerprint)
+        merged = bucket if existing is None else united(existing, bucket)
+        self._by_key[bucket.fingerprint] = merged
+        return merged
 
     def replace(self, bucket: Bucket) -> None:
-        """Put a bucket in the place of the one with its fingerprint: confirmed, minimised.
+        """Replace the bucket of the same fingerprint, for example after minimisation.
 
         Raises:
             KeyError: if there is none.
@@ -119,7 +118,7 @@ class Buckets:
         self._by_key[bucket.fingerprint] = bucket
 
     def get(self, key: str) -> Bucket | None:
-        """Return the bucket of that fingerprint, if there is one."""
+        """Return the bucket of that fingerprint, or None."""
         return self._by_key.get(key)
 
     def __contains__(self, key: object) -> bool:
@@ -131,7 +130,7 @@ class Buckets:
         return len(self._by_key)
 
     def sorted(self) -> tuple[Bucket, ...]:
-        """Return the buckets, the gravest first, then by API and fingerprint."""
+        """Return the buckets, most severe first, then by API and fingerprint."""
         return tuple(
             sorted(
                 self._by_key.values(),
@@ -145,23 +144,23 @@ _CONFIRMATION_RANK = {
     Confirmation.FLAKY: 1,
     Confirmation.PENDING: 2,
 }
-"""What showed every time somewhere is no flake; what failed to somewhere cannot be confirmed."""
+"""Rank of a confirmation when buckets are merged: one confirmed part outranks flaky parts."""
 
 
-def united(one: Bucket, other: Bucket) -> Bucket:
-    """Return the bucket that holds both: the better confirmed, then the simpler one represents."""
-    first, second = sorted((one, other), key=_representative_order)
-    attribution = _attribution(one, other)
+def united(bucket: Bucket, other: Bucket) -> Bucket:
+    """Merge two buckets. The better confirmed one, then the simpler one, is the representative."""
+    first, second = sorted((bucket, other), key=_representative_order)
+    attribution = _attribution(bucket, other)
     if attribution is not None and attribution.is_flaky:
         first = replace(first, confirmation=Confirmation.FLAKY)
     is_flaky = first.confirmation is Confirmation.FLAKY
     return replace(
         first,
         attribution=attribution,
-        count=one.count + other.count,
-        shown=one.shown + other.shown if is_flaky else first.shown,
-        tried=one.tried + other.tried if is_flaky else first.tried,
-        aliases=tuple(sorted({*one.aliases, *other.aliases})),
+        count=bucket.count + other.count,
+        shown=bucket.shown + other.shown if is_flaky else first.shown,
+        tried=bucket.tried + other.tried if is_flaky else first.tried,
+        aliases=tuple(sorted({*bucket.aliases, *other.aliases})),
         native_stack=first.native_stack or second.native_stack,
         onset=first.onset or second.onset,
         comparison=first.comparison
@@ -170,10 +169,11 @@ def united(one: Bucket, other: Bucket) -> Bucket:
     )
 
 
-def _attribution(one: Bucket, other: Bucket) -> Attribution | None:
-    """Return what both have counted on head and base."""
-    counted = [bucket.attribution for bucket in (one, other) if bucket.attribution is not None]
-    return reduce(Attribution.plus, counted) if counted else None
+def _attribution(bucket: Bucket, other: Bucket) -> Attribution | None:
+    """Return the sum of both attributions, or None without any."""
+    parts = (bucket.attribution, other.attribution)
+    attributions = [attribution for attribution in parts if attribution is not None]
+    return reduce(Attribution.plus, attributions) if attributions else None
 
 
 def _representative_order(bucket: Bucket) -> tuple[int, int, Simplicity, tuple[str, ...], str]:

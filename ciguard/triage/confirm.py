@@ -1,20 +1,20 @@
-"""Confirmation: a finding counts when it shows itself in fresh workers, every time.
+"""Confirmation: a finding counts if all repetitions in fresh workers reproduce it.
 
-A candidate is repeated, one repetition after the other, in workers that ran nothing before. What
-does not reproduce drops out as flaky at once. Deaths get a worker each; findings that end in an
-orderly way share one per repetition, since a fresh process is the price.
+A candidate is repeated in workers that ran nothing before, one repetition after the other. It is
+flaky as soon as one repetition does not reproduce it. Findings that end their worker get a worker
+each. Other findings share one worker per repetition, to save process starts.
 
-A difference between targets counts only if each target also agrees with itself. Memory is filled
-with another byte in each repetition, and random generators get another seed, so that a result read
-from uninitialised memory or drawn at random disagrees.
+A difference between targets counts only if each target also agrees with itself. Each repetition
+fills memory with another byte and uses another seed. Results that depend on uninitialised memory or
+random numbers then differ between repetitions.
 
-A call that exceeds its limit gets a multiple of it in the first repetition, as far as the budget
-allows: one that returns then is slow, and is repeated as such; one that does not return hangs, and
-is waited for half its limit from then on.
+A call that exceeds its timeout gets a multiple of it in the first repetition, as far as the budget
+allows. A call that returns then is slow and is repeated with that limit. Otherwise it hangs, and
+further repetitions wait for half its timeout.
 
-A difference in values is also tried with inputs that were moved by one rounding. If what becomes of
-them, or the target's own repetitions, differ as much as the targets do, rounding explains it: that
-is no finding, and no flaw of the API either.
+A difference in values is also checked with inputs moved by one rounding error. If these results, or
+those of the repetitions, differ as much as the targets do, rounding explains the difference. It is
+then neither a finding nor flaky.
 """
 
 from __future__ import annotations
@@ -40,48 +40,51 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, JobResult
     from ciguard.oracles import Subject
 
-_FILLS = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
-_PATIENCE = 10.0
-_MIN_PATIENCE = 3.0
-"""How many times its limit a call is waited for before it counts as hung."""
-_SHARE = 0.125
-"""Of the time that is left, for one such wait."""
-_AGAIN = 0.5
-"""Of its limit, what a call gets that did not return in a multiple of it."""
-_SLACK = 2.0
-"""How many times the time of the first repetition a slow call gets in the others."""
-_MAX_TOGETHER = 16
-_MAX_UNDER_WAY = 3
+_FILL_BYTES = (0x55, 0xAA, 0x33, 0xCC, 0x0F)
+_MAX_TIMEOUT_FACTOR = 10.0
+_MIN_TIMEOUT_FACTOR = 3.0
+"""Bounds of the first repetition's timeout, as multiples of the usual timeout."""
+_MAX_BUDGET_SHARE = 0.125
+"""Maximum share of the remaining time for one such timeout."""
+_HANG_TIMEOUT_FACTOR = 0.5
+"""Timeout of further repetitions of a hang, as a multiple of the usual timeout."""
+_SLOW_TIMEOUT_FACTOR = 2.0
+"""Timeout of further repetitions of a slow call, as a multiple of its first duration."""
+_MAX_GROUP_SIZE = 16
+_MAX_RUNNING_GROUPS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What came of a candidate."""
+    """Result of confirming a candidate."""
 
     key: str
-    """The provisional fingerprint under which it was proposed."""
+    """Provisional fingerprint under which the finding was proposed."""
     finding: Finding
-    """As met in the first fresh worker; as proposed when it did not show there."""
+    """The finding from a fresh worker if confirmed, otherwise as proposed."""
     confirmation: Confirmation | None
-    """None: rounding explains it, so there is nothing to report."""
+    """Result of the repetitions; None if rounding explains the difference."""
     shown: int = 0
-    """Repetitions that showed it, of those that were judged."""
+    """Number of repetitions that showed the defect, for flaky findings."""
     tried: int = 0
+    """Number of repetitions, for flaky findings."""
 
 
 @dataclass(slots=True)
 class _Candidate:
     key: str
     finding: Finding
-    met: list[Finding] = field(default_factory=list)
-    seen: list[dict[str, Outcome]] = field(default_factory=list)
-    near: list[dict[str, Outcome]] = field(default_factory=list)
-    """Of calls with nudged inputs."""
+    findings: list[Finding] = field(default_factory=list)
+    """Findings of the repetitions."""
+    outcomes_by_repetition: list[dict[str, Outcome]] = field(default_factory=list)
+    """Outcomes by target, for each repetition."""
+    nudged: list[dict[str, Outcome]] = field(default_factory=list)
+    """Outcomes by target of calls with nudged inputs, for each repetition."""
 
 
 @dataclass(slots=True)
-class _Trial:
-    """Candidates that are repeated together, in one worker per target."""
+class _RepetitionGroup:
+    """Candidates that are repeated together in one worker per target."""
 
     candidates: list[_Candidate]
     targets: tuple[str, ...]
@@ -90,15 +93,15 @@ class _Trial:
 
 
 class SubjectOf(Protocol):
-    """Finds what is being tested from a finding."""
+    """Function that returns the subject under test of a finding."""
 
     def __call__(self, finding: Finding) -> Subject:
-        """Return library, API, tags and targets."""
+        """Return library, API, tags and targets of a finding."""
         ...
 
 
 class Confirmer:
-    """Repeats candidates on a dispatcher; the caller hands it the results that are its own."""
+    """Repeats candidates on a dispatcher; the caller passes it the results of its jobs."""
 
     KEY = "confirm"
 
@@ -111,14 +114,14 @@ class Confirmer:
         time_left: Callable[[], float] = lambda: math.inf,
         key: str = KEY,
     ) -> None:
-        """Make a confirmer.
+        """Create a confirmer.
 
         Args:
-            dispatcher: runs the repetitions.
-            repetitions: in which a finding must show.
-            subject_of: says what is being tested.
-            time_left: seconds until confirming ends.
-            key: its jobs' keys are pairs of this and a number.
+            dispatcher: the dispatcher that runs the repetitions.
+            repetitions: number of repetitions that must reproduce a finding.
+            subject_of: the function that returns the subject of a finding.
+            time_left: returns the seconds until confirmation ends.
+            key: first member of the jobs' keys, which are pairs of it and a number.
         """
         self._dispatcher = dispatcher
         self._key = key
@@ -126,11 +129,11 @@ class Confirmer:
         self._subject_of = subject_of
         self._time_left = time_left
         self._queue: list[tuple[int, int, _Candidate]] = []
-        self._trials: dict[int, _Trial] = {}
+        self._groups: dict[int, _RepetitionGroup] = {}
         self._number = 0
 
     def propose(self, key: str, finding: Finding) -> None:
-        """Queue a finding; the most severe are repeated first, what takes long comes last."""
+        """Queue a finding. The most severe come first, findings with a long timeout last."""
         self._number += 1
         takes_long = traits_of(finding.oracle).takes_limit
         urgency = 0 if takes_long else -finding.severity - 1
@@ -138,39 +141,39 @@ class Confirmer:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
-        return not self._queue and not self._trials
+        """True if no candidate is queued or running."""
+        return not self._queue and not self._groups
 
     def pump(self, *, is_patient: bool = False) -> None:
-        """Start as many trials as may be under way at once.
+        """Start groups of repetitions up to the limit of running groups.
 
         Args:
-            is_patient: more findings may come: let those that can share a worker wait for it.
+            is_patient: if more findings may come, delay those that can share a worker.
         """
-        waiting: list[tuple[int, int, _Candidate]] = []
-        while self._queue and len(self._trials) < _MAX_UNDER_WAY:
+        delayed: list[tuple[int, int, _Candidate]] = []
+        while self._queue and len(self._groups) < _MAX_RUNNING_GROUPS:
             entry = heapq.heappop(self._queue)
             first = entry[2]
-            together = [first]
+            candidates = [first]
             if not traits_of(first.finding.oracle).ends_workers:
-                if is_patient and len(self._queue) < _MAX_TOGETHER:
-                    waiting.append(entry)
+                if is_patient and len(self._queue) < _MAX_GROUP_SIZE:
+                    delayed.append(entry)
                     continue
-                together += self._companions(tuple(first.finding.outcomes))
+                candidates += self._companions(tuple(first.finding.outcomes))
             self._number += 1
-            self._trials[self._number] = _Trial(together, tuple(first.finding.outcomes))
+            self._groups[self._number] = _RepetitionGroup(candidates, tuple(first.finding.outcomes))
             self._repeat(self._number)
-        for entry in waiting:
+        for entry in delayed:
             heapq.heappush(self._queue, entry)
 
     def _companions(self, targets: tuple[str, ...]) -> Iterator[_Candidate]:
-        """Take further orderly candidates for the same targets off the queue."""
+        """Dequeue further candidates for the same targets that do not end their worker."""
         chosen: list[tuple[int, int, _Candidate]] = []
         for entry in sorted(self._queue):
             finding = entry[2].finding
             if not traits_of(finding.oracle).ends_workers and tuple(finding.outcomes) == targets:
                 chosen.append(entry)
-                if len(chosen) == _MAX_TOGETHER - 1:
+                if len(chosen) == _MAX_GROUP_SIZE - 1:
                     break
         for entry in chosen:
             self._queue.remove(entry)
@@ -178,21 +181,23 @@ class Confirmer:
         heapq.heapify(self._queue)
 
     def _repeat(self, number: int) -> None:
-        trial = self._trials[number]
-        trial.outcomes = {}
+        group = self._groups[number]
+        group.outcomes = {}
         varied = [
-            (_varied(c.finding, trial.repetition), self._subject_of(c.finding))
-            for c in trial.candidates
+            (_varied(candidate.finding, group.repetition), self._subject_of(candidate.finding))
+            for candidate in group.candidates
         ]
         varied += [
             (nudged(case, case.seed), subject)
-            for (case, subject), candidate in zip(varied, trial.candidates, strict=True)
+            for (case, subject), candidate in zip(varied, group.candidates, strict=True)
             if may_be_rounding(candidate.finding)
         ]
-        is_compared = any(traits_of(c.finding.oracle).compares_results for c in trial.candidates)
-        perturb = _FILLS[trial.repetition % len(_FILLS)] if is_compared else 0
-        limit_s = self._limit_s(trial.candidates[0])
-        for target in trial.targets:
+        is_compared = any(
+            traits_of(candidate.finding.oracle).compares_results for candidate in group.candidates
+        )
+        perturb = _FILL_BYTES[group.repetition % len(_FILL_BYTES)] if is_compared else 0
+        limit_s = self._limit_s(group.candidates[0])
+        for target in group.targets:
             cases = tuple(encode_on(target, case, subject) for case, subject in varied)
             job = Job(
                 target,
@@ -205,104 +210,111 @@ class Confirmer:
             self._dispatcher.add(job, urgent=True)
 
     def _limit_s(self, candidate: _Candidate) -> float:
-        """Return the time that a candidate's case gets; 0 for the usual."""
+        """Return the timeout of a candidate's case in seconds; 0 for the usual one."""
         if not traits_of(candidate.finding.oracle).takes_limit:
             return 0.0
-        if not candidate.met:
+        if not candidate.findings:
             usual_s = limit_of(candidate.finding)
-            allowed_s = min(_PATIENCE * usual_s, _SHARE * self._time_left())
-            return max(_MIN_PATIENCE * usual_s, allowed_s)
-        first = candidate.met[0]
+            allowed_s = min(_MAX_TIMEOUT_FACTOR * usual_s, _MAX_BUDGET_SHARE * self._time_left())
+            return max(_MIN_TIMEOUT_FACTOR * usual_s, allowed_s)
+        first = candidate.findings[0]
         if first.kind != SLOW:
-            return _AGAIN * limit_of(candidate.finding)
-        return _SLACK * max(o.cost_s for o in first.outcomes.values() if isinstance(o, Passed))
+            return _HANG_TIMEOUT_FACTOR * limit_of(candidate.finding)
+        return _SLOW_TIMEOUT_FACTOR * max(
+            o.cost_s for o in first.outcomes.values() if isinstance(o, Passed)
+        )
 
     def take(self, result: JobResult) -> list[Settled]:
-        """Take the result of one of this confirmer's jobs; return what it settles."""
+        """Process the result of one of the confirmer's jobs, and return settled candidates."""
         number = result.job.key[1]  # type: ignore[index]
-        trial = self._trials.get(number)
-        if trial is None:
-            return []  # given up meanwhile
-        trial.outcomes[result.job.target] = result.outcomes
-        if len(trial.outcomes) < len(trial.targets):
+        group = self._groups.get(number)
+        if group is None:
+            return []  # abandoned in the meantime
+        group.outcomes[result.job.target] = result.outcomes
+        if len(group.outcomes) < len(group.targets):
             return []
-        settled = list(self._settle_repetition(trial))
-        trial.repetition += 1
-        if trial.candidates:
+        settled = list(self._settle_repetition(group))
+        group.repetition += 1
+        if group.candidates:
             self._repeat(number)
         else:
-            del self._trials[number]
+            del self._groups[number]
         return settled
 
-    def _settle_repetition(self, trial: _Trial) -> Iterator[Settled]:
-        surviving = []
-        rows = zip(*(trial.outcomes[name] for name in trial.targets), strict=True)
-        met = [dict(zip(trial.targets, row, strict=True)) for row in rows]
-        near = iter(met[len(trial.candidates) :])
-        for candidate, outcomes in zip(trial.candidates, met, strict=False):
+    def _settle_repetition(self, group: _RepetitionGroup) -> Iterator[Settled]:
+        remaining = []
+        rows = zip(*(group.outcomes[name] for name in group.targets), strict=True)
+        outcomes_of_cases = [dict(zip(group.targets, row, strict=True)) for row in rows]
+        nudged_outcomes = iter(outcomes_of_cases[len(group.candidates) :])
+        for candidate, outcomes in zip(group.candidates, outcomes_of_cases, strict=False):
             if may_be_rounding(candidate.finding):
-                candidate.near.append(next(near))
-            if not self._shows_again(candidate, outcomes):
+                candidate.nudged.append(next(nudged_outcomes))
+            if not self._is_reproduced(candidate, outcomes):
                 yield Settled(
                     candidate.key,
                     candidate.finding,
                     Confirmation.FLAKY,
-                    shown=trial.repetition,
-                    tried=trial.repetition + 1,
+                    shown=group.repetition,
+                    tried=group.repetition + 1,
                 )
-            elif trial.repetition + 1 < self._repetitions:
-                surviving.append(candidate)
-            elif _is_rounding(candidate):
+            elif group.repetition + 1 < self._repetitions:
+                remaining.append(candidate)
+            elif _is_explained_by_rounding(candidate):
                 yield Settled(candidate.key, candidate.finding, None)
             else:
-                yield Settled(candidate.key, _most_common(candidate.met), Confirmation.CONFIRMED)
-        trial.candidates = surviving
+                yield Settled(
+                    candidate.key, _most_common_finding(candidate.findings), Confirmation.CONFIRMED
+                )
+        group.candidates = remaining
 
-    def _shows_again(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
+    def _is_reproduced(self, candidate: _Candidate, outcomes: dict[str, Outcome]) -> bool:
         proposed = candidate.finding
         if traits_of(proposed.oracle).compares_results and not _agree(
-            proposed.case, candidate.seen, outcomes
+            proposed.case, candidate.outcomes_by_repetition, outcomes
         ):
             return False
-        candidate.seen.append(outcomes)
-        found = judge(proposed.case, outcomes, self._subject_of(proposed))
+        candidate.outcomes_by_repetition.append(outcomes)
+        findings = judge(proposed.case, outcomes, self._subject_of(proposed))
         kinds = {proposed.kind}
         if traits_of(proposed.oracle).takes_limit:
-            found += filter(None, [slow(proposed, outcomes)])
-            kinds = {candidate.met[0].kind} if candidate.met else {HANG, SLOW}
-        for finding in found:
-            same_defect = finding.oracle == proposed.oracle and finding.kind in kinds
-            if same_defect and (
+            findings += filter(None, [slow(proposed, outcomes)])
+            kinds = {candidate.findings[0].kind} if candidate.findings else {HANG, SLOW}
+        for finding in findings:
+            is_same_defect = finding.oracle == proposed.oracle and finding.kind in kinds
+            if is_same_defect and (
                 finding.pair is PairKind.NONE or finding.targets == proposed.targets
             ):
-                candidate.met.append(finding)
+                candidate.findings.append(finding)
                 return True
         return False
 
     def abandon(self, target: str = "") -> list[Settled]:
-        """Give up what is not settled, and return it as pending.
+        """Abandon unsettled candidates, and return them as pending.
 
         Args:
-            target: give up only what needs this target; empty for everything.
+            target: abandon only candidates of this target; empty for all.
         """
-        given_up: list[_Candidate] = []
+        abandoned: list[_Candidate] = []
         for entry in sorted(self._queue):
             if not target or target in entry[2].finding.outcomes:
                 self._queue.remove(entry)
-                given_up.append(entry[2])
+                abandoned.append(entry[2])
         heapq.heapify(self._queue)
-        for number, trial in list(self._trials.items()):
-            if not target or target in trial.targets:
-                del self._trials[number]
-                given_up += trial.candidates
-        return [Settled(c.key, c.finding, Confirmation.PENDING) for c in given_up]
+        for number, group in list(self._groups.items()):
+            if not target or target in group.targets:
+                del self._groups[number]
+                abandoned += group.candidates
+        return [
+            Settled(candidate.key, candidate.finding, Confirmation.PENDING)
+            for candidate in abandoned
+        ]
 
 
 def _varied(finding: Finding, repetition: int) -> Case:
-    """Return the case with another seed per repetition, where targets are compared.
+    """Return the case with a different seed for each repetition if targets are compared.
 
-    A result that depends on the library's random generator then disagrees with itself, which two
-    versions with different generators would otherwise pass off as a difference.
+    Random results then differ between repetitions. With one seed, different random generators of
+    two versions would look like a reproducible difference.
     """
     case = finding.case
     if not traits_of(finding.oracle).compares_results or not case.is_run_by_worker:
@@ -310,28 +322,30 @@ def _varied(finding: Finding, repetition: int) -> Case:
     return replace(case, seed=case.seed + repetition)
 
 
-def _agree(case: Case, earlier: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:
-    """Return whether every target answers as it did in the first repetition."""
-    if not earlier:
+def _agree(case: Case, repetitions: list[dict[str, Outcome]], outcomes: dict[str, Outcome]) -> bool:
+    """Return whether each target's outcome equals that of its first repetition."""
+    if not repetitions:
         return True
-    level, first = judged(case), earlier[0]
+    level, first = judged(case), repetitions[0]
     return all(
         level.compare(case, first[name], outcome, NO_INPUTS) is None
         for name, outcome in outcomes.items()
     )
 
 
-def _is_rounding(candidate: _Candidate) -> bool:
-    """Return whether the difference is as large as what each target makes of rounding."""
+def _is_explained_by_rounding(candidate: _Candidate) -> bool:
+    """Return whether rounding errors of each target explain the difference."""
     if not may_be_rounding(candidate.finding):
         return False
-    near = [*candidate.seen, *candidate.near]
-    seen = {name: [outcomes[name] for outcomes in near] for name in candidate.finding.outcomes}
-    return is_rounding(candidate.met[-1], seen)
+    repetitions = [*candidate.outcomes_by_repetition, *candidate.nudged]
+    outcomes_by_target = {
+        name: [outcomes[name] for outcomes in repetitions] for name in candidate.finding.outcomes
+    }
+    return is_rounding(candidate.findings[-1], outcomes_by_target)
 
 
-def _most_common(met: list[Finding]) -> Finding:
-    """Return the first of the findings with the fingerprint that most repetitions gave."""
-    keys = [fingerprint(finding).key for finding in met]
-    (chosen, _), *_ = Counter(keys).most_common(1)
-    return met[keys.index(chosen)]
+def _most_common_finding(findings: list[Finding]) -> Finding:
+    """Return the first finding with the most frequent fingerprint."""
+    keys = [fingerprint(finding).key for finding in findings]
+    (key, _), *_ = Counter(keys).most_common(1)
+    return findings[keys.index(key)]

@@ -1,7 +1,7 @@
-"""The fingerprint: one name for one root cause, the same in every run and on every machine.
+"""The fingerprint: an identifier of a defect, equal in all runs and on all machines.
 
-It is a digest of the ingredients in `Fingerprint.grouping`, which say why two findings are one bug.
-Ingredients never hold a target's version, a seed, a value or a bare signal number.
+It is a digest of the ingredients in `Fingerprint.grouping`, which two findings of one bug share.
+Ingredients never hold a target's version, a seed, a value or a plain signal number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
     from ciguard.domain.outcomes import Frame, Outcome
 
-_FORM = re.compile(r"v[1-9]\d{0,3}:[0-9a-f]{16}")
+_FINGERPRINT = re.compile(r"v[1-9]\d{0,3}:[0-9a-f]{16}")
 
 Grouping: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -47,40 +47,40 @@ _WRAPPERS = frozenset(
         ("deprecation.py", "new_func"),
     }
 )
-"""(file, function) that stand between any API and any operator: they say nothing of the defect."""
-_EAGER = re.compile(r"_eager_fallback$|_ctx$|_fallback$")
-"""Variants of one TensorFlow operator's wrapper: the values of a call decide which of them runs."""
+"""(file, function) of wrappers between any API and any operator, which identify no defect."""
+_WRAPPER_VARIANT = re.compile(r"_eager_fallback$|_ctx$|_fallback$")
+"""Suffixes of the variants of a TensorFlow wrapper, among which the call's values choose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The name of a root cause, and why."""
+    """The identifier of a defect, and its ingredients."""
 
     key: str
     """`v1:` and 16 hex digits."""
     grouping: Grouping
     """(ingredient, text) pairs in order."""
     aliases: tuple[str, ...] = ()
-    """The keys that older recipes give the same finding, so that what is known stays known."""
+    """Keys of the finding by older recipes, by which old baselines know it."""
 
 
 def is_fingerprint(text: str) -> bool:
-    """Return whether `text` has the form of a fingerprint's key. Only such text names files."""
-    return _FORM.fullmatch(text) is not None
+    """Return whether `text` is a well-formed key. Only such text may be part of a file name."""
+    return _FINGERPRINT.fullmatch(text) is not None
 
 
 def recipe_number(key: str) -> int:
-    """Return the number of the recipe that a fingerprint's key was made by."""
+    """Return the recipe number in a fingerprint's key."""
     return int(key.partition(":")[0].removeprefix("v"))
 
 
 def newest_recipe() -> int:
-    """Return the number of the recipe that fingerprints are made by."""
+    """Return the number of the recipe for new fingerprints."""
     return max(map(recipe_number, RECIPES))
 
 
 def fingerprint(finding: Finding) -> Fingerprint:
-    """Return the fingerprint of a finding by the newest recipe, with those by the older ones."""
+    """Return the fingerprint of a finding by the newest recipe, with older keys as aliases."""
     *older, newest = sorted(RECIPES, key=recipe_number)
     grouping = RECIPES[newest](finding)
     aliases = (_key(recipe, RECIPES[recipe](finding)) for recipe in older)
@@ -98,20 +98,22 @@ def _first_recipe(finding: Finding) -> Grouping:
         for name, text in (
             ("library", "" if traits_of(finding.oracle).ignores_library else finding.library),
             ("api", finding.api),
-            *_of_finding(finding),
+            *_ingredients(finding),
         )
         if text
     )
 
 
-def _of_finding(finding: Finding) -> Iterator[tuple[str, str]]:
+def _ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
     if traits_of(finding.oracle).is_of_user:
-        return _of_function(finding)
-    return _of_pair(finding) if _is_differential(finding) else _of_defect(finding)
+        return _function_ingredients(finding)
+    return (
+        _pair_ingredients(finding) if _is_differential(finding) else _outcome_ingredients(finding)
+    )
 
 
-def _of_function(finding: Finding) -> Iterator[tuple[str, str]]:
-    """Yield how a function of the user's fails, and the innermost function of the user's there."""
+def _function_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield the failure of a user's function and the user's innermost function in the stack."""
     outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
     yield "oracle", finding.oracle
     yield "symptom", finding.kind
@@ -122,18 +124,18 @@ def _of_function(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 RECIPES: Final[dict[str, Callable[[Finding], Grouping]]] = {"v1": _first_recipe}
-"""By name. A change that gives a known finding another key is a new recipe, under the next number;
-the older ones stay as they were for as long as baselines with their keys are about."""
+"""Recipes by name. A change that alters the keys of known findings needs a new recipe. Older
+recipes must stay unchanged as long as baselines use their keys."""
 
 
-def same_symptom(one: Finding, other: Finding) -> bool:
-    """Return whether two findings show the same death or error, whatever call led there."""
+def same_symptom(finding: Finding, other: Finding) -> bool:
+    """Return whether two findings show the same crash or error, independent of the call."""
     symptoms = [
-        _symptom_in(finding.case, outcome)
-        for finding in (one, other)
-        if (outcome := _evidence(finding)) is not None
+        _symptom_in(shown.case, outcome)
+        for shown in (finding, other)
+        if (outcome := _evidence(shown)) is not None
     ]
-    if len(symptoms) < 2 or symptoms[0].name in _ORDINARY:  # noqa: PLR2004 - both
+    if len(symptoms) < 2 or symptoms[0].name in _ORDINARY_SYMPTOMS:  # noqa: PLR2004 - both
         return False
     first, second = symptoms
     return (first.name, first.text) == (second.name, second.text)
@@ -143,11 +145,11 @@ def _is_differential(finding: Finding) -> bool:
     return finding.pair is not PairKind.NONE
 
 
-def _of_defect(finding: Finding) -> Iterator[tuple[str, str]]:
+def _outcome_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
     outcome = _evidence(finding)
     symptom = Symptom("") if outcome is None else _symptom_in(finding.case, outcome)
-    if symptom.name in _ORDINARY:
-        # The outcome is an ordinary one: only the oracle's own class says what is wrong with it.
+    if symptom.name in _ORDINARY_SYMPTOMS:
+        # The outcome is an ordinary one, so only the oracle's kind identifies the defect.
         yield "oracle", finding.oracle
         yield "symptom", finding.kind
         yield "detail", finding.detail
@@ -157,7 +159,7 @@ def _of_defect(finding: Finding) -> Iterator[tuple[str, str]]:
     yield "stack", _stack_text(finding, outcome, frames=symptom.frames)
 
 
-def _of_pair(finding: Finding) -> Iterator[tuple[str, str]]:
+def _pair_ingredients(finding: Finding) -> Iterator[tuple[str, str]]:
     yield "oracle", finding.oracle
     yield "symptom", finding.kind
     yield "pair", finding.pair.value
@@ -173,7 +175,7 @@ def _of_pair(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _symptom_in(case: Case, outcome: Outcome) -> Symptom:
-    """Return what an outcome shows, without the place, which differs from case to case."""
+    """Return the symptom of an outcome, without the location in its message."""
     level = presentable(case)
     if isinstance(outcome, Rejected | Errored):
         outcome = replace(outcome, message=level.without_place(outcome.message))
@@ -187,46 +189,46 @@ def _evidence(finding: Finding) -> Outcome | None:
 
 
 def _stack_text(finding: Finding, outcome: Outcome | None, *, frames: tuple[Frame, ...]) -> str:
-    # Python raised an error where it says; a native death tells only which operator was running.
-    most = _FRAMES_OF_ERROR if isinstance(outcome, Errored) else _FRAMES_OF_DEATH
-    own = library_frames(frames, api=finding.api, library=finding.library)
-    return " ← ".join(f"{file}:{function}" for file, function in own[:most])
+    # The Python stack of an error is exact; that of a native crash shows only the operator.
+    limit = _MAX_ERROR_FRAMES if isinstance(outcome, Errored) else _MAX_CRASH_FRAMES
+    kept = library_frames(frames, api=finding.api, library=finding.library)[:limit]
+    return " ← ".join(f"{file}:{function}" for file, function in kept)
 
 
-_ORDINARY = frozenset({"", "passed", "rejected"})
-"""Symptoms of outcomes that say nothing by themselves."""
-_FRAMES_OF_ERROR = 2
-_FRAMES_OF_DEATH = 1
+_ORDINARY_SYMPTOMS = frozenset({"", "passed", "rejected"})
+"""Symptoms of outcomes that are no defect by themselves."""
+_MAX_ERROR_FRAMES = 2
+_MAX_CRASH_FRAMES = 1
 
 
 def library_frames(
     frames: Iterable[Frame], *, api: str, library: str
 ) -> tuple[tuple[str, str], ...]:
-    """Return (file, function) of the library's own telling frames, innermost first.
+    """Return (file, function) of the library's own frames, innermost first.
 
-    Frames of other packages, of the standard library and of wrappers that every call passes
-    through are left out; paths begin at the package, wherever it is installed.
+    Frames of other packages, of the standard library and of wrappers that all calls share are left
+    out. Paths begin at the package, independent of its installation.
     """
-    packages = {library, api.partition(".")[0], *_brought(api)}
-    telling = []
+    packages = {library, api.partition(".")[0], *_reexported_packages(api)}
+    kept = []
     for frame in frames:
         file = _within_package(frame.file, packages)
-        function = _EAGER.sub("", frame.function)
+        function = _WRAPPER_VARIANT.sub("", frame.function)
         if file and (file.rpartition("/")[2], function) not in _WRAPPERS:
-            telling.append((file, function))
-    return tuple(dict.fromkeys(telling))
+            kept.append((file, function))
+    return tuple(dict.fromkeys(kept))
 
 
-def _brought(api: str) -> list[str]:
-    """Return the packages whose API another one brings, as TensorFlow does that of Keras."""
-    known = [library for library in LIBRARIES.items().values() if library.brought_as]
-    return [library.module for library in known if api.startswith(f"{library.brought_as}.")]
+def _reexported_packages(api: str) -> list[str]:
+    """Return the packages whose API another package re-exports, such as Keras in TensorFlow."""
+    libraries = [library for library in LIBRARIES.items().values() if library.brought_as]
+    return [library.module for library in libraries if api.startswith(f"{library.brought_as}.")]
 
 
 def _within_package(file: str, packages: set[str]) -> str:
     parts = file.replace("\\", "/").split("/")
     if file.startswith(("/", "\\")) or ":" in parts[0]:
-        # A source checkout: its folder often has the package's name too; the last is the package.
-        starts = [place for place, part in enumerate(parts[:-1]) if part in packages]
+        # In a source checkout, the repository's folder often has the package's name as well.
+        starts = [index for index, part in enumerate(parts[:-1]) if part in packages]
         parts = parts[starts[-1] :] if starts else []
     return "/".join(parts) if parts and parts[0] in packages else ""

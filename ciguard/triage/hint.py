@@ -1,4 +1,4 @@
-"""The environment that a script is for."""
+"""The environment of a script."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ciguard.targets import EAGER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentHint:
-    """How a person gets the environment that a finding was made in."""
+    """Instructions to recreate the environment of a finding."""
 
     install: tuple[str, ...]
     """Requirements for `pip install`, e.g. `("torch==2.13.0",)`."""
     variables: tuple[tuple[str, str], ...] = ()
-    """Environment variables that change what the library does; set before it is imported."""
+    """Environment variables that configure the library, set before its import."""
     device: str = "cpu"
     mode: str = EAGER
     module: str = ""
-    """Import name of the library; empty means that it is the library's own name."""
+    """Import name of the library; empty if it is the library's name."""
     other_library: str = ""
-    """What it is held against, for a difference between libraries."""
+    """Library that it is compared with, for a difference between libraries."""

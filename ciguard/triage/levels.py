@@ -1,4 +1,4 @@
-"""What triage asks of a level: its cases as scripts, in words, and made simpler."""
+"""The protocol between triage and levels: scripts, descriptions and simpler variants of cases."""
 
 from __future__ import annotations
 
@@ -26,94 +26,94 @@ C = TypeVar("C", bound=Case)
 
 @runtime_checkable
 class PresentableLevel(JudgedLevel, Protocol):
-    """A level whose cases people can read and run; see `PresentationDefaults` for plain ones."""
+    """A level that presents its cases to users; `PresentationDefaults` has default methods."""
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
-        """Return a standalone script that fails as the finding did.
+        """Return a standalone script that shows the finding's defect.
 
         Raises:
             ValueError: if a name in the case is not a Python name.
         """
 
     def has_script(self, case: Case) -> bool:
-        """Return whether a script can show what is found with a case."""
+        """Return whether a script can show the defects of a case."""
 
     def shows(self, finding: Finding, result: ScriptResult) -> bool | None:
-        """Return whether a script ended as the finding did; None if its outcome tells."""
+        """Return whether a script's result shows the finding; None if its outcome decides."""
 
     def mark(self, finding: Finding) -> str:
-        """Return what a script prints when the defect shows; empty if its oracle or end tells."""
+        """Return the line that a script prints for the defect; empty if oracle or exit decide."""
 
     def is_shown_by(self, finding: Finding, outcome: Outcome) -> bool | None:
-        """Return whether one outcome shows a finding by itself; None if its oracle tells."""
+        """Return whether one outcome alone shows a finding; None if its oracle decides."""
 
     def variants(self, case: Case) -> Iterator[Case]:
-        """Yield cases that leave one thing out, or make one thing plainer."""
+        """Yield cases that omit or simplify one part."""
 
     def claim(self, finding: Finding) -> tuple[str, str] | None:
-        """Return what happened as words behind the API's name, and as a quoted text.
+        """Return the defect as words that follow the API's name, and a quoted text.
 
-        None if the outcome tells.
+        Return None if the outcome describes the defect.
         """
 
     def passed_text(self, case: Case) -> str:
-        """Return what a case that passed has done: `returned a result`."""
+        """Return the predicate of a case that passed, such as `returned a result`."""
 
     def subject(self, case: Case, api: str) -> str:
         """Return the case as the subject of a sentence: `One call of …`."""
 
     def origin_rows(self, case: Case, named: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Return where a case comes from, and what of it was looked at.
+        """Return rows (label, text) that describe the origin of a case.
 
         Args:
-            case: of this level.
-            named: makes a name, which may hold fuzzed text, fit for where the rows are shown.
+            case: a case of this level.
+            named: escapes a name, which may hold fuzzed text, for the place of the rows.
         """
 
     def derivation(self, case: Case, *, context: int, most: int) -> list[DiffLine]:
-        """Return what the text of a case has otherwise than its parent's; nothing if unknown."""
+        """Return the diff from the parent's source to the case's; empty without a parent."""
 
     def layer_origin(self, case: Case) -> LayerOrigin | None:
-        """Return the layers of the model that led to a case; None if no model did."""
+        """Return the layers of the model behind a case; None for cases without a model."""
 
     def tree_origin(self, case: Case) -> TreeOrigin | None:
-        """Return the place of a case in the tree that it was grown in; None if in none."""
+        """Return the position of a case in its derivation tree; None for cases without one."""
 
     def texts_of(self, case: Case) -> tuple[str, ...]:
-        """Return every text that messages may quote back."""
+        """Return all strings of a case that messages may quote."""
 
     def without_place(self, message: str) -> str:
-        """Return a message without the place that it begins with, which changes from run to run."""
+        """Return a message without its leading location, which differs between runs."""
 
     def readable(self, case: Case) -> Case:
-        """Return the case without what nobody has to read."""
+        """Return the case without parts that need not be read."""
 
 
 class PresentationDefaults(JudgingDefaults[C]):
-    """Cases that come from nowhere and have no simpler variants."""
+    """Default methods for cases without an origin or simpler variants."""
 
     def has_script(self, case: C) -> bool:
-        """Return that a script can show everything."""
+        """Return True: a script can show all defects."""
         del case
         return True
 
     def shows(self, finding: Finding, result: ScriptResult) -> bool | None:
-        """Return None: the outcome tells how a script ends."""
+        """Return None: the outcome of the script decides."""
         del finding, result
         return None
 
     def mark(self, finding: Finding) -> str:
-        """Return that a script has nothing to print beside what its oracle asks for."""
+        """Return an empty string: the oracle decides."""
         del finding
         return ""
 
     def is_shown_by(self, finding: Finding, outcome: Outcome) -> bool | None:
-        """Return None: the oracle tells."""
+        """Return None: the oracle decides."""
         del finding, outcome
         return None
 
     def claim(self, finding: Finding) -> tuple[str, str] | None:
-        """Return None: the outcome tells what happened."""
+        """Return None: the outcome describes the defect."""
         del finding
         return None
 
@@ -123,7 +123,7 @@ class PresentationDefaults(JudgingDefaults[C]):
         return "returned a result"
 
     def variants(self, case: C) -> Iterator[C]:
-        """Yield nothing: the plainest cases are tried first."""
+        """Yield nothing: the level executes its simplest cases first."""
         del case
         yield from ()
 
@@ -132,73 +132,73 @@ class PresentationDefaults(JudgingDefaults[C]):
         return f"One {case.noun} of {api}"
 
     def origin_rows(self, case: C, named: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Return nothing: the case comes from the seed alone."""
+        """Return no rows: the case comes from the seed alone."""
         del case, named
         return []
 
     def derivation(self, case: C, *, context: int, most: int) -> list[DiffLine]:
-        """Return nothing: the case has no parent."""
+        """Return an empty diff: the case has no parent."""
         del case, context, most
         return []
 
     def layer_origin(self, case: C) -> LayerOrigin | None:
-        """Return None: no model led to the case."""
+        """Return None: the case has no model."""
         del case
         return None
 
     def tree_origin(self, case: C) -> TreeOrigin | None:
-        """Return None: the case was grown in no tree."""
+        """Return None: the case has no derivation tree."""
         del case
         return None
 
     def texts_of(self, case: C) -> tuple[str, ...]:
-        """Return every string among the values."""
+        """Return all strings among the values."""
         return texts_in(case.values)
 
     def without_place(self, message: str) -> str:
-        """Return the message: a library's has no place."""
+        """Return the message itself: messages of libraries have no location."""
         return message
 
     def readable(self, case: C) -> C:
-        """Return the case: all of it is to be read."""
+        """Return the case itself: all its parts need reading."""
         return case
 
 
-class _NotInstalled(PresentationDefaults[Case]):
-    """The level of cases that nothing installed can read."""
+class _UnknownLevel(PresentationDefaults[Case]):
+    """The level of opaque cases, whose package is not installed."""
 
     name: ClassVar[str] = "(not installed)"
 
     def has_script(self, case: Case) -> bool:
-        """Return that nothing is known of how to run it."""
+        """Return False: only the missing package can run the case."""
         del case
         return False
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
-        """Raise a ValueError: nothing is known of how to run the case."""
+        """Raise a ValueError: only the missing package can run the case."""
         del hint
-        msg = f"a case of kind {finding.case.level!r}, of a package that is not installed here"
+        msg = f"no installed package provides cases of kind {finding.case.level!r}"
         raise ValueError(msg)
 
 
-_NOT_INSTALLED = _NotInstalled()
+_UNKNOWN_LEVEL = _UnknownLevel()
 
 
 def presentable(case: Case) -> PresentableLevel:
-    """Return the level of a case; one that can do nothing if that is not installed.
+    """Return the level of a case, or a placeholder if its package is not installed.
 
     Raises:
-        UnknownNameError: if there is none of that name.
-        RegistrationError: if its cases cannot be presented.
+        UnknownNameError: if no level has that name.
+        RegistrationError: if the level does not implement `PresentableLevel`.
     """
-    return _NOT_INSTALLED if isinstance(case, OpaqueCase) else _presentable(case.level)
+    return _UNKNOWN_LEVEL if isinstance(case, OpaqueCase) else _presentable(case.level)
 
 
 @cache
 def _presentable(name: str) -> PresentableLevel:
     level = LEVELS.get(name)
     if not isinstance(level, PresentableLevel):
-        msg = f"level {name!r} ({level!r}) does not fulfil ciguard.triage.PresentableLevel"
+        msg = f"level {name!r} ({level!r}) does not implement ciguard.triage.PresentableLevel"
         raise RegistrationError(msg)
     return level
 
@@ -209,16 +209,16 @@ def one_of(case: Case, api: str) -> str:
 
 
 def origin_rows(case: Case, named: Callable[[str], str] = str) -> list[tuple[str, str]]:
-    """Return where a case comes from, and what of it was looked at; see `PresentableLevel`."""
+    """Return rows (label, text) on the origin of a case; see `PresentableLevel`."""
     return presentable(case).origin_rows(case, named)
 
 
 def derivation_diff(case: Case, *, context: int = 2, most: int = 60) -> list[DiffLine]:
-    """Return what the text of a case has otherwise than its parent's; nothing if that is unknown.
+    """Return the diff from the parent's source to the case's; empty if the parent is unknown.
 
     Args:
-        case: of any level; only of whole programs a parent is known.
-        context: lines around each change that both have.
-        most: lines that are returned at most; how many more there are is said in one more.
+        case: a case of any level; only complete programs may have a known parent.
+        context: number of unchanged lines around each change.
+        most: maximum number of lines, without a last line that counts the omitted ones.
     """
     return presentable(case).derivation(case, context=context, most=most)

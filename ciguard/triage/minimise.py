@@ -1,8 +1,8 @@
-"""Minimisation: the simplest case that still shows a bucket's defect.
+"""Minimisation: the search for the simplest case that still shows a bucket's defect.
 
-From the case at hand, simpler variants are tried a few at a time in fresh workers; the simplest one
-whose finding has the same fingerprint takes its place, until no variant does. What remains must
-show the defect as often as a new finding must before it stands for its bucket.
+Simpler variants of the current case run in fresh workers, a few at a time. The simplest variant
+whose finding has the same fingerprint becomes the current case, until there is none. The result
+represents its bucket once it is confirmed like a new finding.
 """
 
 from __future__ import annotations
@@ -30,39 +30,42 @@ if TYPE_CHECKING:
     from ciguard.execution import Dispatcher, JobResult
     from ciguard.triage.confirm import SubjectOf
 
-_TOGETHER = 8
-"""Variants that share a worker: later ones are wasted once an earlier one takes the place."""
+_GROUP_SIZE = 8
+"""Number of variants that share a worker; few, since an earlier success wastes the later ones."""
 _MAX_VARIANTS = 400
-_MAX_UNDER_WAY = 2
+_MAX_RUNNING_SEARCHES = 2
 
 
 @dataclass(slots=True)
 class _MinimisationSearch:
     key: str
     best: Finding
-    tried: set[str] = field(default_factory=set)
-    variants: tuple[Case, ...] = ()
-    """Under way."""
+    attempted: set[str] = field(default_factory=set)
+    """Identifiers of the attempted cases."""
+    running: tuple[Case, ...] = ()
+    """Variants that are running."""
     outcomes: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
+    """Outcomes of the running variants by target."""
     is_simpler: bool = False
-    wants: tuple[Case, ...] = ()
-    """Cases that conform to the documentation, which are tried before simpler ones."""
-    keeps: bool = False
-    """The best case conforms: what takes its place must too."""
+    """True if the best case is simpler than the proposed one."""
+    conforming: tuple[Case, ...] = ()
+    """Cases that conform to the documentation, attempted before simpler ones."""
+    must_conform: bool = False
+    """True if the best case conforms, so that its replacements must conform, too."""
 
 
 class Conforming(Protocol):
-    """Says which cases conform to the documentation."""
+    """Decides which cases conform to the documentation."""
 
     def breaches(self, finding: Finding) -> tuple[str, ...]:
-        """Return what a finding's case breaks, where that matters."""
+        """Return the relevant violations of the documentation by a finding's case."""
 
     def conforming(self, finding: Finding) -> list[Case]:
-        """Return cases near a finding's that break nothing."""
+        """Return conforming cases similar to a finding's case."""
 
 
 class Minimiser:
-    """Simplifies findings on a dispatcher; the caller hands it the results that are its own."""
+    """Minimises findings on a dispatcher; the caller passes it the results of its jobs."""
 
     KEY = "minimise"
 
@@ -75,14 +78,14 @@ class Minimiser:
         time_left: Callable[[], float] = lambda: math.inf,
         conformity: Conforming | None = None,
     ) -> None:
-        """Make a minimiser.
+        """Create a minimiser.
 
         Args:
-            dispatcher: runs the variants.
-            repetitions: in which what remains must show.
-            subject_of: says what is being tested.
-            time_left: seconds until minimising ends.
-            conformity: says which cases conform to the documentation, where that matters.
+            dispatcher: the dispatcher that runs the variants.
+            repetitions: number of repetitions that must reproduce the minimised finding.
+            subject_of: the function that returns the subject of a finding.
+            time_left: returns the seconds until minimisation ends.
+            conformity: the check for conforming cases; None if conformity does not matter.
         """
         self._conformity = conformity
         self._dispatcher = dispatcher
@@ -98,52 +101,52 @@ class Minimiser:
         self._searches: dict[str, _MinimisationSearch] = {}
 
     def propose(self, key: str, finding: Finding) -> None:
-        """Queue the finding that stands for the bucket `key`."""
+        """Queue the representative finding of the bucket `key`."""
         search = _MinimisationSearch(key, finding)
         if self._conformity is not None:
-            search.wants = tuple(self._conformity.conforming(finding))
-            search.keeps = not self._conformity.breaches(finding)
+            search.conforming = tuple(self._conformity.conforming(finding))
+            search.must_conform = not self._conformity.breaches(finding)
         self._queue.append(search)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
+        """True if nothing waits and nothing is under way."""
         return not self._queue and not self._searches and self._confirmer.is_idle
 
     def pump(self) -> None:
-        """Start as many searches as may be under way at once."""
-        while self._queue and len(self._searches) < _MAX_UNDER_WAY:
+        """Start searches up to the limit of running searches."""
+        while self._queue and len(self._searches) < _MAX_RUNNING_SEARCHES:
             search = self._queue.popleft()
             self._searches[search.key] = search
-            self._go_on(search)
+            self._continue(search)
         self._confirmer.pump()
 
-    def _go_on(self, search: _MinimisationSearch) -> None:
+    def _continue(self, search: _MinimisationSearch) -> None:
         subject, targets = self._subject_of(search.best), tuple(search.best.outcomes)
-        left = [
+        variants = [
             variant
-            for variant in (*search.wants, *reductions(search.best.case))
-            if case_id(variant) not in search.tried
+            for variant in (*search.conforming, *reductions(search.best.case))
+            if case_id(variant) not in search.attempted
             and is_expressible(variant, targets, subject)
             and not self._is_worse(search, variant)
         ]
-        if not left or len(search.tried) >= _MAX_VARIANTS:
+        if not variants or len(search.attempted) >= _MAX_VARIANTS:
             del self._searches[search.key]
             if search.is_simpler:
                 self._confirmer.propose(search.key, search.best)
             return
-        search.variants = tuple(left[:_TOGETHER])
+        search.running = tuple(variants[:_GROUP_SIZE])
         search.outcomes = {}
         for target in targets:
-            cases = tuple(encode_on(target, case, subject) for case in search.variants)
+            cases = tuple(encode_on(target, case, subject) for case in search.running)
             job = Job(target, (self.KEY, search.key), cases, fresh=True, most_hangs=1)
             self._dispatcher.add(job)
 
     def take(self, result: JobResult) -> list[Finding]:
-        """Take the result of one of this minimiser's jobs.
+        """Process the result of one of the minimiser's jobs.
 
         Returns:
-            Findings that are simpler than those proposed, and confirmed.
+            Confirmed findings that are simpler than the proposed ones.
         """
         key = result.job.key[1]  # type: ignore[index]
         if not isinstance(key, str):
@@ -151,51 +154,55 @@ class Minimiser:
                 settled.finding
                 for settled in self._confirmer.take(result)
                 if settled.confirmation is Confirmation.CONFIRMED
-                # In between another defect of the same kind may have shown itself more often.
+                # Another defect of the same kind may have been more frequent in the repetitions.
                 and fingerprint(settled.finding).key == settled.key
             ]
         search = self._searches.get(key)
         if search is None:
-            return []  # given up meanwhile
+            return []  # abandoned in the meantime
         search.outcomes[result.job.target] = result.outcomes
         if len(search.outcomes) == len(search.best.outcomes):
             self._judge(search)
-            self._go_on(search)
+            self._continue(search)
         return []
 
     def _judge(self, search: _MinimisationSearch) -> None:
-        shown: list[Finding] = []
+        findings: list[Finding] = []
         subject = self._subject_of(search.best)
-        judged = zip(search.variants, *search.outcomes.values(), strict=False)
-        for case, *seen in judged:  # after a hang the rest was left out
-            search.tried.add(case_id(case))
-            outcomes = dict(zip(search.outcomes, seen, strict=True))
+        results = zip(
+            search.running, *search.outcomes.values(), strict=False
+        )  # a hang skips the remaining cases
+        for case, *case_outcomes in results:
+            search.attempted.add(case_id(case))
+            outcomes = dict(zip(search.outcomes, case_outcomes, strict=True))
             in_order = {name: outcomes[name] for name in search.best.outcomes}
-            shown += [
+            findings += [
                 finding
                 for finding in judge(case, in_order, subject)
                 if fingerprint(finding).key == search.key
             ]
-        if shown:
-            wanted = [finding for finding in shown if finding.case in search.wants]
-            search.best = min(wanted or shown, key=lambda finding: simplicity(finding.case))
+        if findings:
+            conforming = [finding for finding in findings if finding.case in search.conforming]
+            search.best = min(conforming or findings, key=lambda finding: simplicity(finding.case))
             search.is_simpler = True
-            if wanted:
-                search.wants, search.keeps = (), True
+            if conforming:
+                search.conforming, search.must_conform = (), True
 
     def _is_worse(self, search: _MinimisationSearch, variant: Case) -> bool:
-        """Return whether a variant breaks the documentation where the best case does not."""
-        if self._conformity is None or not search.keeps:
+        """Return whether a variant violates the documentation although the best case does not."""
+        if self._conformity is None or not search.must_conform:
             return False
         return bool(self._conformity.breaches(replace(search.best, case=variant)))
 
     def abandon(self, target: str = "") -> None:
-        """Give up what is not settled.
+        """Abandon unfinished searches.
 
         Args:
-            target: give up only what needs this target; empty for everything.
+            target: abandon only searches that need this target; empty for all.
         """
-        self._queue = deque(s for s in self._queue if target and target not in s.best.outcomes)
+        self._queue = deque(
+            search for search in self._queue if target and target not in search.best.outcomes
+        )
         self._searches = {
             key: search
             for key, search in self._searches.items()

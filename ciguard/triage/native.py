@@ -1,7 +1,7 @@
-"""Native frames: from a debugger's backtrace to the few that name a fault in the library.
+"""Native frames: filters a debugger's backtrace for the frames that locate a fault.
 
-They are evidence and relate buckets; the fingerprint does without them, so that a bucket has one
-name on machines with a debugger and without.
+They are evidence and join buckets of one cause. The fingerprint does not use them, so that it is
+equal on machines with and without a debugger.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_KEPT = 8
-"""Frames that are worth showing."""
+"""Maximum number of frames that are kept."""
 _MAX_NAME_LENGTH = 200
 
 _INTERPRETER = re.compile(r"_?Py[A-Z_]|cfunction_|builtin_|method_|ffi_call|_ctypes_")
-"""Where Python called the library: what lies further out is not the library's."""
+"""Functions by which Python calls the library: the frames beyond are not the library's."""
 _SYSTEM = re.compile(
     r"(?:ld-linux|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|iomp5|asan|tcmalloc|jemalloc|python"
     r"[\d.]*|ffi)\b|_ctypes\.c|callproc\.c)"
 )
-"""Shared objects that lie between a fault and the signal, or below any thread."""
+"""Shared objects of frames between fault and signal, and at the start of threads."""
 _NOISE = re.compile(
     # Raising, aborting, unwinding, allocating, copying.
     r"\?\?$|_*(?:GI_)?(?:raise|abort|gsignal|kill|pthread_kill\w*|assert_fail\w*|libc_\w+|fortify_fail"
@@ -35,7 +35,7 @@ _NOISE = re.compile(
     # A failed check that reports itself.
     r"|(?:\w+::)*(?:LogMessage\w*|CheckOp\w*|CheckFail\w*|MakeCheckOpString|log_internal)(?:::|$)"
     r"|c10::(?:detail::torch\w*|Error|ThrowError|_ThrowError|ValueError|IndexError)"
-    # What every call of a torch or TensorFlow operator passes through.
+    # Dispatchers of all torch and TensorFlow operators.
     r"|c10::(?:Dispatcher|impl|KernelFunction|OperatorHandle|TypedOperatorHandle|BoxedKernel"
     r"|guts|function_ref)|at::_ops|at::redispatch|torch::(?:autograd|jit|PythonArgParser|python|utils)"
     r"|at::parallel_for|at::TensorIteratorBase::(?:serial_)?for_each|at::internal|at::\{anonymous\}::wrapper_"
@@ -47,17 +47,17 @@ _NOISE = re.compile(
     r"|internal::(?:TensorExecutor|EvalRange)|run|TensorAsyncDevice)|xla::cpu::ThreadPool|absl::"
 )
 _OPERATOR = re.compile(r"operator ?(\(\)|\[\]|new|delete|<=>|<<=?|>>=?|->\*?|[<>]=?)")
-_SPELT = {"()": "call", "[]": "at"}
+_OPERATOR_WORDS = {"()": "call", "[]": "at"}
 _VARIANT = re.compile(
     r"\[(?:clone|abi:)[^\]]*\]|@+[\w.]+$|\.(?:isra|constprop|part|cold|lto_priv)\b[.\d]*"
 )
 
 
 def native_frames(frames: Iterable[Frame], *, most: int = MAX_KEPT) -> tuple[Frame, ...]:
-    """Return the frames of a native stack that tell where the library failed, innermost first.
+    """Return the frames of a native stack that locate a fault of the library, innermost first.
 
-    Frames of allocators, signals, failed checks, dispatchers and of the interpreter are left out,
-    names lose their parameters, template arguments and addresses, files their folders.
+    Frames of allocators, signals, failed checks, dispatchers and the interpreter are removed.
+    Names lose their parameters, template arguments and addresses; files lose their folders.
     """
     kept: list[Frame] = []
     for frame in frames:
@@ -71,20 +71,20 @@ def native_frames(frames: Iterable[Frame], *, most: int = MAX_KEPT) -> tuple[Fra
 
 
 def _plain_object(file: str) -> str:
-    """Return a file's name without its version and the digest that wheels add."""
+    """Return the name of a shared object without its version and the digest that wheels add."""
     return re.sub(r"(?:-[0-9a-f]{8,})?\.so[.\d]*$", ".so", file)
 
 
-def _spelt(operator: re.Match[str]) -> str:
-    """An operator's name without the brackets that would be taken for those of arguments."""
+def _operator_name(operator: re.Match[str]) -> str:
+    """Return an operator's name without brackets, which would look like arguments."""
     name = operator[1]
-    return "operator_" + _SPELT.get(name, name.replace("<", "lt").replace(">", "gt"))
+    return "operator_" + _OPERATOR_WORDS.get(name, name.replace("<", "lt").replace(">", "gt"))
 
 
 def plain_name(symbol: str) -> str:
-    """Return a demangled function's qualified name: what it is called in every instantiation."""
+    """Return the qualified name in a demangled symbol, equal for all template instantiations."""
     text = _VARIANT.sub("", symbol).replace("(anonymous namespace)", "{anonymous}")
-    text = _OPERATOR.sub(_spelt, text)
+    text = _OPERATOR.sub(_operator_name, text)
     outer: list[str] = []
     depth = 0
     for letter in text:
@@ -95,5 +95,5 @@ def plain_name(symbol: str) -> str:
         elif not depth:
             outer.append(letter)
     words = re.sub(r"#\d+|\bconst\b|\bvolatile\b", "", "".join(outer)).split()
-    # A return type stands before an instantiated template's name.
+    # The symbol of an instantiated template begins with its return type.
     return words[-1][:_MAX_NAME_LENGTH] if words else ""

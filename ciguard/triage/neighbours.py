@@ -1,7 +1,7 @@
-"""Calls near a case: the same API, with arguments that differ in a few places.
+"""Similar calls of a case: the same API, with a few changed arguments.
 
-They need no knowledge of the API. What they are for is a fault that depends on memory: the very
-case may miss it on one side of a change where many calls beside it do not.
+They need no constraints of the API. They help to attribute faults that depend on memory: on one
+side of a change, such a fault may not show with the case itself but with similar calls.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_MOVED_SHARE = 0.3
-"""How often an argument, or an item of one, is changed."""
-_MAX_DRAWS = 20
-"""Draws for each neighbour that is asked for: few arguments have few neighbours."""
+_CHANGE_PROBABILITY = 0.3
+"""Probability that an argument, or an item of one, is changed."""
+_MAX_DRAWS_PER_CASE = 20
+"""Maximum number of draws per requested case, since few arguments have few neighbours."""
 _MAX_SIZE = 64
 _DTYPES = ("float32", "float64", "float16", "int32", "int64", "uint8", "bool", "complex64")
 _NUMBERS = (0, 1, -1, 2, 3, 7, 100, -100, 2**31 - 1, -(2**31), 2**40)
@@ -48,66 +48,71 @@ _SEED_RANGE = 1 << 31
 
 
 def neighbours(case: Case, most: int, *, seed: int) -> list[Case]:
-    """Return up to `most` different cases near one, the same for the same seed.
+    """Return up to `most` different cases similar to `case`, determined by `seed`.
 
-    Of what is no call of an API, those are its simpler variants and the case under other seeds.
+    For cases other than API calls, these are simpler variants and the case with other seeds.
     """
-    distinct = {case_id(other): other for other in islice(_near(case, seed), most * _MAX_DRAWS)}
+    distinct = {
+        case_id(other): other
+        for other in islice(_similar_cases(case, seed), most * _MAX_DRAWS_PER_CASE)
+    }
     distinct.pop(case_id(case), None)
     return list(islice(distinct.values(), most))
 
 
-def _near(case: Case, seed: int) -> Iterator[Case]:
+def _similar_cases(case: Case, seed: int) -> Iterator[Case]:
     if not case.is_run_by_worker:
-        return  # what its services answer is not drawn
+        return  # stub responses of services are not changed
     rng = random.Random(f"{seed} {case_id(case)}")  # noqa: S311 - repeatable
     simpler = reductions(case)
-    # Half of them, so that calls that are no simpler come into it too.
+    # Only half of them, to leave room for calls that are not simpler.
     yield from simpler[::2]
     if isinstance(case, ApiCall):
         while True:
-            yield _moved_call(rng, case)
+            yield _changed_call(rng, case)
     for _ in range(len(simpler) + 1):
         yield replace(case, seed=rng.randrange(_SEED_RANGE))
 
 
-def _moved_call(rng: random.Random, case: ApiCall) -> ApiCall:
+def _changed_call(rng: random.Random, case: ApiCall) -> ApiCall:
     return replace(
         case,
-        arguments=_some(rng, case.arguments, _moved),
-        keywords=_some(rng, case.keywords, _moved_pair),
-        inputs=_some(rng, case.inputs, _moved),
+        arguments=_changed_tuple(rng, case.arguments, _changed_value),
+        keywords=_changed_tuple(rng, case.keywords, _changed_pair),
+        inputs=_changed_tuple(rng, case.inputs, _changed_value),
         seed=rng.randrange(_SEED_RANGE),
     )
 
 
-def _some(
+def _changed_tuple(
     rng: random.Random, items: tuple[_T, ...], change: Callable[[random.Random, _T], _T]
 ) -> tuple[_T, ...]:
-    return tuple(change(rng, item) if rng.random() < _MOVED_SHARE else item for item in items)
+    return tuple(
+        change(rng, item) if rng.random() < _CHANGE_PROBABILITY else item for item in items
+    )
 
 
-def _moved_pair(rng: random.Random, pair: tuple[str, Value]) -> tuple[str, Value]:
-    return pair[0], _moved(rng, pair[1])
+def _changed_pair(rng: random.Random, pair: tuple[str, Value]) -> tuple[str, Value]:
+    return pair[0], _changed_value(rng, pair[1])
 
 
-def _moved(rng: random.Random, value: Value) -> Value:
+def _changed_value(rng: random.Random, value: Value) -> Value:
     match value:
         case TensorValue() | ArrayValue():
-            return _moved_array(rng, value)
+            return _changed_array(rng, value)
         case LiteralValue(scalar):
-            return LiteralValue(_moved_scalar(rng, scalar))
+            return LiteralValue(_changed_scalar(rng, scalar))
         case ListValue() | TupleValue():
-            return replace(value, items=_moved_items(rng, value.items))
+            return replace(value, items=_changed_items(rng, value.items))
         case DictValue():
-            return replace(value, items=_some(rng, value.items, _moved_pair))
+            return replace(value, items=_changed_tuple(rng, value.items, _changed_pair))
         case CallValue():
-            return replace(value, arguments=_some(rng, value.arguments, _moved))
+            return replace(value, arguments=_changed_tuple(rng, value.arguments, _changed_value))
         case _:
             return value
 
 
-def _moved_scalar(rng: random.Random, scalar: Scalar) -> Scalar:
+def _changed_scalar(rng: random.Random, scalar: Scalar) -> Scalar:
     match scalar:
         case bool():
             return not scalar
@@ -121,28 +126,28 @@ def _moved_scalar(rng: random.Random, scalar: Scalar) -> Scalar:
             return scalar
 
 
-def _moved_items(rng: random.Random, items: tuple[Value, ...]) -> tuple[Value, ...]:
-    if items and rng.random() < _MOVED_SHARE:
+def _changed_items(rng: random.Random, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    if items and rng.random() < _CHANGE_PROBABILITY:
         return items[:-1] if rng.random() < 0.5 else (*items, items[-1])  # noqa: PLR2004 - a coin
-    return _some(rng, items, _moved)
+    return _changed_tuple(rng, items, _changed_value)
 
 
-def _moved_array(rng: random.Random, value: AnyArray) -> AnyArray:
-    """Return the array with another shape, dtype or content; new sizes need new elements."""
+def _changed_array(rng: random.Random, value: AnyArray) -> AnyArray:
+    """Return the array with a different shape, dtype or content."""
     choice = rng.randrange(4)
     if choice == 0 and value.shape:
         axis = rng.randrange(len(value.shape))
         size = rng.choice((0, 1, 2, value.shape[axis] + 1, min(2 * value.shape[axis], _MAX_SIZE)))
         shape = (*value.shape[:axis], size, *value.shape[axis + 1 :])
-        return replace(value, shape=shape, fill=_drawn_fill(rng))
+        return replace(value, shape=shape, fill=_random_fill(rng))
     if choice == 1 and value.shape:
-        return replace(value, shape=value.shape[1:], fill=_drawn_fill(rng))
+        return replace(value, shape=value.shape[1:], fill=_random_fill(rng))
     if choice == 2 and value.dtype in _DTYPES:  # noqa: PLR2004 - one of four
-        return replace(value, dtype=rng.choice(_DTYPES), fill=_drawn_fill(rng))
-    return replace(value, fill=_drawn_fill(rng))
+        return replace(value, dtype=rng.choice(_DTYPES), fill=_random_fill(rng))
+    return replace(value, fill=_random_fill(rng))
 
 
-def _drawn_fill(rng: random.Random) -> Fill:
+def _random_fill(rng: random.Random) -> Fill:
     seed = rng.randrange(_SEED_RANGE)
     choices: tuple[Fill, ...] = (
         Constant(rng.choice((0, 1, -1, 100))),

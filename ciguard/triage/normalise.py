@@ -1,7 +1,6 @@
-"""From a message to what names the defect: everything that changes from run to run becomes a mark.
+"""Normalisation of messages: text that differs between runs is replaced by marks such as `<n>`.
 
-The one place where volatile text is removed. Marks look like `<n>`; rules leave marks alone, so
-normalising twice changes nothing.
+Volatile text is removed nowhere else. Rules do not change marks, so normalisation is idempotent.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_TEXT = 300
-"""Characters of the result: the reason stands at the beginning, lists of signatures at the end."""
+"""Maximum length of the result: messages begin with the reason and end with details."""
 _MAX_READ = 4000
-"""Characters that are read of a message at all."""
+"""Maximum length of the part of a message that is read."""
 _MAX_NAME_LENGTH = 60
-"""A quoted word longer than this is content, not the name of something."""
+"""Maximum length of a quoted name; longer quoted words are content."""
 
-_CUT = re.compile(
-    # What follows are stacks, signatures, lists of back ends: they change with every build.
+_DETAILS = re.compile(
+    # Stacks, signatures and lists of back ends follow, which differ between builds.
     r"Exception raised from |C\+\+ CapturedTraceback|frame #\d+: |Stack ?trace:|Traceback \(most"
     r"|,? ?but expected one of:|[,.]? ?[Pp]lease (?:report|file) |is only available for these "
     r"|Debug information|\(Triggered internally at |Original stack trace"
@@ -31,38 +30,38 @@ _SOURCE = r"[\w.+-]+\.(?:cc|cpp|cxx|cu|cuh|c|h|hh|hpp|inc|inl|py|pyx|pyi|ipp)"
 
 
 def _source_or_mark(match: re.Match[str]) -> str:
-    """A source file keeps its name: it names the check that failed. Other paths are volatile."""
+    """Return the name of a source file, which identifies a check; other paths become marks."""
     name = re.split(r"[/\\]", match[0])[-1]
     return name if re.fullmatch(_SOURCE, name) else "<path>"
 
 
 def _name_or_mark(match: re.Match[str]) -> str:
-    """A quoted name of the library's own world stays; other quoted text is content."""
+    """Return a quoted name of the library unchanged; other quoted text becomes a mark."""
     text = match["text"]
     return f"'{text}'" if _NAME.fullmatch(text) and len(text) <= _MAX_NAME_LENGTH else "<text>"
 
 
-def _in_order(match: re.Match[str]) -> str:
+def _sorted_set(match: re.Match[str]) -> str:
     return f"{{{', '.join(sorted(match[0][1:-1].split(', ')))}}}"
 
 
 def _number_or_source(match: re.Match[str]) -> str:
-    """A number in the source text of a check is part of its name; elsewhere it is a value."""
-    checked = _CHECKED.search(match.string)
-    if checked and checked.lastgroup:
-        start, end = checked.span(checked.lastgroup)
+    """Return a number in the source text of a check unchanged; other numbers become marks."""
+    check = _CHECK_SOURCE.search(match.string)
+    if check and check.lastgroup:
+        start, end = check.span(check.lastgroup)
         if start <= match.start() and match.end() <= end:
             return match[0]
     return "<n>"
 
 
-_CHECKED = re.compile(
+_CHECK_SOURCE = re.compile(
     r"Check fail(?:ed|ure): (?P<compared>.*?) ?\([^()]* vs\. "
     r"|Assertion [`'](?P<asserted>.*?)' failed"
     r"|^(?P<internal>.*?)INTERNAL ASSERT FAILED"
 )
 _NAME = re.compile(r"<\w+>|[A-Za-z_][\w.]*(?:::[\w.]+)*(?:\(\))?")
-_LITTLE = r"(?:<n>|<dtype>|<shape>|<text>|<value>|\?|None)"
+_ITEM = r"(?:<n>|<dtype>|<shape>|<text>|<value>|\?|None)"
 _BARE_DTYPE = (
     r"(?:q?u?int(?:1|2|4|8|16|32|64)|b?float(?:8\w*|16|32|64|128)|complex(?:32|64|128|256)|bfloat16"
     r"|bool8|half|double)"
@@ -81,14 +80,14 @@ _PATH = (
     r"(?:\b[A-Za-z]:[/\\]|(?<![\w<>)\]/])\.{0,2}/|(?<!\w)~/)(?:[\w.+@%~=-]+[/\\]+)*[\w.+@%~=-]+"
     rf"|\b(?:[\w.+@%=-]+[/\\])+{_SOURCE}\b"
 )
-_LEAD = r"not|got|found|received|of type|has type|type|from|to|was|value"
+_WORD_BEFORE_VALUE = r"not|got|found|received|of type|has type|type|from|to|was|value"
 _PYTHON_VALUE = (
-    rf"\b({_LEAD})((?: an?)?:?) "
+    rf"\b({_WORD_BEFORE_VALUE})((?: an?)?:?) "
     rf"(?:<class '{_PYTHON_TYPE}'>|'{_PYTHON_TYPE}'|{_PYTHON_TYPE}\b(?!['.(]))"
 )
 _TUPLE = (
     r"(?:(?<=[\s:=,(\[])|^)"
-    rf"\( ?(?:{_LITTLE}(?:, ?{_LITTLE})*,|{_LITTLE}(?:, ?{_LITTLE})+)? ?\)"
+    rf"\( ?(?:{_ITEM}(?:, ?{_ITEM})*,|{_ITEM}(?:, ?{_ITEM})+)? ?\)"
 )
 _MARK = r"<n>|<dtype>|<shape>|<text>|<value>"
 
@@ -121,7 +120,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             rf"\b(?:torch\.)?(?:cuda\.)?(?:{_TORCH_TYPE})(?:Tensor|Type)?\b(?![(.])",
             "<dtype>",
         ),
-        # TensorFlow's own names of types; the values of a call decide which of them are met.
+        # TensorFlow's names of types, which depend on the values of a call.
         (
             rf"(?<![\w<]){_TENSORFLOW_TYPE} expected, got {_TENSORFLOW_TYPE}",
             "<dtype> expected, got <dtype>",
@@ -130,7 +129,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             rf"\bexpected to be an? {_TENSORFLOW_TYPE} tensor but is an? {_TENSORFLOW_TYPE} tensor",
             "expected to be a <dtype> tensor but is a <dtype> tensor",
         ),
-        (r"(\[Op:\w+\]) name\b.*$", r"\1"),  # said by some versions only, and the case's own
+        (r"(\[Op:\w+\]) name\b.*$", r"\1"),  # only some versions have it, and the case decides it
         (_PYTHON_VALUE, r"\1\2 <value>"),
         (r"\bgot \((?:[\w.=<>]+(?:, )?)*\)", "got <value>"),
         (r"(?<![\w.<])[-+]?(?:nan|inf)\b", "<n>"),
@@ -142,9 +141,9 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"(?<!\w)b?\"(?P<text>(?:[^\"\\]|\\.)*)\"", _name_or_mark),
         (r"`(?P<text>[^`]*)`", _name_or_mark),
         # Python prints a set in the order of its hashes, which changes from process to process.
-        (r"\{(?:'\w*'|None|<\w+>)(?:, (?:'\w*'|None|<\w+>))+\}", _in_order),
-        # Lists of little things, from the inside outwards.
-        (rf"\[ ?(?:{_LITTLE}(?:[, ]+{_LITTLE})*,?)? ?\]", "<shape>"),
+        (r"\{(?:'\w*'|None|<\w+>)(?:, (?:'\w*'|None|<\w+>))+\}", _sorted_set),
+        # Lists of short items, from the innermost to the outermost.
+        (rf"\[ ?(?:{_ITEM}(?:[, ]+{_ITEM})*,?)? ?\]", "<shape>"),
         (_TUPLE, "<shape>"),
         (r"\b(?:torch\.Size|TensorShape)\((?:<shape>|<n>)?\)", "<shape>"),
         (r"\b(?:tensor|array|Tensor|Parameter|Var)\((?:<shape>|<n>)[^()]*\)", "<tensor>"),
@@ -157,7 +156,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Fuzzed:
-    """Texts of the case itself: wherever the library quotes one back, it is content."""
+    """Strings of the case, which are content wherever the library quotes them."""
 
     texts: tuple[str, ...]
 
@@ -165,26 +164,26 @@ class _Fuzzed:
         for text in self.texts:
             for quote in ("'", '"', "`"):
                 message = message.replace(f"{quote}{text}{quote}", "<text>")
-            bare = text.strip()
-            if len(bare) >= _UNMISTAKABLE:
-                message = message.replace(bare, "<text>")
-            elif bare and not _WORD.fullmatch(bare):
-                message = re.sub(rf"(?<!\w){re.escape(bare)}(?!\w)", "<text>", message)
+            word = text.strip()
+            if len(word) >= _MIN_UNQUOTED_LENGTH:
+                message = message.replace(word, "<text>")
+            elif word and not _WORD.fullmatch(word):
+                message = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", "<text>", message)
         return message
 
 
-_UNMISTAKABLE = 12
-"""A fuzzed text at least this long is removed without quotes too: it is no word of the library."""
+_MIN_UNQUOTED_LENGTH = 12
+"""Minimum length of a fuzzed text that is removed also without quotes."""
 _WORD = re.compile(r"[A-Z]?[a-z]*|[\W\d_]*")
-"""What a library may say by itself: a fuzzed text like this stays where it has no quotes."""
+"""Words that libraries use themselves: such a fuzzed text is only removed in quotes."""
 
 
 def normalise(message: str, *, fuzzed: tuple[str, ...] = ()) -> str:
-    """Return the part of a message that stays the same when the same defect is met again.
+    """Return a message without text that differs between runs of the same defect.
 
     Args:
-        message: what a library said: an exception's text, a line of a log.
-        fuzzed: strings among the case's arguments.
+        message: the text of an exception, or a line of a log.
+        fuzzed: the strings among the case's arguments.
 
     Returns:
         One line of at most `MAX_TEXT` characters. Idempotent.
@@ -196,7 +195,7 @@ def normalise(message: str, *, fuzzed: tuple[str, ...] = ()) -> str:
 @lru_cache(maxsize=4096)
 def _normalised(message: str) -> str:
     previous, text = "", message
-    # One rule makes room for another, e.g. a list of lists; the marks only ever grow coarser.
+    # The result of a rule may match another one, e.g. for a list of lists. Each pass only coarsens.
     for _ in range(_MAX_PASSES):
         if text == previous:
             break
@@ -205,18 +204,18 @@ def _normalised(message: str) -> str:
 
 
 _MAX_PASSES = 12
-_CHECK_REMARK = re.compile(r"(Check fail(?:ed|ure): .*? ?\([^()]* vs\. [^()]*\)).*")
-"""What a check compares names it; what it remarks after that holds values, in any wording."""
-_LAST_TEXT = re.compile(r"(?: *<text>)+$")
-"""Content at the end of a message may be empty in another case."""
+_TEXT_AFTER_CHECK = re.compile(r"(Check fail(?:ed|ure): .*? ?\([^()]* vs\. [^()]*\)).*")
+"""A failed check and the text that follows its compared values, which is removed."""
+_TRAILING_TEXT = re.compile(r"(?: *<text>)+$")
+"""Content at the end of a message, which may be empty in another case."""
 
 
 def _one_pass(text: str) -> str:
-    cut = _CUT.search(text)
+    cut = _DETAILS.search(text)
     if cut and cut.start() > 0:
         text = text[: cut.start()]
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
-    text = _CHECK_REMARK.sub(r"\1", text)
-    text = _LAST_TEXT.sub("", text).strip(" ,;:")
+    text = _TEXT_AFTER_CHECK.sub(r"\1", text)
+    text = _TRAILING_TEXT.sub("", text).strip(" ,;:")
     return text[:MAX_TEXT].rstrip(" ,;:<")

@@ -1,4 +1,4 @@
-"""Where a case comes from, as reports draw it: the layers that deviate, or its place in a tree."""
+"""Origin of a case as shown in reports: the deviations of layers, or a position in a tree."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ if TYPE_CHECKING:
     from ciguard.domain.lineage import NodeOutcome
     from ciguard.domain.programs import Ancestry
 
-_MAX_PLAIN_LENGTH = 999.5
-"""Numbers from here on are written with an exponent."""
+_MIN_EXPONENT_FORM = 999.5
+"""Least number that is written with an exponent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerOrigin:
-    """The run of a model that led to a case, and how much each of its layers deviated there."""
+    """The model run that led to a case, and the deviation of each of its layers."""
 
     model: str
-    """The seed model; empty if that is not known."""
+    """Name of the seed model; empty if unknown."""
     mutations: tuple[str, ...]
     checked: str
-    """What was run and compared, in words."""
+    """Phrase for the results that were compared."""
     suspect: str
-    """The layer that is blamed; empty if that is not known."""
+    """Name of the suspected layer; empty if unknown."""
     is_isolated: bool
-    """Whether the case runs that layer alone."""
+    """True if the case runs the suspected layer alone."""
     deviations: tuple[tuple[str, float], ...]
     """Name and R_a of each layer, in the order of the graph (LEMON, formula 4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeOrigin:
-    """The place of a case in the tree that it was grown in."""
+    """The position of a case in its derivation tree."""
 
     ancestry: Ancestry
     text: str
-    """The program, as it was grown."""
+    """Source of the derived program."""
     ended: NodeOutcome
-    """What it is if it shows a defect."""
+    """Outcome of the node if it shows a defect."""
     is_alone: bool
-    """Whether it is in no tree: a block that was run alone, or a program over and over."""
+    """True if the case is not in a tree: a block run alone, or a program run repeatedly."""
 
 
 def rate_text(rate: float) -> str:
-    """Return an R_a: `0.25`, `417`, `3.2e4`, `infinite`."""
+    """Format an R_a: `0.25`, `417`, `3.2e4`, `infinite`."""
     if not math.isfinite(rate):
         return "unknown" if math.isnan(rate) else "infinite"
-    text = f"{rate:.3g}" if abs(rate) < _MAX_PLAIN_LENGTH else f"{rate:.1e}"
+    text = f"{rate:.3g}" if abs(rate) < _MIN_EXPONENT_FORM else f"{rate:.1e}"
     digits, _, exponent = text.partition("e")
     return f"{digits}e{int(exponent)}" if exponent else digits

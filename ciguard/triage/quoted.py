@@ -1,4 +1,4 @@
-"""Texts of a case that a library's messages quote back, which say nothing of the defect."""
+"""Strings of a case that a library's messages may quote, which do not identify the defect."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 def texts_in(values: Iterable[Value]) -> tuple[str, ...]:
-    """Return every string among values: what a message may quote back."""
-    found: list[str] = []
+    """Return all strings in values, including nested ones and keys."""
+    texts: list[str] = []
     pending: list[Value] = [*values]
     while pending:
         match pending.pop():
             case LiteralValue(str() as text):
-                found.append(text)
+                texts.append(text)
             case LiteralValue(bytes() as data):
-                found.append(data.decode("latin-1"))
+                texts.append(data.decode("latin-1"))
             case ListValue(items) | TupleValue(items):
                 pending.extend(items)
             case DictValue(pairs):
-                found.extend(key for key, _ in pairs)
+                texts.extend(key for key, _ in pairs)
                 pending.extend(value for _, value in pairs)
             case CallValue(_, arguments, keywords):
                 pending.extend((*arguments, *(value for _, value in keywords)))
             case _:
                 pass  # numbers, arrays, dtypes and members hold no fuzzed text
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(texts))

@@ -1,9 +1,8 @@
-"""Reach: can a program that uses a library's public API meet a defect at all.
+"""Reachability: whether a program that uses a library's public API can reach a defect.
 
-Raw entry points take handles: objects that a program gets for one purpose and hands on for that
-purpose. And they take None for a tensor, which public functions refuse. A death by a handle of
-another kind, or by a tensor that is none, is a defect, and one that nobody meets who does not look
-for it. It weighs little, until something public leads to the same cause.
+Raw entry points take handles, which programs only pass on for their purpose. They also take None
+for a tensor, which public functions reject. A crash by a wrong handle or by None is a defect that
+public calls are not known to reach. Its severity is low until a public API has the same cause.
 """
 
 from __future__ import annotations
@@ -26,36 +25,37 @@ if TYPE_CHECKING:
 
 
 def with_reach(buckets: Iterable[Bucket]) -> list[Bucket]:
-    """Return buckets that have their causes, each of the weight that its reach gives it."""
-    listed = list(buckets)
-    public: dict[str, str] = {}
-    for bucket in sorted(listed, key=lambda bucket: bucket.finding.api):
-        if depends_on_reach(bucket.finding) and not _hidden_by(bucket):
-            public.setdefault(cause_name(bucket), bucket.finding.api)
-    return [_weighed(bucket, public.get(cause_name(bucket), "")) for bucket in listed]
+    """Return buckets, whose causes are known, with severities that consider reachability."""
+    ordered = list(buckets)
+    public_apis: dict[str, str] = {}
+    for bucket in sorted(ordered, key=lambda bucket: bucket.finding.api):
+        if depends_on_reach(bucket.finding) and not _unreachable_input(bucket):
+            public_apis.setdefault(cause_name(bucket), bucket.finding.api)
+    return [_with_reach(bucket, public_apis.get(cause_name(bucket), "")) for bucket in ordered]
 
 
 def depends_on_reach(finding: Finding) -> bool:
-    """Return whether a finding weighs less where no program can meet its defect."""
+    """Return whether a finding is less severe if public APIs cannot reach its defect."""
     return traits_of(finding.oracle).weight is not None
 
 
-def _weighed(bucket: Bucket, public: str) -> Bucket:
+def _with_reach(bucket: Bucket, public_api: str) -> Bucket:
+    """Return a bucket with its severity; `public_api` is an API that reaches the same cause."""
     finding = bucket.finding
-    weight = traits_of(finding.oracle).weight
-    if weight is None or finding.evidence.breach:
+    full_severity = traits_of(finding.oracle).weight
+    if full_severity is None or finding.evidence.breach:
         return bucket
-    hidden_by = "" if public else _hidden_by(bucket)
-    why = f"a raw entry point, given {hidden_by} that public calls do not give it"
-    if not hidden_by and not finding.evidence.unreachable:
+    unreachable = "" if public_api else _unreachable_input(bucket)
+    reason = f"a raw entry point gets {unreachable}, which public APIs never pass to it"
+    if not unreachable and not finding.evidence.unreachable:
         return bucket
-    evidence = replace(finding.evidence, unreachable=why if hidden_by else "")
-    severity = Severity.LOW if hidden_by else weight
+    evidence = replace(finding.evidence, unreachable=reason if unreachable else "")
+    severity = Severity.LOW if unreachable else full_severity
     return replace(bucket, finding=replace(finding, evidence=evidence, severity=severity))
 
 
-def _hidden_by(bucket: Bucket) -> str:
-    """Return what no public call gives to a raw entry point; empty if there is none."""
+def _unreachable_input(bucket: Bucket) -> str:
+    """Return the input of a raw entry point that public calls never pass; empty if none."""
     finding = bucket.finding
     if not is_raw(finding.api):
         return ""
@@ -66,7 +66,7 @@ def _hidden_by(bucket: Bucket) -> str:
 
 
 def is_raw(api: str) -> bool:
-    """Return whether public functions are made of an API, and programs need not call it."""
+    """Return whether an API is a raw entry point or private, so that programs need not call it."""
     private = (part for part in api.split(".") if part.startswith("_") and not part.endswith("__"))
     return _is_entry_point(api) or any(private)
 
@@ -77,7 +77,7 @@ def _is_entry_point(name: str) -> bool:
 
 
 def handle_in(case: Case) -> str:
-    """Return what makes the first handle among a call's arguments; empty if there is none."""
+    """Return the source of the first handle among a call's arguments; empty if there is none."""
     pending: list[Value] = [*case.values] if isinstance(case, ApiCall) else []
     while pending:
         match pending.pop(0):
@@ -92,5 +92,5 @@ def handle_in(case: Case) -> str:
             case DictValue(pairs):
                 pending.extend(value for _, value in pairs)
             case _:
-                pass  # data
+                pass  # holds no handles
     return ""

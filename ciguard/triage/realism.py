@@ -1,8 +1,7 @@
-"""Realism: does a plain program make such a call?
+"""Realism: a score of how likely ordinary programs make such a call.
 
-Five questions, one point each: is it public API that is called; are the types those that programs
-compute with; are the shapes of ordinary rank and size, without an empty dimension; are the values
-finite and of ordinary size; does the call keep to the documentation, as far as that is known.
+Five criteria give one point each: a public API; common dtypes; shapes of common rank and size
+without empty dimensions; finite values of common size; no known violation of the documentation.
 """
 
 from __future__ import annotations
@@ -37,66 +36,67 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Fill, Value
 
 QUESTIONS = 5
-_DTYPES = frozenset(
+"""Number of criteria."""
+_COMMON_DTYPES = frozenset(
     {"float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64"}
 )
 _MAX_RANK = 5
 _MAX_ELEMENTS = 4096 * 4096
-_MAX_NUMBER = 2**31
-_HUGE = 2**64
-_MAX_TEXT = 200
+_MAX_COMMON_NUMBER = 2**31
+_MIN_HUGE_NUMBER = 2**64
+_MAX_TEXT_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Realism:
-    """How plain a call is."""
+    """The criteria that a call does not meet."""
 
     unusual: tuple[str, ...]
-    """What no plain program has, one phrase per question that is answered with no."""
+    """Unusual properties, one phrase per criterion that is not met."""
 
     @property
     def points(self) -> int:
-        """How many of the questions are answered with yes."""
+        """Number of criteria that the call meets."""
         return QUESTIONS - len(self.unusual)
 
     @property
     def is_plain(self) -> bool:
-        """Whether a plain program may make the call."""
+        """True if the call meets all criteria."""
         return not self.unusual
 
     @property
     def words(self) -> str:
-        """Return e.g. `3 of 5 (an empty tensor; the number inf)`."""
-        why = f" ({'; '.join(self.unusual)})" if self.unusual else ""
-        return f"{self.points} of {QUESTIONS}{why}"
+        """The score as text: `3 of 5 (an empty tensor; the number inf)`."""
+        reasons = f" ({'; '.join(self.unusual)})" if self.unusual else ""
+        return f"{self.points} of {QUESTIONS}{reasons}"
 
 
 def realism(finding: Finding) -> Realism:
-    """Return how plain the call is that a finding is shown by."""
-    values = list(_all(finding.case))
-    answers = (
-        _api(finding),
-        next(filter(None, map(_dtype, values)), ""),
-        next(filter(None, map(_shape, values)), ""),
-        next(filter(None, map(_number, values)), ""),
-        _documentation(finding),
+    """Return the realism of the call in a finding."""
+    values = list(_all_values(finding.case))
+    unusual = (
+        _unusual_api(finding),
+        next(filter(None, map(_unusual_dtype, values)), ""),
+        next(filter(None, map(_unusual_shape, values)), ""),
+        next(filter(None, map(_unusual_number, values)), ""),
+        _violation(finding),
     )
-    return Realism(tuple(filter(None, answers)))
+    return Realism(tuple(filter(None, unusual)))
 
 
 def is_plain(value: Value) -> bool:
-    """Return whether a value is an ordinary number, tensor, bool or None, or a list of such."""
+    """Return whether a value is a common number, tensor, bool or None, or a list of them."""
     match value:
         case ListValue(items) | TupleValue(items):
             return bool(items) and all(map(is_plain, items))
         case TensorValue() | ArrayValue() | LiteralValue(bool() | int() | float() | None):
-            return not (_dtype(value) or _shape(value) or _number(value))
+            return not (_unusual_dtype(value) or _unusual_shape(value) or _unusual_number(value))
         case _:
             return False
 
 
-def _all(case: Case) -> Iterator[Value]:
-    """Yield every value of a case, those within others too."""
+def _all_values(case: Case) -> Iterator[Value]:
+    """Yield all values of a case, including nested ones."""
     pending = [*case.values]
     while pending:
         value = pending.pop()
@@ -109,23 +109,23 @@ def _all(case: Case) -> Iterator[Value]:
             case CallValue(_, arguments, keywords):
                 pending.extend((*arguments, *(item for _, item in keywords)))
             case _:
-                pass  # holds no others
+                pass  # holds no values
 
 
-def _api(finding: Finding) -> str:
+def _unusual_api(finding: Finding) -> str:
     return "a raw entry point" if is_raw(finding.api) else ""
 
 
-def _dtype(value: Value) -> str:
+def _unusual_dtype(value: Value) -> str:
     match value:
         case TensorValue(dtype=dtype) | ArrayValue(dtype=dtype) | DtypeValue(dtype):
             name = dtype.rpartition(".")[2]
-            return "" if name in _DTYPES else f"type {name}"
+            return "" if name in _COMMON_DTYPES else f"type {name}"
         case _:
             return ""
 
 
-def _shape(value: Value) -> str:
+def _unusual_shape(value: Value) -> str:
     if not isinstance(value, TensorValue | ArrayValue):
         return ""
     if 0 in value.shape:
@@ -135,40 +135,40 @@ def _shape(value: Value) -> str:
     return "a huge tensor" if math.prod(value.shape) > _MAX_ELEMENTS else ""
 
 
-def _number(value: Value) -> str:
+def _unusual_number(value: Value) -> str:
     match value:
         case TensorValue(fill=fill) | ArrayValue(fill=fill):
-            return _fill(fill)
+            return _unusual_fill(fill)
         case LiteralValue(str(text)):
-            is_plain = len(text) <= _MAX_TEXT and text.isprintable()
+            is_plain = len(text) <= _MAX_TEXT_LENGTH and text.isprintable()
             return "" if is_plain else "an unusual text"
         case LiteralValue(int(number) | float(number)):
-            return _of_size(number)
+            return _unusual_size(number)
         case _:
             return ""
 
 
-def _fill(fill: Fill) -> str:
+def _unusual_fill(fill: Fill) -> str:
     match fill:
         case Constant(number):
-            return _of_size(number)
+            return _unusual_size(number)
         case Uniform(low=low, high=high):
-            return _of_size(low) or _of_size(high)
+            return _unusual_size(low) or _unusual_size(high)
         case Explicit(data):
-            return next(filter(None, map(_of_size, data)), "")
+            return next(filter(None, map(_unusual_size, data)), "")
         case Special():
             return "infinities or NaN"
 
 
-def _of_size(number: float) -> str:
-    if abs(number) <= _MAX_NUMBER:
+def _unusual_size(number: float) -> str:
+    if abs(number) <= _MAX_COMMON_NUMBER:
         return ""
-    is_finite_and_huge = _HUGE <= abs(number) < math.inf
+    is_finite_and_huge = _MIN_HUGE_NUMBER <= abs(number) < math.inf
     return "a huge number" if is_finite_and_huge else f"the number {number!r}"
 
 
-def _documentation(finding: Finding) -> str:
-    """Return how the call differs from what is known of it; nothing known counts as kept to."""
+def _violation(finding: Finding) -> str:
+    """Return the known violation of the documentation; empty if none is known."""
     case = finding.case
     if finding.evidence.breach:
         return "not as documented"

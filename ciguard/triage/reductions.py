@@ -1,4 +1,4 @@
-"""Simpler variants of a case: each leaves one thing out, or makes one thing plainer."""
+"""Simpler variants of a case, each of which omits or simplifies one part."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def reductions(case: Case) -> list[Case]:
-    """Return the simpler variants of a case that differ from it in one place, the simplest first.
+    """Return the variants of a case that are simpler in one part, simplest first.
 
-    Every one is less by `simplicity`, so whoever follows them comes to an end.
+    Each is less than the case by `simplicity`, so that repeated reduction ends.
     """
     limit = simplicity(case)
-    found = {simplicity(variant): variant for variant in presentable(case).variants(case)}
-    return [found[key] for key in sorted(found) if key < limit]
+    variants = {simplicity(variant): variant for variant in presentable(case).variants(case)}
+    return [variants[key] for key in sorted(variants) if key < limit]

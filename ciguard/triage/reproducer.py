@@ -1,4 +1,4 @@
-"""The reproducer: one finding as a script that needs the library and nothing else."""
+"""The reproducer: a standalone script for one finding, which needs only the library."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Bucket, Finding
     from ciguard.triage.hint import EnvironmentHint
 
-_MAX_SCRIPT = 1 << 20
+_MAX_SCRIPT_BYTES = 1 << 20
 
 
 def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
-    """Return a standalone script that fails as the finding did.
+    """Return a standalone script that shows the finding's defect.
 
-    A crash ends the interpreter the same way, an internal error is the uncaught exception, a hang
-    does not return. A difference between targets exits with 1 and a line that begins with
-    `DIFFERENT`; where it does not show the script exits with 0. An argument that should be refused
-    and is not exits with 1 and a line that begins with `ACCEPTED`, what grows with `GROWS`. The
-    script of a program is the program as it stands.
+    The script crashes, hangs or raises the uncaught internal error. For other defects it exits with
+    status 1 and a line that begins with `DIFFERENT` (targets differ), `ACCEPTED` (an invalid
+    argument is accepted) or `GROWS` (memory grows). It exits with status 0 if the defect does not
+    show. The script of a program is the program itself.
 
     Raises:
         ValueError: if a name in the case is not a Python name.
@@ -32,13 +31,13 @@ def script(finding: Finding, *, environment_hint: EnvironmentHint) -> str:
 
 
 def read_script(folder: Path, bucket: Bucket) -> str:
-    """Return the script that a run has written for a bucket; empty if it cannot be read.
+    """Return the script that a run wrote for a bucket; empty if it cannot be read.
 
-    Run and bucket may be anybody's: nothing outside of the run's folder is read.
+    Run and bucket are untrusted: only files in the run's folder are read.
     """
     path = folder / bucket.reproducer
     try:
         is_inside = path.resolve().is_relative_to(folder.resolve())
-        return read_text(path, most=_MAX_SCRIPT) if bucket.reproducer and is_inside else ""
-    except (OSError, ValueError, RuntimeError):  # the last: links that lead in a circle
+        return read_text(path, most=_MAX_SCRIPT_BYTES) if bucket.reproducer and is_inside else ""
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: a cycle of symbolic links
         return ""

@@ -1,7 +1,7 @@
-"""What an outcome shows, in the few words that one defect keeps from run to run.
+"""Symptoms: outcomes reduced to text that is stable for one defect.
 
-A native defect has many faces: a wild write shows as SIGSEGV, SIGBUS or an abort of the allocator,
-whichever comes first. Faces of one defect get one symptom.
+An invalid memory write may end in SIGSEGV, SIGBUS or an abort of the allocator. Such outcomes of
+one defect have one symptom.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MEMORY_CORRUPTION = "memory corruption"
 INTERNAL_ERROR = "internal error"
 FAILED_CHECK = "failed check"
 
-_REASONS = tuple(
+_REASON_LINES = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
         r"^.*\bCheck fail(?:ed|ure): .*$",
@@ -35,8 +35,10 @@ _REASONS = tuple(
         r"^Fatal Python error: .*$",
     )
 )
-"""Lines that say why a process ended itself, the most telling first. Other lines are noise."""
-_SIGNAL_ECHO = re.compile(r"^Fatal Python error: (?:Segmentation fault|Bus error|Aborted|Floating)")
+"""Patterns of log lines that state the reason of an abort, most specific first."""
+_SIGNAL_REPORT = re.compile(
+    r"^Fatal Python error: (?:Segmentation fault|Bus error|Aborted|Floating)"
+)
 _TERMINATE = re.compile(
     r"terminate called after throwing an instance of '(?P<type>[^']*)'"
     r"(?:\s+what\(\): +(?P<what>.*))?"
@@ -52,22 +54,22 @@ _BY_SIGNAL = {
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """One outcome, reduced to what names the defect."""
+    """The part of an outcome that identifies the defect."""
 
     name: str
     """`memory corruption`, `failed check`, `internal error`, `hang`, …"""
     text: str = ""
-    """Normalised reason, where there is one."""
+    """Normalised reason; empty if there is none."""
     frames: tuple[Frame, ...] = ()
-    """Python frames that tell where, innermost first; none where the place cannot be trusted."""
+    """Python frames, innermost first; empty if they are unreliable."""
 
 
 def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
-    """Return what an outcome shows.
+    """Return the symptom of an outcome.
 
     Args:
-        outcome: what happened on one target.
-        fuzzed: strings among the case's arguments, which libraries quote back.
+        outcome: the outcome on one target.
+        fuzzed: the strings among the case's arguments, which messages may quote.
     """
     match outcome:
         case Passed():
@@ -78,9 +80,9 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
             text = f"{exception}: {normalise(message, fuzzed=fuzzed)}"
             return Symptom(INTERNAL_ERROR, text, stack)
         case Crashed():
-            return _symptom_of_death(outcome, fuzzed=fuzzed)
+            return _crash_symptom(outcome, fuzzed=fuzzed)
         case Hung():
-            # Where a loop was when its time ended is chance.
+            # The stack at the timeout is random.
             return Symptom("hang")
         case Exhausted(resource):
             return Symptom(f"exhausted {resource.value}")
@@ -88,11 +90,11 @@ def symptom_of(outcome: Outcome, *, fuzzed: tuple[str, ...] = ()) -> Symptom:
             assert_never(outcome)
 
 
-def _symptom_of_death(outcome: Crashed, *, fuzzed: tuple[str, ...]) -> Symptom:
+def _crash_symptom(outcome: Crashed, *, fuzzed: tuple[str, ...]) -> Symptom:
     cause, stack, log = outcome.cause, outcome.stack, outcome.log
     if outcome.is_of_device:
-        return Symptom(cause)  # a kernel's error surfaces in whatever call comes next
-    # Corrupted memory is noticed later than it is corrupted, so the place is not to be trusted.
+        return Symptom(cause)  # the error of a kernel is reported by a later call
+    # Memory corruption is detected later than it happens, so its stack is unreliable.
     if is_memory_fault(cause):
         return Symptom(MEMORY_CORRUPTION)
     reason = stated_reason(log)
@@ -106,18 +108,18 @@ def _symptom_of_death(outcome: Crashed, *, fuzzed: tuple[str, ...]) -> Symptom:
 
 
 def stated_reason(log: str) -> str:
-    """Return the line of a log that says why the process ended itself; empty if none does."""
+    """Return the log line that states the reason of an abort; empty if there is none."""
     if match := _TERMINATE.search(log):
         return f"uncaught {match['type']}: {match['what'] or ''}".rstrip(": ")
-    for pattern in _REASONS:
-        lines = [line for line in pattern.findall(log) if not _SIGNAL_ECHO.match(line)]
+    for pattern in _REASON_LINES:
+        lines = [line for line in pattern.findall(log) if not _SIGNAL_REPORT.match(line)]
         if lines:
             return str(lines[-1]).strip()
     return ""
 
 
 def telling_line(outcome: Outcome) -> str:
-    """Return the one line of an outcome that a person should read first; empty if none."""
+    """Return the most informative line of an outcome; empty if it passed."""
     match outcome:
         case Rejected(exception, message) | Errored(exception, message):
             return f"{exception}: {message}"

@@ -1,4 +1,4 @@
-"""What a derived program says otherwise than the one it was derived from, line by line."""
+"""Diffs between a program and the program that it was derived from."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ciguard.domain.text import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MAX_COMPARED = 1_000
-"""Lines of a program; comparing takes time that grows with their square."""
+_MAX_LINES = 1_000
+"""Maximum number of lines of a program: the time of a diff grows with their square."""
 _MAX_CHARACTERS = 100_000
-_MAX_WIDE = 160
+_MAX_LINE_LENGTH = 160
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_PLACE = re.compile(r"@@ -\S+ \+(\d+)")
+_HUNK_HEADER = re.compile(r"@@ -\S+ \+(\d+)")
 
 
 class LineKind(StrEnum):
-    """What a line of a diff is. The value is its first character."""
+    """Kind of a line in a diff. The value is its first character."""
 
     KEPT = " "
-    """It stands in both programs."""
+    """A line of both programs."""
     ADDED = "+"
     REMOVED = "-"
     PLACE = "@"
-    """It says where in both programs the next lines stand."""
+    """A hunk header with line numbers."""
     LEFT_OUT = "…"
-    """It says how much there is no room for."""
+    """The number of omitted lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,49 +41,49 @@ class DiffLine:
 
     kind: LineKind
     text: str
-    """Without the first character. May hold fuzzed text, never a line end."""
+    """The line without the first character. May hold fuzzed text, never a line end."""
     is_changed_call: bool = False
-    """Whether the call that was mutated begins in it."""
+    """True if the mutated call begins in the line."""
 
     def __str__(self) -> str:
-        """Return the line as programs that colour diffs read it."""
+        """Return the line in the unified format."""
         return f"{'@' if self.kind is LineKind.PLACE else self.kind.value}{self.text}"
 
 
 def program_diff(
     before: str, after: str, *, line: int, context: int = 2, most: int = 60
 ) -> list[DiffLine]:
-    """Return a bounded diff of two programs; nothing where they are the same, or too long.
+    """Return a diff of two programs; empty if they are equal or too long.
 
     Args:
-        before: the parent's program.
-        after: the derived one.
-        line: of the call in `after` that was mutated, from 1; 0 for none.
-        context: lines around each change that both have.
-        most: lines that are returned at most; how many more there are is said in one more.
+        before: the parent program.
+        after: the derived program.
+        line: line of the mutated call in `after`, from 1; 0 for none.
+        context: number of unchanged lines around each change.
+        most: maximum number of lines, without a last line that counts the omitted ones.
     """
     if max(len(before), len(after)) > _MAX_CHARACTERS:
         return []
     old, new = (_LINE_END.split(text.removesuffix("\n")) for text in (before, after))
-    if max(len(old), len(new)) > _MAX_COMPARED:
+    if max(len(old), len(new)) > _MAX_LINES:
         return []
-    told = islice(unified_diff(old, new, n=context, lineterm=""), 2, None)  # behind the two names
-    lines = list(_marked(told, line))
+    texts = islice(unified_diff(old, new, n=context, lineterm=""), 2, None)  # without file names
+    lines = list(_diff_lines(texts, line))
     if len(lines) <= most:
         return lines
     left_out = f" {len(lines) - most:,} more lines"
     return [*lines[:most], DiffLine(LineKind.LEFT_OUT, left_out)]
 
 
-def _marked(told: Iterator[str], line: int) -> Iterator[DiffLine]:
-    """Yield the lines of a diff; every one of `after` is counted."""
+def _diff_lines(texts: Iterator[str], line: int) -> Iterator[DiffLine]:
+    """Yield the lines of a diff, and mark the one at `line` of the new program."""
     number = 0
-    for text in told:
-        made = DiffLine(LineKind(text[0]), shortened(text[1:], _MAX_WIDE))
-        if made.kind is LineKind.PLACE:
-            place = _PLACE.match(text)
-            number = int(place[1]) if place else 0
-        elif made.kind is not LineKind.REMOVED:
-            made = replace(made, is_changed_call=number == line)
+    for text in texts:
+        diff_line = DiffLine(LineKind(text[0]), shortened(text[1:], _MAX_LINE_LENGTH))
+        if diff_line.kind is LineKind.PLACE:
+            header = _HUNK_HEADER.match(text)
+            number = int(header[1]) if header else 0
+        elif diff_line.kind is not LineKind.REMOVED:
+            diff_line = replace(diff_line, is_changed_call=number == line)
             number += 1
-        yield made
+        yield diff_line

@@ -1,4 +1,4 @@
-"""Text of a library made fit to leave this machine: no local paths, no passwords."""
+"""Removal of local paths and passwords from a library's text before it is published."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ import re
 from ciguard.domain.text import without_userinfo
 
 _PART = r"[^\s/\\:'\",;()\[\]]+"
-_START = r"(?<![\w/:.<>)\]…])"
-_NOT_A_PLACE = r"(?!/|job:|replica:|task:|device:)"
-_INSTALLED = re.compile(rf"(?:[A-Za-z]:)?[/\\](?:{_PART}[/\\])+(?:site|dist)-packages[/\\]")
-_NESTED = re.compile(rf"{_START}(?:[A-Za-z]:[/\\]|~?/){_NOT_A_PLACE}(?:{_PART}[/\\])+(?={_PART})")
-_ROOTED = re.compile(rf"{_START}~?/{_NOT_A_PLACE}[\w.+@-]+(?=[\s'\",;:)\]]|$)")
+_NOT_AFTER = r"(?<![\w/:.<>)\]…])"
+_NOT_A_DEVICE = r"(?!/|job:|replica:|task:|device:)"
+_PACKAGE_FOLDER = re.compile(rf"(?:[A-Za-z]:)?[/\\](?:{_PART}[/\\])+(?:site|dist)-packages[/\\]")
+_NESTED_PATH = re.compile(
+    rf"{_NOT_AFTER}(?:[A-Za-z]:[/\\]|~?/){_NOT_A_DEVICE}(?:{_PART}[/\\])+(?={_PART})"
+)
+_TOP_LEVEL_PATH = re.compile(rf"{_NOT_AFTER}~?/{_NOT_A_DEVICE}[\w.+@-]+(?=[\s'\",;:)\]]|$)")
 
 
 def without_local_paths(text: str) -> str:
-    """Return `text` with absolute paths cut to what every machine shares.
+    """Return `text` without local folders, and without user names and passwords in URLs.
 
-    Names and passwords in addresses are replaced too.
-
-    Paths of installed packages begin at the package; of others the last part remains.
-    TensorFlow's device names (`/job:localhost/…`) look like paths and are none.
+    Paths of installed packages begin at the package; other absolute paths keep their last part.
+    TensorFlow's device names (`/job:localhost/…`) are not paths and stay.
     """
-    return _ROOTED.sub("…", _NESTED.sub("…/", _INSTALLED.sub("", without_userinfo(text))))
+    return _TOP_LEVEL_PATH.sub(
+        "…", _NESTED_PATH.sub("…/", _PACKAGE_FOLDER.sub("", without_userinfo(text)))
+    )

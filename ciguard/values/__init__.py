@@ -1,7 +1,7 @@
-"""The one language of value constraints, and its compilers.
+"""Value constraints: the language that describes what a parameter accepts, and its compilers.
 
-A constraint says what a parameter accepts. `compile_sampler` draws from it fast, `compile_strategy`
-hands it to Hypothesis, `problem` judges a value, `violations` and `boundaries` break or stretch it.
+`compile_sampler` returns a fast sampler, `compile_strategy` a Hypothesis strategy, and `conforms`
+checks a value. `violations` and `boundaries` return mutations for invalid and boundary values.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def compile_strategy(
     constraint: Constraint, scope: SamplingScope | None = None
 ) -> SearchStrategy[Value]:
     """Return a Hypothesis strategy of values that conform to `constraint` within `scope`."""
-    # Hypothesis takes longer to import than the rest of ciguard; campaigns never need it.
+    # Hypothesis is slow to import, and campaigns never need it.
     from ciguard.values.strategy import compile_strategy as compile_  # noqa: PLC0415
 
     return compile_(constraint, scope)

@@ -1,8 +1,7 @@
-"""Values on the edge: the boundary mutators of DocTer, and those that kill libraries in practice.
+"""Boundary values: the boundary mutators of DocTer, and others that crash libraries in practice.
 
-What a mutator does depends on the conforming value it is given, so that the rest of the call, and
-the rest of the value, stay valid: a library that has checked everything else crashes on the one
-thing it has not.
+A mutator changes one aspect of a conforming value, so that the rest of the value and of the call
+stays valid. Libraries often crash on a single unchecked aspect.
 
 Source: D. Xie et al., DocTer (ISSTA 2022), section 3.3: None, zero, zero dimension, empty list,
 empty string, and the ends of a parameter's own range.
@@ -45,11 +44,11 @@ if TYPE_CHECKING:
 
     from ciguard.values.scope import SamplingScope
 
-_OVERFLOWING = (2**63 - 1, -(2**63), 2**62, 2**61 + 1, 2**40, 2**32, -(2**31))
-"""As sizes they overflow, or are refused at once."""
-_LARGE = (2**31 - 1, 2**31, 2**16)
-"""As sizes they are allocated and filled, which takes seconds: so they are drawn rarely."""
-EDGE_INTS = (*(0, -1) * 12, *_OVERFLOWING * 3, *(1, -2, 33, -100) * 2, *_LARGE)
+_OVERFLOW_SIZES = (2**63 - 1, -(2**63), 2**62, 2**61 + 1, 2**40, 2**32, -(2**31))
+"""Integers that overflow as sizes, or are rejected at once."""
+_LARGE_SIZES = (2**31 - 1, 2**31, 2**16)
+"""Integers that as sizes are allocated and filled for seconds, so they are drawn rarely."""
+EDGE_INTS = (*(0, -1) * 12, *_OVERFLOW_SIZES * 3, *(1, -2, 33, -100) * 2, *_LARGE_SIZES)
 _EDGE_FLOATS = (
     0.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 3.4e38, -3.4e38, 1e-45, 1.7e308,
 )  # fmt: skip
@@ -58,21 +57,21 @@ _EDGE_DTYPES = (
     "string", "bool", "complex128", "uint8", "float16", "bfloat16", "int8", "float64",
     "float8_e4m3fn", "float8_e5m2",
 )  # fmt: skip
-_EXPLICIT_ELEMENTS = 64
-_EMPTY_SHARE = 0.3
-_LARGE_SHARE = 0.2
-_DEEP = (1,) * 9
+_MAX_EXPLICIT_ELEMENTS = 64
+_EMPTY_PROBABILITY = 0.3
+_LARGE_PROBABILITY = 0.2
+_HIGH_RANK_SHAPE = (1,) * 9
 
 _NONE = Mutation("none", constant(LiteralValue(None)))
 
 
 def boundaries(constraint: Constraint) -> tuple[Mutation, ...]:
-    """Return the boundary mutations for a parameter, those of its own range included."""
+    """Return the boundary mutations for a parameter, including the ends of its range."""
     inner = constraint.inner if isinstance(constraint, Optional) else constraint
-    return (*_own_ends(inner), Mutation("boundary", _boundary_of, 8), _NONE)
+    return (*_range_mutations(inner), Mutation("boundary", _mutate, 8), _NONE)
 
 
-def _own_ends(constraint: Constraint) -> tuple[Mutation, ...]:
+def _range_mutations(constraint: Constraint) -> tuple[Mutation, ...]:
     match constraint:
         case Int():
             least, most = constraint.min, constraint.max
@@ -85,23 +84,27 @@ def _own_ends(constraint: Constraint) -> tuple[Mutation, ...]:
             return ()
 
 
-def _boundary_of(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    table = _table_for(current)
+def _mutate(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    table = _mutators_of(current)
     return table[int(rng.random() * len(table))](rng, scope, current)
 
 
-def _table_for(value: Value) -> tuple[Mutator, ...]:
+def _mutators_of(value: Value) -> tuple[Mutator, ...]:
     match value:
         case TensorValue() | ArrayValue():
-            return _OF_INTEGER_TENSOR if value.dtype in element_types.INTEGERS else _OF_TENSOR
+            return (
+                _INTEGER_TENSOR_MUTATORS
+                if value.dtype in element_types.INTEGERS
+                else _TENSOR_MUTATORS
+            )
         case LiteralValue(scalar):
-            return _OF_SCALAR.get(type(scalar), _OF_OTHER)
+            return _SCALAR_MUTATORS.get(type(scalar), _OTHER_MUTATORS)
         case ListValue() | TupleValue():
-            return _OF_LIST
+            return _LIST_MUTATORS
         case CallValue(_, (_, *_)):
-            return _OF_CALL
+            return _CALL_MUTATORS
         case _:
-            return _OF_DTYPE if isinstance(value, DtypeValue) else _OF_OTHER
+            return _DTYPE_MUTATORS if isinstance(value, DtypeValue) else _OTHER_MUTATORS
 
 
 def _zero_dimension(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
@@ -115,7 +118,7 @@ def _zero_dimension(rng: random.Random, scope: SamplingScope, current: Value) ->
     return reshaped(current, tuple(sizes))
 
 
-def _shaped(
+def _with_shape_of_table(
     rng: random.Random, scope: SamplingScope, current: Value, *, shapes: tuple[tuple[int, ...], ...]
 ) -> Value:
     del scope
@@ -125,12 +128,12 @@ def _shaped(
 
 
 def _any_shape(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Give the tensor a shape that has nothing to do with the rest of the call."""
+    """Return the tensor with a shape that is unrelated to the rest of the call."""
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     table = tables.shapes(0, 5)
     other = reshaped(current, table[int(rng.random() * len(table))])
-    return _zero_dimension(rng, scope, other) if rng.random() < _EMPTY_SHARE else other
+    return _zero_dimension(rng, scope, other) if rng.random() < _EMPTY_PROBABILITY else other
 
 
 def _one_size_off(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
@@ -148,12 +151,12 @@ def _one_rank_off(rng: random.Random, scope: SamplingScope, current: Value) -> V
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     shape = current.shape
-    if shape and rng.random() < 0.6:  # noqa: PLR2004 - fewer dimensions break more than more do
+    if shape and rng.random() < 0.6:  # noqa: PLR2004 - fewer dimensions fail more often than more
         return reshaped(current, shape[1:])
     return reshaped(current, (1, *shape))
 
 
-def _filled(
+def _with_constant(
     rng: random.Random, scope: SamplingScope, current: Value, *, constants: tuple[float, ...]
 ) -> Value:
     del scope
@@ -163,47 +166,47 @@ def _filled(
     return type(current)(current.dtype, current.shape, Constant(number))
 
 
-def _filled_with_edge(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _with_edge_integer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
-    edge = _edge_int(rng, current.dtype, prod(current.shape))
+    edge = _edge_integer(rng, current.dtype, prod(current.shape))
     return type(current)(current.dtype, current.shape, Constant(edge))
 
 
-def _edge_int(rng: random.Random, dtype: str, alike: int) -> int:
-    """Return an edge integer of a dtype, for `alike` elements that will have it.
+def _edge_integer(rng: random.Random, dtype: str, count: int) -> int:
+    """Return an edge integer of a dtype, for `count` equal elements.
 
-    What lies beyond the dtype becomes its own end. One such end as a size is merely large, and
-    costs a second; two or more multiply to what nobody can allocate.
+    Integers out of the dtype's range become an end of the range. A single such size is allocated
+    slowly, so it is rare; the product of several cannot be allocated at all.
     """
     number = EDGE_INTS[int(rng.random() * len(EDGE_INTS))]
     least, most = element_types.integer_range(dtype)
     if least <= number <= most:
         return number
-    if alike > 1 or rng.random() < _LARGE_SHARE:
+    if count > 1 or rng.random() < _LARGE_PROBABILITY:
         return least if number < 0 else most
     return max(least, -1)
 
 
-def _special_fill(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _with_special_values(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     return type(current)(current.dtype, current.shape, Special(int(rng.random() * 65536)))
 
 
-def _one_element(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Put one extreme integer among valid ones."""
+def _with_edge_element(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the tensor with one edge integer among its elements."""
     if not isinstance(current, TensorValue | ArrayValue):
         return current
     count = prod(current.shape)
-    if not 0 < count <= _EXPLICIT_ELEMENTS:
-        return _filled_with_edge(rng, scope, current)
-    return with_element(current, int(rng.random() * count), _edge_int(rng, current.dtype, 1))
+    if not 0 < count <= _MAX_EXPLICIT_ELEMENTS:
+        return _with_edge_integer(rng, scope, current)
+    return with_element(current, int(rng.random() * count), _edge_integer(rng, current.dtype, 1))
 
 
-def _other_dtype(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _with_other_dtype(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
     if not isinstance(current, TensorValue | ArrayValue):
         return current
@@ -211,37 +214,37 @@ def _other_dtype(rng: random.Random, scope: SamplingScope, current: Value) -> Va
     return type(current)(dtype, current.shape, current.fill)
 
 
-def _first_argument(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Bend what an object is made from.
+def _with_mutated_first_argument(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the call with its first argument mutated.
 
-    Objects made from named arguments only, such as handles, stay whole: what makes them would
-    crash in the place of the call under test.
+    Calls with keywords only, such as those that make handles, are unchanged: they would crash
+    instead of the call under test.
     """
     if not isinstance(current, CallValue) or not current.arguments:
         return current
     first, *rest = current.arguments
-    return replace(current, arguments=(_boundary_of(rng, scope, first), *rest))
+    return replace(current, arguments=(_mutate(rng, scope, first), *rest))
 
 
-def _empty(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _emptied(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del rng, scope
     return type(current)(()) if isinstance(current, ListValue | TupleValue) else current
 
 
-def _one_item(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-    """Put the boundary value of one item among the valid others."""
+def _with_one_mutated_item(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+    """Return the sequence with one item mutated."""
     if not isinstance(current, ListValue | TupleValue) or not current.items:
         return ListValue((LiteralValue(-1),))
     items = list(current.items)
     place = int(rng.random() * len(items))
-    items[place] = _boundary_of(rng, scope, items[place])
+    items[place] = _mutate(rng, scope, items[place])
     return type(current)(tuple(items))
 
 
-def _all_items(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
+def _with_equal_mutated_items(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     if not isinstance(current, ListValue | TupleValue) or not current.items:
         return ListValue((LiteralValue(0),))
-    item = _boundary_of(rng, scope, current.items[0])
+    item = _mutate(rng, scope, current.items[0])
     return type(current)((item,) * len(current.items))
 
 
@@ -256,12 +259,12 @@ def _resized(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
 
 
 _FLOAT_EXTREMES = (float("nan"), float("inf"), float("-inf"), 0, 0, -1, 65504.0, 3e38, 1e-38)
-_OF_SHAPE: tuple[Mutator, ...] = (
+_SHAPE_MUTATORS: tuple[Mutator, ...] = (
     _zero_dimension,
     _zero_dimension,
     _zero_dimension,
-    partial(_shaped, shapes=((0,), (), (1,), _DEEP, (0, 0), (1, 1))),
-    partial(_shaped, shapes=((), (0,), (3,), ())),
+    partial(_with_shape_of_table, shapes=((0,), (), (1,), _HIGH_RANK_SHAPE, (0, 0), (1, 1))),
+    partial(_with_shape_of_table, shapes=((), (0,), (3,), ())),
     _any_shape,
     _any_shape,
     _any_shape,
@@ -269,27 +272,34 @@ _OF_SHAPE: tuple[Mutator, ...] = (
     _one_size_off,
     _one_rank_off,
     _one_rank_off,
-    _other_dtype,
+    _with_other_dtype,
 )
-_OF_TENSOR: tuple[Mutator, ...] = (
-    *_OF_SHAPE,
-    partial(_filled, constants=_FLOAT_EXTREMES),
-    partial(_filled, constants=_FLOAT_EXTREMES),
-    _special_fill,
+_TENSOR_MUTATORS: tuple[Mutator, ...] = (
+    *_SHAPE_MUTATORS,
+    partial(_with_constant, constants=_FLOAT_EXTREMES),
+    partial(_with_constant, constants=_FLOAT_EXTREMES),
+    _with_special_values,
 )
-_OF_INTEGER_TENSOR: tuple[Mutator, ...] = (
-    *_OF_SHAPE,
-    _filled_with_edge,
-    _filled_with_edge,
-    _filled_with_edge,
-    _one_element,
-    _one_element,
-    _one_element,
-    _special_fill,
-    _special_fill,
+_INTEGER_TENSOR_MUTATORS: tuple[Mutator, ...] = (
+    *_SHAPE_MUTATORS,
+    _with_edge_integer,
+    _with_edge_integer,
+    _with_edge_integer,
+    _with_edge_element,
+    _with_edge_element,
+    _with_edge_element,
+    _with_special_values,
+    _with_special_values,
 )
-_OF_CALL: tuple[Mutator, ...] = (_first_argument,)
-_OF_LIST: tuple[Mutator, ...] = (_empty, _one_item, _one_item, _one_item, _all_items, _resized)
+_CALL_MUTATORS: tuple[Mutator, ...] = (_with_mutated_first_argument,)
+_LIST_MUTATORS: tuple[Mutator, ...] = (
+    _emptied,
+    _with_one_mutated_item,
+    _with_one_mutated_item,
+    _with_one_mutated_item,
+    _with_equal_mutated_items,
+    _resized,
+)
 
 
 def _negated(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
@@ -297,15 +307,17 @@ def _negated(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     return LiteralValue(value=current == LiteralValue(value=False))
 
 
-_OF_TEXT: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_TEXTS))),)
-_OF_FLOAT: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_FLOATS))),)
-_OF_SCALAR: Mapping[type, tuple[Mutator, ...]] = {
+_TEXT_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_TEXTS))),)
+_FLOAT_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(LiteralValue, _EDGE_FLOATS))),)
+_SCALAR_MUTATORS: Mapping[type, tuple[Mutator, ...]] = {
     bool: (_negated,),
     int: (any_constant(tuple(map(LiteralValue, EDGE_INTS))),),
-    float: _OF_FLOAT,
-    complex: _OF_FLOAT,
-    str: _OF_TEXT,
-    bytes: _OF_TEXT,
+    float: _FLOAT_MUTATORS,
+    complex: _FLOAT_MUTATORS,
+    str: _TEXT_MUTATORS,
+    bytes: _TEXT_MUTATORS,
 }
-_OF_DTYPE: tuple[Mutator, ...] = (any_constant(tuple(map(DtypeValue, _EDGE_DTYPES))),)
-_OF_OTHER: tuple[Mutator, ...] = (any_constant((LiteralValue(0), LiteralValue(""), ListValue(()))),)
+_DTYPE_MUTATORS: tuple[Mutator, ...] = (any_constant(tuple(map(DtypeValue, _EDGE_DTYPES))),)
+_OTHER_MUTATORS: tuple[Mutator, ...] = (
+    any_constant((LiteralValue(0), LiteralValue(""), ListValue(()))),
+)

@@ -1,4 +1,4 @@
-"""Does a value conform to a constraint, and if not, why."""
+"""Checker of values: whether a value conforms to a constraint, and if not, why."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 
 def problem(value: Value, constraint: Constraint, scope: SamplingScope | None = None) -> str:
-    """Return why `value` does not conform to `constraint`; empty when it does.
+    """Return why `value` does not conform to `constraint`; empty if it conforms.
 
     Args:
-        value: the value to judge.
-        constraint: what it should satisfy.
-        scope: the other arguments of the call and the sizes bound so far; a reference to what is
-            not in it restricts nothing. Symbols seen for the first time are bound in it.
+        value: the value to check.
+        constraint: the constraint to check.
+        scope: the other arguments and the sizes bound so far. References to missing parameters are
+            not checked. New symbols are bound in the scope.
     """
     return _problem(constraint, value, SamplingScope() if scope is None else scope)
 
@@ -96,7 +96,7 @@ def _int(constraint: Int, value: Value, scope: SamplingScope) -> str:
 
 def _axis_problem(axis: int, rank: int) -> str:
     most = max(rank, 1)
-    return "" if -most <= axis < most else f"{axis} is no axis of {rank} dimensions"
+    return "" if -most <= axis < most else f"{axis} is not an axis of {rank} dimensions"
 
 
 def _range_problem(number: float, least: float, most: float) -> str:
@@ -128,8 +128,8 @@ def _bool(constraint: Bool, value: Value, scope: SamplingScope) -> str:
 @_problem.register(OneOf)
 def _one_of(constraint: OneOf, value: Value, scope: SamplingScope) -> str:
     del scope
-    same = any(value == known and _same_type(value, known) for known in constraint.values)
-    return "" if same else f"{value!r} is not one of the known values"
+    is_known = any(value == known and _same_type(value, known) for known in constraint.values)
+    return "" if is_known else f"{value!r} is not one of the known values"
 
 
 def _same_type(value: Value, known: Value) -> bool:
@@ -176,8 +176,8 @@ def _dtype(constraint: Dtype, value: Value, scope: SamplingScope) -> str:
 
 @_problem.register(Ints)
 def _ints(constraint: Ints, value: Value, scope: SamplingScope) -> str:
-    wanted = TupleValue if constraint.as_tuple else ListValue
-    if not isinstance(value, wanted):
+    expected_type = TupleValue if constraint.as_tuple else ListValue
+    if not isinstance(value, expected_type):
         return "not a tuple" if constraint.as_tuple else "not a list"
     numbers = [number for number in map(_integer, value.items) if number is not None]
     if len(numbers) != len(value.items):
@@ -191,18 +191,22 @@ def _ints(constraint: Ints, value: Value, scope: SamplingScope) -> str:
         return "not increasing"
     shape = scope.shape(constraint.axes_of) if constraint.axes_of else None
     if shape is not None:
-        wrong = [_axis_problem(number, len(shape)) for number in numbers]
+        problems = [_axis_problem(number, len(shape)) for number in numbers]
     else:
-        wrong = [_range_problem(number, constraint.min, constraint.max) for number in numbers]
-    return next(filter(None, wrong), "")
+        problems = [_range_problem(number, constraint.min, constraint.max) for number in numbers]
+    return next(filter(None, problems), "")
 
 
 def _sizes_problem(constraint: Ints, numbers: list[int], scope: SamplingScope) -> str:
     if len(numbers) != len(constraint.sizes):
         return f"{len(numbers)} ints, not {len(constraint.sizes)}"
-    sized = (Int(min=constraint.min, max=constraint.max, size=size) for size in constraint.sizes)
-    found = [_int(one, LiteralValue(n), scope) for one, n in zip(sized, numbers, strict=True)]
-    return next(filter(None, found), "")
+    constraints = (
+        Int(min=constraint.min, max=constraint.max, size=size) for size in constraint.sizes
+    )
+    problems = [
+        _int(item, LiteralValue(n), scope) for item, n in zip(constraints, numbers, strict=True)
+    ]
+    return next(filter(None, problems), "")
 
 
 def _ints_length_problem(constraint: Ints, length: int, scope: SamplingScope) -> str:
@@ -211,7 +215,7 @@ def _ints_length_problem(constraint: Ints, length: int, scope: SamplingScope) ->
     if exact is not None:
         least = most = exact
     elif constraint.axes_of and scope.shape(constraint.axes_of) is not None:
-        least = 0  # no more axes than there are dimensions
+        least = 0  # any number of axes
     return "" if least <= length <= most else f"{length} ints, not {least} to {most}"
 
 
@@ -266,8 +270,8 @@ def _mapping(constraint: Mapping, value: Value, scope: SamplingScope) -> str:
     least, most = constraint.length
     if not least <= len(pairs) <= most:
         return f"{len(pairs)} items, not {least} to {most}"
-    found = [(constraint.key, key) for key, _ in pairs] + [(constraint.item, v) for _, v in pairs]
-    return _first_problem(found, scope)
+    checks = [(constraint.key, key) for key, _ in pairs] + [(constraint.item, v) for _, v in pairs]
+    return _first_problem(checks, scope)
 
 
 @_problem.register(Object)
@@ -284,20 +288,20 @@ def _object(constraint: Object, value: Value, scope: SamplingScope) -> str:
 
 def _keywords_problem(
     expected: tuple[tuple[str, Constraint], ...],
-    given: tuple[tuple[str, Value], ...],
+    keywords: tuple[tuple[str, Value], ...],
     scope: SamplingScope,
 ) -> str:
-    if [key for key, _ in expected] != [key for key, _ in given]:
+    if [key for key, _ in expected] != [key for key, _ in keywords]:
         return "other keys than expected"
-    pairs = [(item, value) for (_, item), (_, value) in zip(expected, given, strict=True)]
+    pairs = [(item, value) for (_, item), (_, value) in zip(expected, keywords, strict=True)]
     return _first_problem(pairs, scope)
 
 
 def _first_problem(pairs: Sequence[tuple[Constraint, Value]], scope: SamplingScope) -> str:
     for position, (constraint, value) in enumerate(pairs):
-        found = _problem(constraint, value, scope)
-        if found:
-            return f"item {position}: {found}"
+        reason = _problem(constraint, value, scope)
+        if reason:
+            return f"item {position}: {reason}"
     return ""
 
 
@@ -313,9 +317,9 @@ def _any_of(constraint: AnyOf, value: Value, scope: SamplingScope) -> str:
     problems = []
     for _, option in constraint.options:
         sizes = dict(scope.sizes)
-        found = _problem(option, value, scope)
-        if not found:
+        reason = _problem(option, value, scope)
+        if not reason:
             return ""
-        scope.sizes = sizes  # what a refused option bound does not count
-        problems.append(found)
+        scope.sizes = sizes  # discard the sizes that the failed option bound
+        problems.append(reason)
     return "; ".join(dict.fromkeys(problems))

@@ -1,4 +1,4 @@
-"""The part of the checker that judges tensors and arrays."""
+"""The part of the checker for tensors and arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def tensor_problem(
     constraint: Tensor, value: TensorValue | ArrayValue, scope: SamplingScope
 ) -> str:
-    """Return why a tensor does not conform; empty when it does."""
+    """Return why a tensor does not conform; empty if it conforms."""
     if isinstance(constraint, Array) != isinstance(value, ArrayValue):
         return "not an array" if isinstance(constraint, Array) else "an array, not a tensor"
     return (
@@ -40,8 +40,12 @@ def _shape_problem(constraint: Tensor, shape: tuple[int, ...], scope: SamplingSc
     if constraint.shape_of:
         expected = scope.shape(constraint.shape_of)
         if expected is not None:
-            same = shape == expected
-            return "" if same else f"shape {shape} is not that of {constraint.shape_of}, {expected}"
+            is_equal = shape == expected
+            return (
+                ""
+                if is_equal
+                else f"shape {shape} is not that of {constraint.shape_of}, {expected}"
+            )
     if constraint.broadcast_with:
         expected = scope.shape(constraint.broadcast_with)
         if expected is not None:
@@ -55,7 +59,7 @@ def _shape_problem(constraint: Tensor, shape: tuple[int, ...], scope: SamplingSc
 
 def _broadcast_problem(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
     pairs = zip(reversed(shape), reversed(other), strict=False)
-    fits = all(size == against or 1 in {size, against} for size, against in pairs)
+    fits = all(size == other_size or 1 in {size, other_size} for size, other_size in pairs)
     return "" if fits else f"shape {shape} does not broadcast with {other}"
 
 
@@ -84,8 +88,8 @@ def _fits(dim: Dim, size: int, scope: SamplingScope) -> bool:
             return length is None or size == length
         case SizeOf(parameter, axis):
             shape = scope.shape(parameter)
-            known = shape is not None and -len(shape) <= axis < len(shape)
-            return shape is None or not known or shape[axis] == size
+            has_axis = shape is not None and -len(shape) <= axis < len(shape)
+            return shape is None or not has_axis or shape[axis] == size
         case Between(least, most):
             return least <= size <= most
 
@@ -106,9 +110,9 @@ def _elements_problem(
         )
     if special and (low is not None or high is not None):
         return "special values where a range is given"
-    # The elements of a bool tensor are 0 and 1 whatever the fill's range is.
-    outside = value.dtype != "bool" and (_outside(low, least) or _outside(most, high))
-    if outside:
+    # The elements of a bool tensor are 0 and 1 for any range of the fill.
+    is_outside = value.dtype != "bool" and (_outside(low, least) or _outside(most, high))
+    if is_outside:
         return f"elements in [{least}, {most}], not in [{low}, {high}]"
     return "not increasing" if constraint.increasing and not _is_increasing(value.fill) else ""
 
@@ -134,7 +138,7 @@ def _bounds(
 
 
 def extent(fill: Fill) -> tuple[float, float, bool]:
-    """Return the least and greatest element a fill can give, and whether it may be NaN."""
+    """Return the least and the greatest element of a fill, and whether it may hold NaN."""
     match fill:
         case Constant(value):
             return value, value, value != value  # noqa: PLR0124 - the definition of NaN

@@ -1,7 +1,7 @@
-"""Constraints as JSON: one object with one key, the kind, e.g. `{"int": {"min": 0, "max": 3}}`.
+"""Constraints as JSON: an object whose only key is the kind: `{"int": {"min": 0, "max": 3}}`.
 
-What a constraint leaves unsaid is left out; what it says is written even where it is the default,
-so that a file means the same to whoever reads it. The order of keys is the order of the fields.
+Empty defaults are omitted. All other fields are written even if they have their default, so that
+files are independent of defaults. The order of keys is the order of the fields.
 """
 
 from __future__ import annotations
@@ -46,46 +46,47 @@ _KINDS: tuple[type, ...] = (
     *(Mapping, Object, Optional, AnyOf),
 )
 _DIMS: tuple[type, ...] = (Named, RankOf, SizeOf, Between)
-_UNSAID: tuple[object, ...] = ("", None, False, ())
-"""Defaults that say nothing."""
+_EMPTY_DEFAULTS: tuple[object, ...] = ("", None, False, ())
+"""Defaults that are omitted in JSON."""
 
 
 def constraint_to_json(constraint: Constraint) -> Json:
-    """Return the JSON form of `constraint`: an object whose one key is its kind."""
-    plan = _PLANS[type(constraint)]
-    said: dict[str, Json] = {}
-    for field in plan.fields:
+    """Return the JSON form of `constraint`: an object whose only key is its kind."""
+    codec = _CODECS_BY_TYPE[type(constraint)]
+    encoded: dict[str, Json] = {}
+    for field in codec.fields:
         value = getattr(constraint, field.name)
-        if not (field.may_be_unsaid and value == field.default):
-            said[field.name] = field.encode(value)
-    return {plan.kind: said}
+        if not (field.is_omitted_if_default and value == field.default):
+            encoded[field.name] = field.encode(value)
+    return {codec.kind: encoded}
 
 
 def constraint_from_json(encoded: Json) -> Constraint:
     """Rebuild a constraint from its JSON form.
 
     Raises:
-        ValueError: if `encoded` is not the JSON form of a constraint; names kind and key.
+        ValueError: if `encoded` is malformed; the message names kind and key.
     """
     try:
-        ((kind, said),) = encoded.items()
-        plan = _PLANS_BY_KIND[kind]
-        given = dict(said)
+        ((kind, members),) = encoded.items()
+        codec = _CODECS_BY_KIND[kind]
+        remaining = dict(members)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        msg = f"{_shown(encoded)} is no constraint: one of {', '.join(_PLANS_BY_KIND)} is"
+        kinds = ", ".join(_CODECS_BY_KIND)
+        msg = f"{_shown(encoded)} is not a constraint, an object with one of the keys {kinds}"
         raise ValueError(msg) from error
     arguments: dict[str, Any] = {}
-    for field in plan.fields:
-        if field.name in given:
-            arguments[field.name] = _decoded(plan.kind, field, given.pop(field.name))
+    for field in codec.fields:
+        if field.name in remaining:
+            arguments[field.name] = _decoded(codec.kind, field, remaining.pop(field.name))
         elif field.is_required:
-            msg = f"{plan.kind}: the key {field.name!r} is missing"
+            msg = f"{codec.kind}: the key {field.name!r} is missing"
             raise ValueError(msg)
-    if given:
-        msg = f"{plan.kind}: unknown key {next(iter(given))!r}"
+    if remaining:
+        msg = f"{codec.kind}: unknown key {next(iter(remaining))!r}"
         raise ValueError(msg)
-    made: Constraint = plan.type(**arguments)
-    return made
+    constraint: Constraint = codec.type(**arguments)
+    return constraint
 
 
 def _decoded(kind: str, field: _Field, encoded: Json) -> Any:
@@ -102,7 +103,7 @@ def _shown(encoded: Json) -> str:
     return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004 - the width of a line
 
 
-# --- codecs of fields, by the type that the field is annotated with -----------------------------
+# --- codecs of fields, by the annotation of the field --------------------------------------------
 
 
 class _Codec(NamedTuple):
@@ -116,23 +117,23 @@ class _Field(NamedTuple):
     decode: Callable[[Json], Any]
     default: object
     is_required: bool
-    may_be_unsaid: bool
+    is_omitted_if_default: bool
 
 
-class _Plan(NamedTuple):
+class _KindCodec(NamedTuple):
     kind: str
     type: Callable[..., Any]
     fields: tuple[_Field, ...]
 
 
-def _same(value: Any) -> Json:
+def _unchanged(value: Any) -> Json:
     return value
 
 
-def _exactly(wanted: type, encoded: Json) -> Any:
-    # Not `isinstance`: `true` is an integer to Python, and none to whoever wrote it.
-    if type(encoded) is not wanted:
-        msg = f"{_shown(encoded)} is no {wanted.__name__}"
+def _typed(kind: type, encoded: Json) -> Any:
+    # Not `isinstance`, because `True` is an `int`.
+    if type(encoded) is not kind:
+        msg = f"{_shown(encoded)} is not of type {kind.__name__}"
         raise ValueError(msg)
     return encoded
 
@@ -143,27 +144,27 @@ def _number_to_json(number: float | None) -> Json:
     return number
 
 
-def _number(encoded: Json) -> float:
+def _number_from_json(encoded: Json) -> float:
     if encoded in {"inf", "-inf", "nan"}:
         return float(encoded)
     if type(encoded) not in {int, float}:
-        msg = f"{_shown(encoded)} is no number"
+        msg = f"{_shown(encoded)} is not a number"
         raise ValueError(msg)
     number: float = encoded
     return number
 
 
-def _perhaps_number(encoded: Json) -> float | None:
-    return None if encoded is None else _number(encoded)
+def _optional_number(encoded: Json) -> float | None:
+    return None if encoded is None else _number_from_json(encoded)
 
 
-def _texts(encoded: Json) -> tuple[str, ...]:
-    return tuple(_exactly(str, item) for item in _exactly(list, encoded))
+def _texts_from_json(encoded: Json) -> tuple[str, ...]:
+    return tuple(_typed(str, item) for item in _typed(list, encoded))
 
 
-def _pair(encoded: Json) -> tuple[int, int]:
-    least, most = _exactly(list, encoded)
-    return _exactly(int, least), _exactly(int, most)
+def _pair_from_json(encoded: Json) -> tuple[int, int]:
+    least, most = _typed(list, encoded)
+    return _typed(int, least), _typed(int, most)
 
 
 def _dim_to_json(dim: Dim) -> Json:
@@ -173,22 +174,22 @@ def _dim_to_json(dim: Dim) -> Json:
     return {name: [getattr(dim, field.name) for field in fields(dim)]}
 
 
-def _dim(encoded: Json) -> Dim:
+def _dim_from_json(encoded: Json) -> Dim:
     if type(encoded) in {int, str}:
         plain: int | str = encoded
         return plain
     try:
-        ((name, arguments),) = _exactly(dict, encoded).items()
-        made = _DIMS_BY_NAME[name]
-        wanted = [str(field.type) for field in fields(made)]
-        given = [
-            _exactly({"int": int, "str": str}[kind], argument)
-            for kind, argument in zip(wanted, arguments, strict=True)
+        ((name, arguments),) = _typed(dict, encoded).items()
+        dim_type = _DIMS_BY_NAME[name]
+        types = [str(field.type) for field in fields(dim_type)]
+        values = [
+            _typed({"int": int, "str": str}[kind], argument)
+            for kind, argument in zip(types, arguments, strict=True)
         ]
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{_shown(encoded)} is no dimension"
+        msg = f"{_shown(encoded)} is not a dimension"
         raise ValueError(msg) from error
-    dim: Dim = made(*given)
+    dim: Dim = dim_type(*values)
     return dim
 
 
@@ -196,8 +197,10 @@ def _dims_to_json(dims: tuple[Dim, ...] | None) -> Json:
     return None if dims is None else [_dim_to_json(dim) for dim in dims]
 
 
-def _dims(encoded: Json) -> tuple[Dim, ...] | None:
-    return None if encoded is None else tuple(_dim(item) for item in _exactly(list, encoded))
+def _dims_from_json(encoded: Json) -> tuple[Dim, ...] | None:
+    return (
+        None if encoded is None else tuple(_dim_from_json(item) for item in _typed(list, encoded))
+    )
 
 
 def _pairs_to_json(pairs: tuple[tuple[Any, Constraint], ...]) -> Json:
@@ -210,36 +213,40 @@ def _pairs_to_json(pairs: tuple[tuple[Any, Constraint], ...]) -> Json:
     ]
 
 
-def _pairs(first_of: Callable[[Json], Any], encoded: Json) -> tuple[tuple[Any, Constraint], ...]:
-    found = []
-    for pair in _exactly(list, encoded):
-        first, constraint = _exactly(list, pair)
-        found.append((first_of(first), constraint_from_json(constraint)))
-    return tuple(found)
+def _pairs_from_json(
+    first_of: Callable[[Json], Any], encoded: Json
+) -> tuple[tuple[Any, Constraint], ...]:
+    pairs = []
+    for pair in _typed(list, encoded):
+        first, constraint = _typed(list, pair)
+        pairs.append((first_of(first), constraint_from_json(constraint)))
+    return tuple(pairs)
 
 
-_CODECS: dict[str, _Codec] = {
-    "int": _Codec(_same, partial(_exactly, int)),
-    "bool": _Codec(_same, partial(_exactly, bool)),
-    "str": _Codec(_same, partial(_exactly, str)),
-    "float": _Codec(_number_to_json, _number),
-    "float | None": _Codec(_number_to_json, _perhaps_number),
-    "tuple[str, ...]": _Codec(list, _texts),
-    "tuple[int, int]": _Codec(list, _pair),
-    "tuple[Dim, ...] | None": _Codec(_dims_to_json, _dims),
+_FIELD_CODECS: dict[str, _Codec] = {
+    "int": _Codec(_unchanged, partial(_typed, int)),
+    "bool": _Codec(_unchanged, partial(_typed, bool)),
+    "str": _Codec(_unchanged, partial(_typed, str)),
+    "float": _Codec(_number_to_json, _number_from_json),
+    "float | None": _Codec(_number_to_json, _optional_number),
+    "tuple[str, ...]": _Codec(list, _texts_from_json),
+    "tuple[int, int]": _Codec(list, _pair_from_json),
+    "tuple[Dim, ...] | None": _Codec(_dims_to_json, _dims_from_json),
     "tuple[Value, ...]": _Codec(
         lambda values: [value_to_json(value) for value in values],
-        lambda encoded: tuple(value_from_json(item) for item in _exactly(list, encoded)),
+        lambda encoded: tuple(value_from_json(item) for item in _typed(list, encoded)),
     ),
     "Constraint": _Codec(constraint_to_json, constraint_from_json),
     "tuple[Constraint, ...]": _Codec(
         lambda items: [constraint_to_json(item) for item in items],
-        lambda encoded: tuple(constraint_from_json(item) for item in _exactly(list, encoded)),
+        lambda encoded: tuple(constraint_from_json(item) for item in _typed(list, encoded)),
     ),
     "tuple[tuple[str, Constraint], ...]": _Codec(
-        _pairs_to_json, partial(_pairs, partial(_exactly, str))
+        _pairs_to_json, partial(_pairs_from_json, partial(_typed, str))
     ),
-    "tuple[tuple[float, Constraint], ...]": _Codec(_pairs_to_json, partial(_pairs, _number)),
+    "tuple[tuple[float, Constraint], ...]": _Codec(
+        _pairs_to_json, partial(_pairs_from_json, _number_from_json)
+    ),
 }
 
 
@@ -247,16 +254,18 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def _plan(kind: Any) -> _Plan:
-    planned = []
+def _kind_codec(kind: Any) -> _KindCodec:
+    field_codecs = []
     for field in fields(kind):
-        codec = _CODECS[str(field.type)]
+        codec = _FIELD_CODECS[str(field.type)]
         default = field.default
-        unsaid = any(type(default) is type(none) and default == none for none in _UNSAID)
-        planned.append(_Field(field.name, *codec, default, default is MISSING, unsaid))
-    return _Plan(_snake(kind.__name__), kind, tuple(planned))
+        is_empty = any(
+            type(default) is type(empty) and default == empty for empty in _EMPTY_DEFAULTS
+        )
+        field_codecs.append(_Field(field.name, *codec, default, default is MISSING, is_empty))
+    return _KindCodec(_snake(kind.__name__), kind, tuple(field_codecs))
 
 
-_PLANS = {kind: _plan(kind) for kind in _KINDS}
-_PLANS_BY_KIND = {plan.kind: plan for plan in _PLANS.values()}
+_CODECS_BY_TYPE = {kind: _kind_codec(kind) for kind in _KINDS}
+_CODECS_BY_KIND = {plan.kind: plan for plan in _CODECS_BY_TYPE.values()}
 _DIMS_BY_NAME: dict[str, type[Any]] = {_snake(dim.__name__): dim for dim in _DIMS}

@@ -1,8 +1,8 @@
-"""The one language of value constraints: what a parameter accepts, as data.
+"""Value constraints: what a parameter accepts, as data.
 
-Three sources speak it (documentation, annotations, mutation) and three compilers read it: the
-sampler, the Hypothesis strategy and the checker. Parameters of one call may refer to each other:
-by name (`dtype_of`, `shape_of`, …) or through a symbol that stands for one size in the whole call.
+Constraints come from documentation, annotations and mutation. They are compiled into samplers,
+Hypothesis strategies and checks. Parameters of one call may refer to each other by name
+(`dtype_of`, `shape_of`, …), or share a symbol that stands for one size in the whole call.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SizeOf:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A size that a symbol stands for in the whole call, drawn from a range by its first user."""
+    """A size with a symbol that the whole call shares; its first use draws it from a range."""
 
     symbol: str
     min: int
@@ -42,7 +42,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A size anywhere in a range, whatever the other sizes are."""
+    """A size in a range, independent of the other sizes."""
 
     min: int
     max: int
@@ -59,12 +59,12 @@ class Int:
     min: int = -4
     max: int = 8
     size: str = ""
-    """Symbol: the int equals the size of that name, or names it when it is the first to."""
+    """Symbol of the size that the int equals; its first use binds the symbol."""
     axis_of: str = ""
-    """Parameter: the int is one of its axes, negative ones included."""
+    """Name of the parameter of which the int is an axis, possibly negative."""
     step: int = 0
-    """Between neighbours, counted from `min`. With 0 they are neighbours too, but of a long range
-    only those are drawn that programs stumble over."""
+    """Step between valid ints, counted from `min`. With 0 all ints of the range are valid, but of
+    a long range only ends, small ints and powers of two are drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class Float:
     exclude_min: bool = False
     exclude_max: bool = False
     width: int = 64
-    """Bits that its numbers fit into: 16, 32 or 64."""
+    """Precision of the numbers in bits: 16, 32 or 64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Bool:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of these values; those listed twice are drawn twice as often."""
+    """One of these values; a value that is listed twice is drawn twice as often."""
 
     values: tuple[Value, ...]
 
@@ -100,9 +100,9 @@ class String:
     max_length: int = 8
     min_length: int = 0
     alphabet: str = ""
-    """Characters that it is made of; empty for any."""
+    """Valid characters; empty for any."""
     pattern: str = ""
-    """Regular expression that the whole of it matches."""
+    """Regular expression that the whole string matches; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ class Dtype:
 
     names: tuple[str, ...] = element_types.COMMON
     dtype_of: str = ""
-    """Parameter: the dtype is the one of its elements."""
+    """Name of the parameter whose elements have this dtype."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +129,13 @@ class Ints:
     min: int = 0
     max: int = 4
     length_of: str = ""
-    """Parameter: as many ints as its value has dimensions."""
+    """Name of the parameter whose rank is the number of ints."""
     axes_of: str = ""
-    """Parameter: the ints are axes of its value."""
+    """Name of the parameter of which the ints are axes."""
     sizes: tuple[str, ...] = ()
-    """Symbols: the ints are the sizes of these names, in order."""
+    """Symbols of the sizes that the ints equal, in order."""
     increasing: bool = False
-    """Each is at least the one before."""
+    """True if no int is less than its predecessor."""
     as_tuple: bool = False
 
 
@@ -145,24 +145,27 @@ class Tensor:
 
     dtypes: tuple[str, ...] = element_types.COMMON
     dtype_of: str = ""
-    """Parameter whose elements (or which, if it is a dtype) have the same dtype."""
+    """Name of the parameter that has, or is, the same dtype."""
     ndim: tuple[int, int] = (0, 4)
+    """Minimum and maximum rank."""
     shape: tuple[Dim, ...] | None = None
-    """Pattern of the shape; None leaves it to `ndim`."""
+    """Pattern of the shape; None for any shape with a rank in `ndim`."""
     shape_of: str = ""
-    """Parameter that has the same shape."""
+    """Name of the parameter with the same shape."""
     broadcast_with: str = ""
-    """Parameter whose shape this one's broadcasts with."""
+    """Name of the parameter with whose shape this shape broadcasts."""
     low: float | None = None
+    """Least element; None if unbounded."""
     high: float | None = None
+    """Greatest element; None if unbounded."""
     axis_of: str = ""
-    """Parameter: the elements are axes of its value."""
+    """Name of the parameter of which the elements are axes."""
     index_of: str = ""
-    """Parameter: the elements index the first dimension of its value."""
+    """Name of the parameter whose first dimension the elements index."""
     increasing: bool = False
-    """Each element is at least the one before, as in segment numbers."""
+    """True if no element is less than its predecessor, as in segment numbers."""
     nan: bool = False
-    """Whether floating elements may be NaN, or infinite where no range is given."""
+    """True if floating elements may be NaN, or infinite without a range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,14 +175,14 @@ class Array(Tensor):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class List:
-    """A list of values of one kind."""
+    """A list whose items have one constraint."""
 
     item: Constraint
     length: tuple[int, int] = (0, 3)
     length_of: str = ""
-    """Parameter: as many items as its list has, or as its value has dimensions."""
+    """Name of the parameter whose length, or rank, is the number of items."""
     uniform: bool = False
-    """Tensors of the list share one dtype and one shape."""
+    """True if the tensors of the list share one dtype and one shape."""
     as_tuple: bool = False
 
 
@@ -199,17 +202,17 @@ class Dict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """A dictionary with keys of one kind and values of one kind."""
+    """A dictionary whose keys have one constraint and whose values have one constraint."""
 
     key: Constraint
-    """Its values are told apart by their text: `1` and `True` would be one key."""
+    """Constraint of the keys, which are compared by `key_text`: `1` and `True` are one key."""
     item: Constraint
     length: tuple[int, int] = (0, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """What a function of the target returns for arguments of these kinds."""
+    """The result of a function of the target for arguments with these constraints."""
 
     function: str
     arguments: tuple[Constraint, ...] = ()
@@ -218,16 +221,16 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """The inner kind, or None."""
+    """A value with the inner constraint, or None."""
 
     inner: Constraint
     none_share: float = 0.3
-    """How often the sampler draws None."""
+    """Probability that the sampler draws None."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """One of several kinds, drawn by weight."""
+    """One of several constraints, drawn by weight."""
 
     options: tuple[tuple[float, Constraint], ...] = field(default=())
 
@@ -259,21 +262,21 @@ Constraint: TypeAlias = (
 
 def references(constraint: Constraint) -> frozenset[str]:
     """Return the names of the parameters that `constraint` refers to."""
-    return frozenset(_referred(constraint)) - {""}
+    return frozenset(_referenced_parameters(constraint)) - {""}
 
 
-def _referred(constraint: Constraint) -> list[str]:
-    names = [getattr(constraint, field, "") for field in _REFERRING]
+def _referenced_parameters(constraint: Constraint) -> list[str]:
+    names = [getattr(constraint, field, "") for field in _REFERENCE_FIELDS]
     if isinstance(constraint, Tensor):
         dims = constraint.shape or ()
         names += [dim.parameter for dim in dims if isinstance(dim, RankOf | SizeOf)]
-    return names + [name for part in _parts(constraint) for name in _referred(part)]
+    return names + [name for part in _parts(constraint) for name in _referenced_parameters(part)]
 
 
-_REFERRING = (
+_REFERENCE_FIELDS = (
     "dtype_of", "shape_of", "broadcast_with", "axis_of", "axes_of", "index_of", "length_of",
 )  # fmt: skip
-"""Fields that name another parameter."""
+"""Names of the fields that refer to another parameter."""
 
 
 def _parts(constraint: Constraint) -> list[Constraint]:
@@ -294,7 +297,7 @@ def _parts(constraint: Constraint) -> list[Constraint]:
 
 
 def has_symbols(constraint: Constraint) -> bool:
-    """Return whether some size of `constraint` has a name that other parameters may share."""
+    """Return whether `constraint` has a symbol for a size, which other parameters may share."""
     match constraint:
         case Tensor(shape=shape) if shape is not None:
             return any(isinstance(dim, str | Named) for dim in shape)

@@ -1,4 +1,4 @@
-"""Dictionaries as values: with text as keys, or with keys of any kind."""
+"""Dictionaries as values, with string keys or with keys of any type."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DICT = "builtins.dict"
-"""What makes a dictionary of a list of pairs, where not all keys are text."""
+"""Function that makes a dictionary from a list of pairs, if not all keys are strings."""
 
 
 def dictionary(pairs: Iterable[tuple[Value, Value]]) -> Value:
-    """Return a dictionary; of two equal keys the first counts."""
+    """Return a dictionary value; of pairs with equal keys, the first one counts."""
     unique: dict[str, tuple[Value, Value]] = {}
     for key, item in pairs:
         unique.setdefault(key_text(key), (key, item))
-    found = tuple(unique.values())
-    texts = [key.value for key, _ in found if isinstance(key, LiteralValue)]
-    if len(texts) == len(found) and all(type(text) is str for text in texts):
-        items = zip(texts, (item for _, item in found), strict=True)
+    entries = tuple(unique.values())
+    texts = [key.value for key, _ in entries if isinstance(key, LiteralValue)]
+    if len(texts) == len(entries) and all(type(text) is str for text in texts):
+        items = zip(texts, (item for _, item in entries), strict=True)
         return DictValue(tuple((str(text), item) for text, item in items))
-    return CallValue(DICT, (ListValue(tuple(TupleValue(pair) for pair in found)),))
+    return CallValue(DICT, (ListValue(tuple(TupleValue(pair) for pair in entries)),))
 
 
 def dictionary_items(value: Value) -> list[tuple[Value, Value]] | None:
-    """Return the keys and values of what `dictionary` made; None of anything else."""
+    """Return the keys and values of a dictionary value; None for other values."""
     match value:
         case DictValue(items):
             return [(LiteralValue(key), item) for key, item in items]
         case CallValue(function, (ListValue(pairs),)) if function == DICT:
-            found = [pair.items for pair in pairs if isinstance(pair, TupleValue)]
-            return [(key, item) for key, item in found]
+            entries = [pair.items for pair in pairs if isinstance(pair, TupleValue)]
+            return [(key, item) for key, item in entries]
         case _:
             return None
 
 
 def key_text(key: Value) -> str:
-    """Return a text that equal keys share: 1, 1.0 and True are one key."""
+    """Return a text that is equal for equal keys, such as 1, 1.0 and True."""
     if isinstance(key, LiteralValue) and isinstance(key.value, bool | int | float):
         number = key.value
         return str(int(number)) if number == number // 1 else repr(number)

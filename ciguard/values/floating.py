@@ -1,4 +1,4 @@
-"""Floating-point numbers of a width: which of them a range holds."""
+"""Ranges of floating-point numbers of a given width."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from ciguard.values.constraints import Float
 
 _FORMATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
-"""Of `struct`: a number of so many bits, and its bits."""
+"""Formats of `struct` for a number and its bits, by width in bits."""
 
 
 def closed_range(constraint: Float) -> tuple[float, float]:
     """Return the least and the greatest finite number of the constraint's width in its range.
 
     Returns:
-        Both inclusive, also where the constraint's own ends are not; the first is greater than the
-        second where no number of that width lies between them.
+        Inclusive ends, also for an open range. The first end is greater than the second if no
+        number of that width lies in the range.
     """
     width = constraint.width
     least = not_below(constraint.min, width)
@@ -31,16 +31,16 @@ def closed_range(constraint: Float) -> tuple[float, float]:
 
 
 def in_range(number: float, constraint: Float) -> bool:
-    """Return whether a number, of whatever width or an int, lies in the constraint's range."""
+    """Return whether a float of any width, or an int, lies in the constraint's range."""
     least, most = constraint.min, constraint.max
-    above = number > least if constraint.exclude_min else number >= least
-    below = number < most if constraint.exclude_max else number <= most
-    return above and below
+    is_above = number > least if constraint.exclude_min else number >= least
+    is_below = number < most if constraint.exclude_max else number <= most
+    return is_above and is_below
 
 
 def rounded(number: float, width: int) -> float:
     """Return the nearest number of `width` bits; an infinity beyond the greatest finite one."""
-    if width == 64:  # noqa: PLR2004 - that of Python's float
+    if width == 64:  # noqa: PLR2004 - Python's float
         return number
     form = _FORMATS[width][0]
     try:
@@ -54,14 +54,14 @@ def not_below(number: float, width: int) -> float:
     """Return the least number of `width` bits that is not below `number`."""
     if math.isinf(number):
         return number
-    found = rounded(number, width)
-    return found if found >= number else next_above(found, width)
+    nearest = rounded(number, width)
+    return nearest if nearest >= number else next_above(nearest, width)
 
 
 def next_above(number: float, width: int) -> float:
     """Return the least number of `width` bits above one that has this width."""
     if number == 0:
-        number = 0.0  # of the two zeros the one whose bits are followed by the least positive
+        number = 0.0  # -0.0 has bits whose successor is negative
     form, bits_form = _FORMATS[width]
     bits = struct.unpack(bits_form, struct.pack(form, number))[0]
     bits += -1 if number < 0 else 1

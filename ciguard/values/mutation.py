@@ -1,4 +1,4 @@
-"""A mutation turns one conforming argument into one that is not, or only just, acceptable."""
+"""Mutations, which turn a conforming argument into an invalid or a boundary value."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from ciguard.values.scope import SamplingScope
 
 Mutator: TypeAlias = Callable[["random.Random", "SamplingScope", Value], Value]
-"""Given the conforming value, returns the mutated one. The scope holds the other arguments."""
+"""Function that mutates a conforming value; the scope holds the other arguments."""
 
 AnyTensor: TypeAlias = TensorValue | ArrayValue
 
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """One way to break or to stretch a constraint."""
+    """One way to violate a constraint or to reach its boundary."""
 
     aspect: str
-    """What it touches: dtype, rank, size, structure, range, length, member, none, …"""
+    """Mutated aspect: dtype, rank, size, structure, range, length, member, none, …"""
     mutate: Mutator
     weight: int = 1
-    """How often it is drawn, against the others of the same constraint."""
+    """Relative weight among the mutations of the constraint."""
 
 
 def constant(value: Value) -> Mutator:
-    """Return a mutator that ignores the conforming value."""
-    return lambda rng, scope, current: value  # noqa: ARG005 - every mutator has one form
+    """Return a mutator that always returns `value`."""
+    return lambda rng, scope, current: value  # noqa: ARG005 - the signature of mutators
 
 
 def any_constant(values: tuple[Value, ...]) -> Mutator:
@@ -54,20 +54,20 @@ def any_constant(values: tuple[Value, ...]) -> Mutator:
 
 
 def reshaped(tensor: AnyTensor, shape: tuple[int, ...]) -> AnyTensor:
-    """Return the tensor with another shape; explicit elements are repeated or cut to fit."""
+    """Return the tensor with another shape; explicit elements are repeated or truncated."""
     fill: Fill = tensor.fill
     if isinstance(fill, Explicit):
         count = prod(shape)
         data = fill.data or (0,)
         fill = Explicit((data * (count // len(data) + 1))[:count])
-    return type(tensor)(tensor.dtype, shape, fill)  # `replace` takes five times as long
+    return type(tensor)(tensor.dtype, shape, fill)  # five times faster than `replace`
 
 
 def with_element(tensor: AnyTensor, place: int, element: float) -> AnyTensor:
-    """Return the tensor with one element replaced, the others as near as explicit data comes.
+    """Return the tensor with one element replaced, as explicit elements.
 
-    The others are small whole numbers from the fill's range: the exact elements of a seeded fill
-    are known to the worker only.
+    The other elements are integers from the fill's range, because only the worker knows the exact
+    elements of a seeded fill.
     """
     fill = tensor.fill
     count = prod(tensor.shape)
@@ -76,42 +76,42 @@ def with_element(tensor: AnyTensor, place: int, element: float) -> AnyTensor:
             elements = list(data)
         case Uniform(seed, low, high):
             span = max(int(high) - int(low), 0) + 1
-            elements = [int(low) + (seed + 7 * nth) % span for nth in range(count)]
+            elements = [int(low) + (seed + 7 * index) % span for index in range(count)]
         case _:
             elements = [0] * count
     elements[place % count] = element
     return replace(tensor, fill=Explicit(tuple(elements)))
 
 
-_SPECIAL = (math.nan, math.nan, math.inf, -math.inf)
-_MAX_SPELT_OUT = 64
+_SPECIAL_NUMBERS = (math.nan, math.nan, math.inf, -math.inf)
+_MAX_EXPLICIT_ELEMENTS = 64
 _STEPS = 64
 
 
 def takes_special(value: Value | None) -> TypeGuard[AnyTensor]:
-    """Return whether NaN can stand among the elements of a value, which are few and known."""
+    """Return whether an element can be replaced by NaN: a small floating tensor."""
     return (
         isinstance(value, AnyTensor)
         and value.dtype in element_types.FLOATING
         and not isinstance(value.fill, Special)
-        and 0 < prod(value.shape) <= _MAX_SPELT_OUT
+        and 0 < prod(value.shape) <= _MAX_EXPLICIT_ELEMENTS
     )
 
 
 def with_special(rng: random.Random, tensor: AnyTensor) -> AnyTensor:
-    """Return a tensor with NaN or an infinity at one place, the rest from the fill's range."""
+    """Return the tensor with one element NaN or infinite, the others in the fill's range."""
     count = prod(tensor.shape)
     match tensor.fill:
         case Uniform(_, low, high):
             step = (high - low) / _STEPS
             data = [low + step * int(1 + rng.random() * (_STEPS - 1)) for _ in range(count)]
-        case Explicit(given):
-            data = list(given)
+        case Explicit(elements):
+            data = list(elements)
         case Constant(number):
             data = [number] * count
         case Special():
             return tensor
         case _:
             assert_never(tensor.fill)
-    data[int(rng.random() * count)] = _SPECIAL[int(rng.random() * len(_SPECIAL))]
+    data[int(rng.random() * count)] = _SPECIAL_NUMBERS[int(rng.random() * len(_SPECIAL_NUMBERS))]
     return replace(tensor, fill=Explicit(tuple(data)))

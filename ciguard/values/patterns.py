@@ -1,4 +1,4 @@
-"""Texts that match a regular expression, for the sampler."""
+"""Strings that match a regular expression, for the sampler."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
 
     from ciguard.values.scope import SamplingScope
 
-_TEXTS = 64
+_MAX_STRINGS = 64
 
 
 def pattern_sampler(pattern: str) -> Callable[[random.Random, SamplingScope], Value]:
-    """Return a sampler of a table of texts that match the whole of `pattern`."""
+    """Return a sampler of strings that match `pattern` completely, from a table."""
 
-    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - every sampler has one form
-        texts = _matching(pattern)
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - the signature of samplers
+        texts = _matching_strings(pattern)
         return texts[int(rng.random() * len(texts))]
 
     return draw
 
 
 @cache
-def _matching(pattern: str) -> tuple[Value, ...]:
-    # Hypothesis takes longer to import than the rest of ciguard, and few constraints need it here.
+def _matching_strings(pattern: str) -> tuple[Value, ...]:
+    # Hypothesis is slow to import, and few constraints need it here.
     from hypothesis import HealthCheck, Phase, given, settings  # noqa: PLC0415
     from hypothesis import strategies as st  # noqa: PLC0415
 
-    found: list[Value] = []
+    strings: list[Value] = []
 
     @settings(
-        max_examples=_TEXTS,
+        max_examples=_MAX_STRINGS,
         database=None,
         derandomize=True,
         deadline=None,
@@ -44,7 +44,7 @@ def _matching(pattern: str) -> tuple[Value, ...]:
     )
     @given(st.from_regex(pattern, fullmatch=True))
     def collect(text: str) -> None:
-        found.append(LiteralValue(text))
+        strings.append(LiteralValue(text))
 
     collect()
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(strings))

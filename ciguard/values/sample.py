@@ -1,7 +1,7 @@
-"""Compile a constraint into a fast seeded sampler: closures over precomputed tables.
+"""The compiler of constraints into fast seeded samplers: closures over precomputed tables.
 
-Generation must cost less than the calls it feeds (a torch call takes 1 to 20 µs), so a sampler
-draws few random numbers, only through `rng.random()`, and builds domain values directly.
+Generation must be faster than the calls under test (a torch call takes 1 to 20 µs). A sampler
+therefore draws few random numbers, only by `rng.random()`, and builds domain values directly.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ if TYPE_CHECKING:
     from ciguard.values.scope import SamplingScope
 
 Sampler: TypeAlias = Callable[["random.Random", "SamplingScope"], Value]
+"""Function that draws a value; the scope holds the other arguments."""
 
 NONE = LiteralValue(None)
 _BOOLS = (LiteralValue(value=False), LiteralValue(value=True))
-_WHOLE_RANGE = 64
-"""Ranges up to this length are tabulated; of longer ones, the ends and the neighbourhood of 0."""
-_END_SHARE = 0.2
-"""How often a range with steps yields one of its ends."""
-_LETTERS = "abcdefgh XYZ_09-.é"
+_MAX_TABULATED = 64
+"""Maximum length of a range that is tabulated completely."""
+_END_PROBABILITY = 0.2
+"""Probability that a range with steps yields one of its ends."""
+_ALPHABET = "abcdefgh XYZ_09-.é"
 
 
 def compile_sampler(constraint: Constraint) -> Sampler:
     """Return a function that draws one conforming value.
 
-    The function is deterministic in its random generator and the scope, and binds symbols that
-    the constraint names in the scope. Where a parameter that the constraint refers to is not in
-    the scope, the reference restricts nothing.
+    The result depends only on the random generator and the scope. The function binds the symbols
+    of the constraint in the scope. References to parameters that the scope lacks are ignored.
     """
     return _compile(constraint)
 
@@ -77,18 +77,18 @@ def _compile(constraint: Constraint) -> Sampler:
 
 
 def table_sampler(values: tuple[Value, ...]) -> Sampler:
-    """Return a sampler that draws from a table, each entry alike."""
+    """Return a sampler that draws uniformly from a table."""
     count = len(values)
     if count == 1:
         only = values[0]
-        return lambda rng, scope: only  # noqa: ARG005 - every sampler has one form
+        return lambda rng, scope: only  # noqa: ARG005 - the signature of samplers
     return lambda rng, scope: values[int(rng.random() * count)]  # noqa: ARG005 - as above
 
 
 @_compile.register(Int)
 def _int(constraint: Int) -> Sampler:
     if constraint.step:
-        return _stepped(constraint)
+        return _stepped_int(constraint)
     draw = table_sampler(tuple(map(LiteralValue, tabulated(constraint.min, constraint.max))))
     if constraint.size:
         return _sized_int(constraint.size, tabulated(constraint.min, constraint.max))
@@ -106,14 +106,14 @@ def _int(constraint: Int) -> Sampler:
     return axis
 
 
-def _stepped(constraint: Int) -> Sampler:
+def _stepped_int(constraint: Int) -> Sampler:
     least, step = constraint.min, constraint.step
     count = (constraint.max - least) // step + 1
 
-    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - the signature of samplers
         pick = rng.random()
-        if pick < _END_SHARE:
-            return LiteralValue(least + step * (count - 1) * (pick < _END_SHARE / 2))
+        if pick < _END_PROBABILITY:
+            return LiteralValue(least + step * (count - 1) * (pick < _END_PROBABILITY / 2))
         return LiteralValue(least + step * rng.randrange(count))
 
     return draw
@@ -132,8 +132,8 @@ def _sized_int(symbol: str, table: tuple[int, ...]) -> Sampler:
 
 
 def tabulated(least: int, most: int) -> tuple[int, ...]:
-    """Return the ints of a range; of a long one the ends, those near 0 and powers of two."""
-    if most - least <= _WHOLE_RANGE:
+    """Return the ints of a range; of a long range its ends, small ints and powers of two."""
+    if most - least <= _MAX_TABULATED:
         return tuple(range(least, most + 1))
     candidates = {least, most, *range(-8, 17), *(2**bit for bit in range(5, 63))}
     return tuple(sorted(number for number in candidates if least <= number <= most))
@@ -150,7 +150,7 @@ def _float(constraint: Float) -> Sampler:
     table = tuple(LiteralValue(number) for number in [*finite, *special])
     count, span = len(table), most - least
 
-    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - the signature of samplers
         pick = rng.random() * 2
         if pick < 1:
             return table[int(pick * count)]
@@ -174,11 +174,11 @@ def _one_of(constraint: OneOf) -> Sampler:
 
 
 def _texts(max_length: int) -> tuple[str, ...]:
-    doubled = _LETTERS * 2
+    doubled = _ALPHABET * 2
     return tuple(
         doubled[start : start + length]
         for length in range(max_length + 1)
-        for start in range(0, len(_LETTERS), 5)
+        for start in range(0, len(_ALPHABET), 5)
     )
 
 
@@ -187,16 +187,16 @@ def _string(constraint: String) -> Sampler:
     if constraint.pattern:
         return pattern_sampler(constraint.pattern)
     if constraint.alphabet or constraint.min_length:
-        return _spelled(constraint)
+        return _alphabet_string(constraint)
     return table_sampler(tuple(map(LiteralValue, _texts(constraint.max_length))))
 
 
-def _spelled(constraint: String) -> Sampler:
-    letters = constraint.alphabet or _LETTERS
+def _alphabet_string(constraint: String) -> Sampler:
+    letters = constraint.alphabet or _ALPHABET
     count, least = len(letters), constraint.min_length
     span = constraint.max_length - least + 1
 
-    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> Value:  # noqa: ARG001 - the signature of samplers
         length = least + int(rng.random() * span)
         return LiteralValue("".join([letters[int(rng.random() * count)] for _ in range(length)]))
 
@@ -282,14 +282,14 @@ def _tensor(constraint: Tensor) -> Sampler:
 def _list(constraint: List) -> Sampler:
     least, span = constraint.length[0], constraint.length[1] - constraint.length[0] + 1
     item, length_of = _compile(constraint.item), constraint.length_of
-    alike = constraint.uniform and isinstance(constraint.item, Tensor)
+    is_uniform = constraint.uniform and isinstance(constraint.item, Tensor)
     wrap = TupleValue if constraint.as_tuple else ListValue
 
     def draw(rng: random.Random, scope: SamplingScope) -> Value:
         length = scope.length(length_of) if length_of else None
         if length is None:
             length = least + int(rng.random() * span) if span > 1 else least
-        if alike and length:
+        if is_uniform and length:
             return wrap(tensors_like(item(rng, scope), length))
         return wrap(tuple([item(rng, scope) for _ in range(length)]))
 
@@ -316,18 +316,18 @@ def _mapping(constraint: Mapping) -> Sampler:
     def draw(rng: random.Random, scope: SamplingScope) -> Value:
         length = least + int(rng.random() * span)
         keys: dict[str, Value] = {}
-        for _ in range(length * _TRIES_PER_KEY):
+        for _ in range(length * _ATTEMPTS_PER_KEY):
             if len(keys) == length:
                 break
-            found = key(rng, scope)
-            keys.setdefault(key_text(found), found)
-        return dictionary((found, item(rng, scope)) for found in keys.values())
+            drawn = key(rng, scope)
+            keys.setdefault(key_text(drawn), drawn)
+        return dictionary((drawn, item(rng, scope)) for drawn in keys.values())
 
     return draw
 
 
-_TRIES_PER_KEY = 40
-"""To find one that differs: enough to find every key of a few."""
+_ATTEMPTS_PER_KEY = 40
+"""Maximum number of draws per distinct key, enough to find all keys of a small set."""
 
 
 @_compile.register(Object)

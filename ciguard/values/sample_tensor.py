@@ -1,4 +1,4 @@
-"""Samplers of tensors and arrays: shape, dtype and fill, each from a compiled part."""
+"""Samplers of tensors and arrays, from samplers of shape, dtype and fill."""
 
 from __future__ import annotations
 
@@ -34,30 +34,32 @@ _DrawFill: TypeAlias = Callable[["random.Random", "SamplingScope", str, Shape], 
 
 _SYMBOL_SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 6, 8)
 _MAX_EXPLICIT = 256
-"""Above this many elements an explicit fill would make the case too long."""
+"""Maximum number of elements of an explicit fill, to keep cases short."""
 
 
 def tensor_sampler(constraint: Tensor) -> Callable[[random.Random, SamplingScope], Value]:
-    """Return a sampler of tensors (of arrays, for `Array`) that conform to `constraint`."""
+    """Return a sampler of tensors, or of arrays for `Array`, that conform to `constraint`."""
     make = ArrayValue if isinstance(constraint, Array) else TensorValue
-    shape_at = _shape(constraint)
-    dtype_at = _dtype(constraint)
-    fill_at = _fill(constraint)
+    draw_shape = _shape(constraint)
+    draw_dtype = _dtype(constraint)
+    draw_fill = _fill(constraint)
 
     def draw(rng: random.Random, scope: SamplingScope) -> Value:
-        dtype = dtype_at(rng, scope)
-        shape = shape_at(rng, scope)
-        return make(dtype, shape, fill_at(rng, scope, dtype, shape))
+        dtype = draw_dtype(rng, scope)
+        shape = draw_shape(rng, scope)
+        return make(dtype, shape, draw_fill(rng, scope, dtype, shape))
 
     return draw
 
 
 def tensors_like(first: Value, count: int) -> tuple[Value, ...]:
-    """Return `count` tensors of one dtype and shape, their elements drawn apart where they are."""
+    """Return `count` tensors of one dtype and shape, with different random elements."""
     if not isinstance(first, TensorValue | ArrayValue) or not isinstance(first.fill, Uniform):
         return (first,) * count
     fill = first.fill
-    rest = (replace(first, fill=replace(fill, seed=fill.seed + nth)) for nth in range(1, count))
+    rest = (
+        replace(first, fill=replace(fill, seed=fill.seed + offset)) for offset in range(1, count)
+    )
     return (first, *rest)
 
 
@@ -66,7 +68,7 @@ def _dtype(constraint: Tensor) -> _DrawDtype:
     count, allowed = len(table), frozenset(constraint.dtypes)
     only = table[0] if len(set(table)) == 1 else ""
 
-    def draw(rng: random.Random, scope: SamplingScope) -> str:  # noqa: ARG001 - every sampler has one form
+    def draw(rng: random.Random, scope: SamplingScope) -> str:  # noqa: ARG001 - the signature of samplers
         return only or table[int(rng.random() * count)]
 
     parameter = constraint.dtype_of
@@ -81,7 +83,11 @@ def _dtype(constraint: Tensor) -> _DrawDtype:
 
 
 def _shape(constraint: Tensor) -> _DrawShape:
-    draw = _pattern(constraint.shape) if constraint.shape is not None else _pool(constraint.ndim)
+    draw = (
+        _pattern(constraint.shape)
+        if constraint.shape is not None
+        else _shape_from_table(constraint.ndim)
+    )
     if constraint.shape_of:
         return partial(_same_shape, parameter=constraint.shape_of, otherwise=draw)
     if constraint.broadcast_with:
@@ -89,10 +95,10 @@ def _shape(constraint: Tensor) -> _DrawShape:
     return draw
 
 
-def _pool(ndim: tuple[int, int]) -> _DrawShape:
+def _shape_from_table(ndim: tuple[int, int]) -> _DrawShape:
     table = tables.shapes(*ndim)
     count = len(table)
-    return lambda rng, scope: table[int(rng.random() * count)]  # noqa: ARG005 - one form
+    return lambda rng, scope: table[int(rng.random() * count)]  # noqa: ARG005 - as above
 
 
 def _same_shape(
@@ -109,17 +115,17 @@ def _broadcast(
     if shape is None:
         return otherwise(rng, scope)
     pick = rng.random()
-    if pick < 0.8 or not shape:  # noqa: PLR2004 - the same shape is what most calls want
+    if pick < 0.8 or not shape:  # noqa: PLR2004 - most calls need the same shape
         return shape
-    drop = int((pick - 0.8) * 5 * (len(shape) + 1))
-    kept = shape[drop:]
-    return (1, *kept[1:]) if drop < len(shape) and pick * 100 % 1 < 0.5 else kept  # noqa: PLR2004
+    dropped = int((pick - 0.8) * 5 * (len(shape) + 1))
+    kept = shape[dropped:]
+    return (1, *kept[1:]) if dropped < len(shape) and pick * 100 % 1 < 0.5 else kept  # noqa: PLR2004
 
 
 def _pattern(pattern: tuple[Dim, ...]) -> _DrawShape:
     exact = tuple(dim for dim in pattern if isinstance(dim, int))
     if len(exact) == len(pattern):
-        return lambda rng, scope: exact  # noqa: ARG005 - every sampler has one form
+        return lambda rng, scope: exact  # noqa: ARG005 - the signature of samplers
     dims = tuple(map(_dim, pattern))
     return lambda rng, scope: tuple([dim(rng, scope) for dim in dims])
 
@@ -127,13 +133,13 @@ def _pattern(pattern: tuple[Dim, ...]) -> _DrawShape:
 def _dim(dim: Dim) -> Callable[[random.Random, SamplingScope], int]:
     match dim:
         case int():
-            return lambda rng, scope: dim  # noqa: ARG005 - every sampler has one form
+            return lambda rng, scope: dim  # noqa: ARG005 - the signature of samplers
         case str():
             return partial(_symbol, symbol=dim, sizes=_SYMBOL_SIZES)
         case Named(symbol, least, most):
             return partial(_symbol, symbol=symbol, sizes=tuple(range(least, most + 1)))
         case RankOf(parameter):
-            return lambda rng, scope: _length(rng, scope.length(parameter))
+            return lambda rng, scope: _length_or_random(rng, scope.length(parameter))
         case SizeOf(parameter, axis):
             return partial(_size_of, parameter=parameter, axis=axis)
         case Between(least, most):
@@ -151,14 +157,14 @@ def _symbol(
     return size
 
 
-def _length(rng: random.Random, length: int | None) -> int:
+def _length_or_random(rng: random.Random, length: int | None) -> int:
     return 1 + int(rng.random() * 4) if length is None else length
 
 
 def _size_of(rng: random.Random, scope: SamplingScope, *, parameter: str, axis: int) -> int:
     shape = scope.shape(parameter)
     if shape is None or not -len(shape) <= axis < len(shape):
-        return _length(rng, None)
+        return _length_or_random(rng, None)
     return shape[axis]
 
 
@@ -176,7 +182,7 @@ def _fill(constraint: Tensor) -> _DrawFill:
 
 
 def fills_of(constraint: Tensor, dtype: str) -> tuple[Fill, ...]:
-    """Return the table of fills that tensors of a dtype are drawn from."""
+    """Return the table of fills for tensors of a dtype."""
     low, high = constraint.low, constraint.high
     table = tables.fills(dtype, low, high)
     if not constraint.nan or dtype not in element_types.FLOATING:
@@ -185,12 +191,12 @@ def fills_of(constraint: Tensor, dtype: str) -> tuple[Fill, ...]:
 
 
 def _special_fills(*, has_range: bool) -> tuple[Fill, ...]:
-    seeds = range(_SPECIAL_FILLS)
+    seeds = range(_SPECIAL_FILL_COUNT)
     return tuple(Constant(float("nan")) if has_range else Special(seed) for seed in seeds)
 
 
-_SPECIAL_FILLS = 32
-"""Beside 128 others, so that one in five is special."""
+_SPECIAL_FILL_COUNT = 32
+"""Number of special fills in a table of 128 others: one in five."""
 
 
 def _indices(parameter: str, otherwise: _DrawFill) -> _DrawFill:
@@ -205,11 +211,11 @@ def _indices(parameter: str, otherwise: _DrawFill) -> _DrawFill:
 
 def _axes(parameter: str) -> _DrawFill:
     def draw(rng: random.Random, scope: SamplingScope, dtype: str, shape: Shape) -> Fill:  # noqa: ARG001
-        described = scope.shape(parameter)
-        rank = len(described) if described else 1
+        indexed = scope.shape(parameter)
+        rank = len(indexed) if indexed else 1
         count = prod(shape)
         if count == 1:
-            return Constant(int(rng.random() * 2 * rank) - rank if described else 0)
+            return Constant(int(rng.random() * 2 * rank) - rank if indexed else 0)
         axes = sorted(range(rank), key=lambda axis: (rng.random(), axis))
         return Explicit(tuple((axes * (count // rank + 1))[:count]))
 

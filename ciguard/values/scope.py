@@ -1,4 +1,4 @@
-"""What is already chosen in one call: the values by parameter, and the sizes by symbol."""
+"""The values and sizes that are already chosen in one call."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ class SamplingScope:
 
     def __init__(self) -> None:
         self.values: dict[str, Value] = {}
+        """Values by parameter."""
         self.sizes: dict[str, int] = {}
+        """Sizes by symbol."""
 
     def shape(self, parameter: str) -> tuple[int, ...] | None:
         """Return the shape of a parameter's value; None if it has none or is not chosen."""
         value = self.values.get(parameter)
-        if type(value) is TensorValue:  # nearly always
+        if type(value) is TensorValue:  # the most frequent type
             return value.shape
         return None if value is None else shape_of(value)
 
@@ -42,7 +44,7 @@ class SamplingScope:
         return None if value is None else dtype_of(value)
 
     def length(self, parameter: str) -> int | None:
-        """Return the length of a parameter's list, or the rank of its value."""
+        """Return the length of a parameter's list or the rank of its value; None without one."""
         value = self.values.get(parameter)
         if isinstance(value, ListValue | TupleValue):
             return len(value.items)
@@ -51,7 +53,7 @@ class SamplingScope:
 
 
 def shape_of(value: Value) -> tuple[int, ...] | None:
-    """Return the shape of a tensor, array, number, of the first tensor of a list or of a call."""
+    """Return the shape of a tensor, array or number, or of the first one in a list or call."""
     match value:
         case TensorValue() | ArrayValue():
             return value.shape
@@ -66,7 +68,7 @@ def shape_of(value: Value) -> tuple[int, ...] | None:
 
 
 def dtype_of(value: Value) -> str | None:
-    """Return the dtype of a tensor, array, dtype object, of the first of a list or of a call."""
+    """Return the dtype of a tensor, array or dtype object, or of the first in a list or call."""
     match value:
         case TensorValue() | ArrayValue():
             return value.dtype

@@ -1,8 +1,7 @@
-"""Compile a constraint into a Hypothesis strategy: slower than the sampler, but it shrinks.
+"""The compiler of constraints into Hypothesis strategies: slower than samplers, but they shrink.
 
-Used where Hypothesis drives: annotated functions, minimising, and tests of ciguard itself. A
-strategy knows one value, not a call: references to other parameters are resolved against the
-given scope.
+Used for annotated functions, minimisation and the tests of ciguard. A strategy draws one value, not
+a call, so references to other parameters are resolved in the given scope.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def _compile(constraint: Constraint, scope: SamplingScope) -> Strategy:
 
 
 def _through_sampler(constraint: Constraint, scope: SamplingScope) -> Strategy:
-    """Where relations decide the value, the sampler draws it, from Hypothesis's randomness."""
+    """Return a strategy that calls the sampler, for values that depend on other parameters."""
     draw = compile_sampler(constraint)
 
     def sample(rng: random.Random) -> Value:
@@ -150,26 +149,28 @@ def _ints(constraint: Ints, scope: SamplingScope) -> Strategy:
     wrap = TupleValue if constraint.as_tuple else ListValue
     items = st.integers(constraint.min, constraint.max).map(LiteralValue)
     least, most = constraint.length
-    return st.lists(items, min_size=least, max_size=most).map(lambda found: wrap(tuple(found)))
+    return st.lists(items, min_size=least, max_size=most).map(lambda drawn: wrap(tuple(drawn)))
 
 
 @_compile.register(Tensor)
 def _tensor(constraint: Tensor, scope: SamplingScope) -> Strategy:
     sampled = _through_sampler(constraint, scope)
-    related = constraint.shape_of or constraint.broadcast_with or constraint.dtype_of
-    relations = constraint.axis_of or constraint.index_of or constraint.increasing
-    if related or relations:
+    has_related_form = constraint.shape_of or constraint.broadcast_with or constraint.dtype_of
+    has_related_elements = constraint.axis_of or constraint.index_of or constraint.increasing
+    if has_related_form or has_related_elements:
         return sampled
     make = ArrayValue if isinstance(constraint, Array) else TensorValue
     if constraint.shape is not None:
         exact = tuple(dim for dim in constraint.shape if isinstance(dim, int))
-        return _of_shape(constraint, exact) if len(exact) == len(constraint.shape) else sampled
+        return (
+            _with_exact_shape(constraint, exact) if len(exact) == len(constraint.shape) else sampled
+        )
     least, most = constraint.ndim
     shapes = st.lists(st.integers(1, 4), min_size=least, max_size=most).map(tuple)
 
     def redraw(drawn: tuple[Value, tuple[int, ...]]) -> Value:
         value, shape = drawn
-        # The table holds fills that fit any shape; only the shape is Hypothesis's to shrink.
+        # The fill matches any shape, so that Hypothesis can shrink the shape alone.
         if isinstance(value, TensorValue | ArrayValue):
             return make(value.dtype, shape, value.fill)
         return value
@@ -177,25 +178,27 @@ def _tensor(constraint: Tensor, scope: SamplingScope) -> Strategy:
     return st.tuples(sampled, shapes).map(redraw)
 
 
-def _of_shape(constraint: Tensor, shape: tuple[int, ...]) -> Strategy:
-    """Draw dtype and fill only; they shrink to the first dtype and to one number everywhere."""
+def _with_exact_shape(constraint: Tensor, shape: tuple[int, ...]) -> Strategy:
+    """Return a strategy for dtype and fill, which shrink to the first dtype and one number."""
     make = ArrayValue if isinstance(constraint, Array) else TensorValue
 
     def of_dtype(dtype: str) -> Strategy:
-        fills = sorted([*_zero(constraint, dtype), *fills_of(constraint, dtype)], key=_complexity)
+        fills = sorted(
+            [*_zero_fill(constraint, dtype), *fills_of(constraint, dtype)], key=_complexity
+        )
         return st.sampled_from(fills).map(lambda fill: make(dtype, shape, fill))
 
     return st.sampled_from(constraint.dtypes).flatmap(of_dtype)
 
 
-def _zero(constraint: Tensor, dtype: str) -> list[Fill]:
-    """Return zero everywhere, where that conforms: tables hold only the ends of a range."""
+def _zero_fill(constraint: Tensor, dtype: str) -> list[Fill]:
+    """Return the constant fill 0 if it conforms; tables hold only the ends of a range."""
     low, high = constraint.low or 0.0, constraint.high or 0.0
     return [Constant(0)] if dtype != "string" and low <= 0 <= high else []
 
 
 def _complexity(fill: Fill) -> float:
-    """Return what Hypothesis shrinks: first comes one number everywhere, the smallest of all."""
+    """Return a sort key by which Hypothesis shrinks to constant fills with small numbers."""
     if isinstance(fill, Constant) and math.isfinite(fill.value):
         return abs(fill.value)
     return math.inf
@@ -208,7 +211,7 @@ def _list(constraint: List, scope: SamplingScope) -> Strategy:
     least, most = constraint.length
     wrap = TupleValue if constraint.as_tuple else ListValue
     items = st.lists(_compile(constraint.item, scope), min_size=least, max_size=most)
-    return items.map(lambda found: wrap(tuple(found)))
+    return items.map(lambda drawn: wrap(tuple(drawn)))
 
 
 @_compile.register(Tuple)
@@ -221,7 +224,7 @@ def _pairs(
 ) -> st.SearchStrategy[tuple[tuple[str, Value], ...]]:
     keys = [key for key, _ in items]
     values = st.tuples(*(_compile(item, scope) for _, item in items))
-    return values.map(lambda found: tuple(zip(keys, found, strict=True)))
+    return values.map(lambda drawn: tuple(zip(keys, drawn, strict=True)))
 
 
 @_compile.register(Dict)
@@ -233,7 +236,9 @@ def _dict(constraint: Dict, scope: SamplingScope) -> Strategy:
 def _mapping(constraint: Mapping, scope: SamplingScope) -> Strategy:
     least, most = constraint.length
     pairs = st.tuples(_compile(constraint.key, scope), _compile(constraint.item, scope))
-    unique = st.lists(pairs, min_size=least, max_size=most, unique_by=lambda p: key_text(p[0]))
+    unique = st.lists(
+        pairs, min_size=least, max_size=most, unique_by=lambda pair: key_text(pair[0])
+    )
     return unique.map(dictionary)
 
 
@@ -242,7 +247,7 @@ def _object(constraint: Object, scope: SamplingScope) -> Strategy:
     arguments = st.tuples(*(_compile(item, scope) for item in constraint.arguments))
     keywords = _pairs(constraint.keywords, scope)
     return st.tuples(arguments, keywords).map(
-        lambda found: CallValue(constraint.function, found[0], found[1])
+        lambda drawn: CallValue(constraint.function, drawn[0], drawn[1])
     )
 
 

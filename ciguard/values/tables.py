@@ -1,7 +1,7 @@
-"""Precomputed tables that samplers draw from: one random number picks a whole shape or fill.
+"""Precomputed tables for samplers: one random number selects a complete shape or fill.
 
-Drawing every dimension and every seed by itself would cost more than the call under test. The
-tables are made from fixed seeds, so that a case depends on its own seed alone.
+Drawing each dimension and seed separately would be slower than the call under test. The tables come
+from fixed seeds, so that a case depends only on its own seed.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ _INTEGER_RANGES = ((0.0, 1.0), (0.0, 3.0), (1.0, 4.0), (-2.0, 5.0))
 
 @cache
 def shapes(least: int, most: int) -> tuple[tuple[int, ...], ...]:
-    """Return a table of small shapes with ranks in [least, most], frequent ranks more often."""
+    """Return a table of small shapes with ranks in [least, most], more of common ranks."""
     rng = random.Random(f"shapes {least} {most}")  # noqa: S311 - a table, not a secret
     ranks = list(range(least, most + 1))
     weights = [_RANK_WEIGHTS[min(rank, len(_RANK_WEIGHTS) - 1)] for rank in ranks]
-    found: list[tuple[int, ...]] = []
-    while len(found) < _TABLE_SIZE:
+    table: list[tuple[int, ...]] = []
+    while len(table) < _TABLE_SIZE:
         rank = rng.choices(ranks, weights)[0]
         sizes = SIZES if rank < 5 else (1, 1, 2, 2, 3)  # noqa: PLR2004 - 6 ** 5 is too many
         shape = tuple(rng.choice(sizes) for _ in range(rank))
-        if prod(shape) <= MAX_ELEMENTS or rank > 8:  # noqa: PLR2004 - tiny sizes, accept
-            found.append(shape)
-    return tuple(found)
+        if prod(shape) <= MAX_ELEMENTS or rank > 8:  # noqa: PLR2004 - high ranks have tiny sizes
+            table.append(shape)
+    return tuple(table)
 
 
 @cache
 def weighted_dtypes(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names, the usual ones repeated so that a uniform draw favours them."""
+    """Return the names with common dtypes repeated, so that uniform draws prefer them."""
     return tuple(name for name in names for _ in range(_DTYPE_WEIGHTS.get(name, 1)))
 
 
 @cache
 def fills(dtype: str, low: float | None, high: float | None) -> tuple[Fill, ...]:
-    """Return a table of fills for a dtype, all elements in [low, high] where these are given."""
+    """Return a table of fills for a dtype, with elements in [low, high] if given."""
     rng = random.Random(f"fills {dtype} {low} {high}")  # noqa: S311 - a table, not a secret
     table: list[Fill] = []
     for _ in range(_TABLE_SIZE):
@@ -60,7 +60,7 @@ def fills(dtype: str, low: float | None, high: float | None) -> tuple[Fill, ...]
 
 
 def _fit(fill: Fill, dtype: str) -> Fill:
-    """Return the nearest constant that the dtype can hold; elements of other fills are clipped."""
+    """Return a constant fill limited to the dtype's range; other fills are limited elsewhere."""
     if not isinstance(fill, Constant) or dtype not in element_types.INTEGERS:
         return fill
     least, most = element_types.integer_range(dtype)
@@ -83,7 +83,7 @@ def _range(
 
 
 def _fill(least: float, most: float, rng: random.Random, *, integral: bool) -> Fill:
-    if rng.random() < 0.1:  # noqa: PLR2004 - the ends of a range now and then
+    if rng.random() < 0.1:  # noqa: PLR2004 - the ends of a range sometimes
         end = rng.choice((least, most))
         return Constant(int(end) if integral else end)
     return Uniform(rng.randrange(1 << 16), least, most)

@@ -1,4 +1,4 @@
-"""Samplers that break exactly one aspect of a constraint and leave the rest as it was."""
+"""Mutations that violate exactly one aspect of a constraint."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from ciguard.values.scope import SamplingScope
 
-ALIENS: tuple[Value, ...] = (
+STRUCTURE_EXAMPLES: tuple[Value, ...] = (
     LiteralValue("not a number"),
     DictValue((("key", LiteralValue(1)),)),
     LiteralValue(None),
@@ -56,26 +56,29 @@ ALIENS: tuple[Value, ...] = (
     ListValue((LiteralValue("a"), ListValue((LiteralValue(1),)))),
     TensorValue("float32", (2, 3), Constant(1)),
 )
-"""One value of every structure: what is none of a parameter's own."""
+"""One value of each structure, to replace values of another structure."""
 
 _RARE_DTYPES = ("complex64", "string", "uint8", "float16", "int16")
-_UNKNOWN = (LiteralValue("unknown"), LiteralValue(""), LiteralValue(3))
-_RETRIES = 4
+_UNKNOWN_MEMBERS = (LiteralValue("unknown"), LiteralValue(""), LiteralValue(3))
+_MAX_ATTEMPTS = 4
 
 
 def violations(constraint: Constraint) -> tuple[Mutation, ...]:
-    """Return the mutations that break `constraint` in one aspect each.
+    """Return the mutations that violate `constraint` in one aspect each.
 
-    Empty where nothing can: an AnyOf that accepts every structure.
+    The result is empty if no mutation can, for an AnyOf that accepts all structures.
     """
-    found = _violations(constraint)
+    own = _violations(constraint)
     return tuple(
-        replace(mutation, mutate=partial(_surely, constraint=constraint, mutation=mutation))
-        for mutation in (*found, *_structure(constraint))
+        replace(
+            mutation,
+            mutate=partial(_mutate_until_violating, constraint=constraint, mutation=mutation),
+        )
+        for mutation in (*own, *_structure_mutations(constraint))
     )
 
 
-def _surely(
+def _mutate_until_violating(
     rng: random.Random,
     scope: SamplingScope,
     current: Value,
@@ -83,25 +86,26 @@ def _surely(
     constraint: Constraint,
     mutation: Mutation,
 ) -> Value:
-    """Mutate until the value does break the constraint, in the end by its structure."""
+    """Mutate until the value violates the constraint, finally by its structure."""
     value = current
-    for _ in range(_RETRIES):
+    for _ in range(_MAX_ATTEMPTS):
         value = mutation.mutate(rng, scope, current)
-        if not _accepted(value, constraint, scope):
+        if not _is_accepted(value, constraint, scope):
             return value
-    return next((v for v in ALIENS if not _accepted(v, constraint, scope)), value)
+    examples = (value for value in STRUCTURE_EXAMPLES if not _is_accepted(value, constraint, scope))
+    return next(examples, value)
 
 
-def _accepted(value: Value, constraint: Constraint, scope: SamplingScope) -> bool:
+def _is_accepted(value: Value, constraint: Constraint, scope: SamplingScope) -> bool:
     sizes = dict(scope.sizes)
     accepted = conforms(value, constraint, scope)
-    scope.sizes = sizes  # judging must not bind
+    scope.sizes = sizes  # the check must not bind symbols
     return accepted
 
 
-def _structure(constraint: Constraint) -> tuple[Mutation, ...]:
-    aliens = tuple(value for value in ALIENS if not conforms(value, constraint))
-    return (Mutation("structure", any_constant(aliens)),) if aliens else ()
+def _structure_mutations(constraint: Constraint) -> tuple[Mutation, ...]:
+    examples = tuple(value for value in STRUCTURE_EXAMPLES if not conforms(value, constraint))
+    return (Mutation("structure", any_constant(examples)),) if examples else ()
 
 
 @singledispatch
@@ -135,7 +139,7 @@ def _bool(constraint: Bool) -> tuple[Mutation, ...]:
 @_violations.register(OneOf)
 def _one_of(constraint: OneOf) -> tuple[Mutation, ...]:
     del constraint
-    return (Mutation("member", any_constant(_UNKNOWN), 3),)
+    return (Mutation("member", any_constant(_UNKNOWN_MEMBERS), 3),)
 
 
 @_violations.register(String)
@@ -153,8 +157,8 @@ def _dtype(constraint: Dtype) -> tuple[Mutation, ...]:
 
 
 def _other_dtypes(names: tuple[str, ...]) -> tuple[str, ...]:
-    usual = (*element_types.COMMON, *_RARE_DTYPES)
-    return tuple(name for name in usual if name not in names)
+    candidates = (*element_types.COMMON, *_RARE_DTYPES)
+    return tuple(name for name in candidates if name not in names)
 
 
 @_violations.register(Ints)
@@ -163,59 +167,61 @@ def _ints(constraint: Ints) -> tuple[Mutation, ...]:
     return (
         Mutation("length", _longer, 2),
         Mutation("length", _shorter, 2),
-        Mutation("range", partial(_one_int, choices=outside), 3),
-        Mutation("structure", partial(_one_item, item=LiteralValue("1"))),
+        Mutation("range", partial(_with_integer, choices=outside), 3),
+        Mutation("structure", partial(_with_item, item=LiteralValue("1"))),
     )
 
 
-def _sequence(current: Value) -> ListValue | TupleValue:
+def _as_sequence(current: Value) -> ListValue | TupleValue:
     return current if isinstance(current, ListValue | TupleValue) else ListValue((current,))
 
 
 def _longer(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
-    sequence = _sequence(current)
+    sequence = _as_sequence(current)
     last = sequence.items[-1:] or (LiteralValue(1),)
     return type(sequence)((*sequence.items, *last * (1 + int(rng.random() * 9))))
 
 
 def _shorter(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
     del scope
-    sequence = _sequence(current)
+    sequence = _as_sequence(current)
     return type(sequence)(sequence.items[: int(rng.random() * len(sequence.items))])
 
 
-def _one_item(rng: random.Random, scope: SamplingScope, current: Value, *, item: Value) -> Value:
+def _with_item(rng: random.Random, scope: SamplingScope, current: Value, *, item: Value) -> Value:
     del scope
-    sequence = _sequence(current)
+    sequence = _as_sequence(current)
     items = list(sequence.items) or [item]
     items[int(rng.random() * len(items))] = item
     return type(sequence)(tuple(items))
 
 
-def _one_int(
+def _with_integer(
     rng: random.Random, scope: SamplingScope, current: Value, *, choices: tuple[int, ...]
 ) -> Value:
     number = choices[int(rng.random() * len(choices))]
-    return _one_item(rng, scope, current, item=LiteralValue(number))
+    return _with_item(rng, scope, current, item=LiteralValue(number))
 
 
 @_violations.register(Tensor)
 def _tensor(constraint: Tensor) -> tuple[Mutation, ...]:
-    found = [Mutation("rank", _other_rank, 3), Mutation("size", _other_size, 3)]
+    mutations = [Mutation("rank", _other_rank, 3), Mutation("size", _other_size, 3)]
     others = _other_dtypes(constraint.dtypes if not constraint.dtype_of else ())
     if others:
-        found.append(Mutation("dtype", partial(_other_dtype, names=others), 2))
+        mutations.append(Mutation("dtype", partial(_other_dtype, names=others), 2))
     if not isinstance(constraint, Array):
-        found.append(Mutation("structure", constant(ListValue((LiteralValue(1),)))))
+        mutations.append(Mutation("structure", constant(ListValue((LiteralValue(1),)))))
     if constraint.low is not None or constraint.high is not None:
-        found.append(Mutation("range", partial(_out_of_range, constraint=constraint), 3))
+        mutations.append(Mutation("range", partial(_out_of_range, constraint=constraint), 3))
     if constraint.axis_of or constraint.index_of:
         beyond = (Constant(100), Constant(-100), Constant(7))
-        found.append(Mutation("range", partial(_other_fill, fills=beyond), 3))
+        mutations.append(Mutation("range", partial(_other_fill, fills=beyond), 3))
     if constraint.increasing:
-        found.append(Mutation("order", partial(_other_fill, fills=(Constant(-1), Constant(-7)))))
-    return tuple(found)
+        mutations.append(
+            Mutation("order", partial(_other_fill, fills=(Constant(-1), Constant(-7))))
+        )
+    return tuple(mutations)
 
 
 def _other_rank(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
@@ -277,18 +283,18 @@ def _out_of_range(
 @_violations.register(List)
 def _list(constraint: List) -> tuple[Mutation, ...]:
     inner = tuple(
-        replace(mutation, mutate=partial(_item_mutated, mutation=mutation))
+        replace(mutation, mutate=partial(_with_mutated_item, mutation=mutation))
         for mutation in _violations(constraint.item)
     )
-    alien = tuple(v for v in ALIENS if not conforms(v, constraint.item))[:1]
-    wrong = tuple(Mutation("structure", partial(_one_item, item=value)) for value in alien)
-    return (Mutation("length", _longer), Mutation("length", _shorter), *inner, *wrong)
+    examples = tuple(v for v in STRUCTURE_EXAMPLES if not conforms(v, constraint.item))[:1]
+    structure = tuple(Mutation("structure", partial(_with_item, item=item)) for item in examples)
+    return (Mutation("length", _longer), Mutation("length", _shorter), *inner, *structure)
 
 
-def _item_mutated(
+def _with_mutated_item(
     rng: random.Random, scope: SamplingScope, current: Value, *, mutation: Mutation
 ) -> Value:
-    sequence = _sequence(current)
+    sequence = _as_sequence(current)
     if not sequence.items:
         return current
     items = list(sequence.items)
@@ -317,27 +323,31 @@ def _mapping(constraint: Mapping) -> tuple[Mutation, ...]:
 
 @_violations.register(Optional)
 def _optional(constraint: Optional) -> tuple[Mutation, ...]:
-    return _of_kind(constraint.inner)
+    return _option_violations(constraint.inner)
 
 
 @_violations.register(AnyOf)
 def _any_of(constraint: AnyOf) -> tuple[Mutation, ...]:
-    return tuple(mutation for _, option in constraint.options for mutation in _of_kind(option))
+    return tuple(
+        mutation for _, option in constraint.options for mutation in _option_violations(option)
+    )
 
 
-def _of_kind(kind: Constraint) -> tuple[Mutation, ...]:
-    """Return the violations of one kind among several.
+def _option_violations(option: Constraint) -> tuple[Mutation, ...]:
+    """Return the violations of one option of several.
 
-    Where the conforming value is of another kind, one of this kind is drawn first.
+    If the conforming value belongs to another option, a value of this option is drawn first.
     """
-    sample = compile_sampler(kind)
+    sample = compile_sampler(option)
 
     def mutator(mutate: Mutator) -> Mutator:
         def mutated(rng: random.Random, scope: SamplingScope, current: Value) -> Value:
-            if not _accepted(current, kind, scope):
+            if not _is_accepted(current, option, scope):
                 current = sample(rng, scope)
             return mutate(rng, scope, current)
 
         return mutated
 
-    return tuple(replace(found, mutate=mutator(found.mutate)) for found in _violations(kind))
+    return tuple(
+        replace(mutation, mutate=mutator(mutation.mutate)) for mutation in _violations(option)
+    )

@@ -1,4 +1,4 @@
-"""Constraints in words, for people: `int from 0 to 3, an axis of 'x'; or None`."""
+"""Descriptions of constraints for reports: `int from 0 to 3, an axis of 'x'; or None`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _MAX_LISTED = 12
 
 
 def in_words(constraint: Constraint) -> str:
-    """Return what `constraint` accepts, in one line of plain words."""
+    """Return a description of `constraint` in one line."""
     return _words(constraint)
 
 
@@ -106,8 +106,8 @@ def _string(constraint: String) -> str:
     if constraint.pattern:
         return f"text that matches {constraint.pattern!r}"
     least = f"{constraint.min_length} to " if constraint.min_length else "up to "
-    of = f" of {constraint.alphabet!r}" if constraint.alphabet else ""
-    return f"text of {least}{constraint.max_length} characters{of}"
+    alphabet = f" of {constraint.alphabet!r}" if constraint.alphabet else ""
+    return f"text of {least}{constraint.max_length} characters{alphabet}"
 
 
 @_words.register(Bytes)
@@ -167,11 +167,11 @@ def _shape(constraint: Tensor) -> str:
 
 @_words.register(List)
 def _list(constraint: List) -> str:
-    alike = " alike" if constraint.uniform else ""
+    uniform = " alike" if constraint.uniform else ""
     kind, item = "tuple" if constraint.as_tuple else "list", _words(constraint.item)
     if constraint.length_of:
-        return f"{kind} of as many{alike} as {constraint.length_of!r} has: {item}"
-    return f"{kind} of {_count(constraint.length, 'item')}{alike}: {item}"
+        return f"{kind} of as many{uniform} as {constraint.length_of!r} has: {item}"
+    return f"{kind} of {_count(constraint.length, 'item')}{uniform}: {item}"
 
 
 @_words.register(Tuple)
@@ -193,9 +193,9 @@ def _mapping(constraint: Mapping) -> str:
 
 @_words.register(Object)
 def _object(constraint: Object) -> str:
-    given = [*map(_words, constraint.arguments)]
-    given += [f"{key}={_words(item)}" for key, item in constraint.keywords]
-    return f"what {constraint.function} returns for ({'; '.join(given)})"
+    arguments = [*map(_words, constraint.arguments)]
+    arguments += [f"{key}={_words(item)}" for key, item in constraint.keywords]
+    return f"what {constraint.function} returns for ({'; '.join(arguments)})"
 
 
 @_words.register(Optional)
@@ -256,13 +256,13 @@ def _count(bounds: tuple[int, int], noun: str) -> str:
 
 
 def _listed(words: Iterable[str], joint: str) -> str:
-    listed = list(words)
-    if len(listed) > _MAX_LISTED:
-        rest = len(listed) - _MAX_LISTED
-        return f"{', '.join(listed[:_MAX_LISTED])} {joint} {rest} more"
-    if len(listed) < 2:  # noqa: PLR2004 - nothing to join
-        return "".join(listed)
-    return f"{', '.join(listed[:-1])} {joint} {listed[-1]}"
+    items = list(words)
+    if len(items) > _MAX_LISTED:
+        rest = len(items) - _MAX_LISTED
+        return f"{', '.join(items[:_MAX_LISTED])} {joint} {rest} more"
+    if len(items) < 2:  # noqa: PLR2004 - nothing to join
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {joint} {items[-1]}"
 
 
 def _value(value: Value) -> str:
@@ -278,9 +278,9 @@ def _value(value: Value) -> str:
         case DictValue(pairs):
             shown = f"{{{', '.join(f'{key!r}: {_value(item)}' for key, item in pairs)}}}"
         case CallValue(function, arguments, keywords):
-            given = [_value(item) for item in arguments]
-            given += [f"{key}={_value(item)}" for key, item in keywords]
-            shown = f"{function}({', '.join(given)})"
+            words = [_value(item) for item in arguments]
+            words += [f"{key}={_value(item)}" for key, item in keywords]
+            shown = f"{function}({', '.join(words)})"
         case _:
             size = " by ".join(map(str, value.shape)) or "scalar"
             shown = f"a {size} {value.dtype} tensor"

@@ -1,7 +1,7 @@
-"""Writing: values as Python source text, for scripts that a person reads, runs and keeps.
+"""Writing: conversion of values into readable Python source text, for scripts.
 
-Scalars and names (`literals.py`), NumPy arrays (`arrays.py`), what each library writes otherwise
-(`writers.py`), and whole calls with the imports they need (`source.py`).
+Scalars and names (`literals.py`), NumPy arrays (`arrays.py`), the forms of each library
+(`writers.py`), and complete calls with their imports (`source.py`).
 """
 
 from ciguard.writing.arrays import (

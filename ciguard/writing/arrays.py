@@ -1,7 +1,7 @@
-"""Arrays as Python source text: small ones element by element, large ones by their formula.
+"""Arrays as Python source text: explicit elements of small arrays, formulas for large ones.
 
-The formulas are those of `ciguard.execution.worker.fills`, written out so that a script needs
-nothing of ciguard; a test holds the two together.
+The formulas equal those of `ciguard.execution.worker.fills`, so that scripts do not need ciguard.
+A test checks that they are equal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ciguard.domain.values import ArrayValue, TensorValue
 
 MAX_SHOWN = 64
-"""Elements of an array that a script spells out."""
+"""Maximum number of elements that a script writes explicitly."""
 
 UNIT_FUNCTION = '''
 UNIT = np.random.RandomState(0).random_sample(65536)
@@ -29,25 +29,25 @@ def unit(seed, count):
     """Return pseudo-random numbers in [0, 1), the same on every machine."""
     return np.resize(np.roll(UNIT, -(seed % 65536)), count)
 '''.strip()
-"""Needed by scripts whose formulas call `unit`."""
+"""Source of the function `unit`, for scripts whose formulas call it."""
 
 
 def is_shown(value: ArrayValue | TensorValue) -> bool:
-    """Return whether an array is spelt out: it is small, or there is no formula for it."""
+    """Return whether an array is written explicitly: it is small, or has no formula."""
     return prod(value.shape) <= MAX_SHOWN or isinstance(value.fill, Explicit)
 
 
 def content(value: ArrayValue | TensorValue) -> Any:
-    """Return the array that a value describes, in the dtype that numpy stores it in.
+    """Return the array that a value describes, in numpy's storage dtype.
 
     Raises:
-        ValueError: if there is no such array: no target could have built it either.
+        ValueError: if the array cannot be built, which no target can either.
     """
     return _elements(value, value.shape)
 
 
 def constant_element(value: ArrayValue | TensorValue) -> str | None:
-    """Return the source text of the one element that the whole array is filled with, if so."""
+    """Return the source text of a constant fill's element; None for other fills."""
     return element(_elements(value, (1,))[0]) if isinstance(value.fill, Constant) else None
 
 
@@ -55,12 +55,12 @@ def _elements(value: ArrayValue | TensorValue, shape: tuple[int, ...]) -> Any:
     try:
         return elements(value_to_json(value)[3], value.dtype, shape)
     except (TypeError, OverflowError) as error:
-        msg = f"no array of {value.dtype} with shape {shape}: {error}"
+        msg = f"cannot build an array of {value.dtype} with shape {shape}: {error}"
         raise ValueError(msg) from error
 
 
 def numpy_array(value: ArrayValue | TensorValue) -> str:
-    """Return an expression for the array, in terms of `np` and, for large ones, of `unit`."""
+    """Return an expression for the array, which uses `np` and for large arrays `unit`."""
     stored = storage_dtype(value.dtype)
     dtype = "object" if stored.kind == "O" else f'"{stored}"'
     shape = shape_text(value.shape)
@@ -81,9 +81,9 @@ def _formula(value: ArrayValue | TensorValue, count: int) -> str:
         case Special(seed):
             choices = special_values(value.dtype)
             dtype = "object" if choices.dtype.kind == "O" else f'"{choices.dtype}"'
-            listed = ", ".join(element(choice) for choice in choices)
-            place = f'(unit({seed}, {count}) * {len(choices)}).astype("int64")'
-            return f"np.array([{listed}], dtype={dtype})[{place}]"
+            elements = ", ".join(element(choice) for choice in choices)
+            index = f'(unit({seed}, {count}) * {len(choices)}).astype("int64")'
+            return f"np.array([{elements}], dtype={dtype})[{index}]"
         case _:
             msg = f"no formula for {type(value.fill).__name__}"
             raise TypeError(msg)

@@ -1,4 +1,4 @@
-"""Values as Python source text: data only, whatever a fuzzed value holds."""
+"""Scalars, names and shapes as Python source text, safe for any fuzzed value."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_name(text: str) -> bool:
-    """Return whether `text` can stand in source as a plain name."""
+    """Return whether `text` is a valid ASCII identifier and not a keyword."""
     return _IDENTIFIER.fullmatch(text) is not None and not keyword.iskeyword(text)
 
 
 def dotted(path: str) -> str:
-    """Return an expression for a dotted name; parts that Python reserves go through `getattr`.
+    """Return an expression for a dotted name; parts that are no identifiers use `getattr`.
 
     Raises:
-        ValueError: if it does not begin with the name of a module.
+        ValueError: if the first part is not an identifier.
     """
     root, *parts = path.split(".")
     if not is_name(root):
@@ -38,7 +38,7 @@ def dotted(path: str) -> str:
 
 
 def _survives_sum(part: float) -> bool:
-    """Return whether a part of a complex number can stand in a sum: not NaN, infinity, -0.0."""
+    """Return whether a sum keeps a part of a complex number: not NaN, infinity or -0.0."""
     return math.isfinite(part) and (part != 0 or math.copysign(1, part) > 0)
 
 
@@ -47,7 +47,7 @@ def scalar(value: object) -> str:
     match value:
         case float() if not math.isfinite(value):
             return f'float("{value!r}")'
-        # `-1j` is the negative of `1j`: its real part is -0.0.
+        # Not `-1j`, which is the negative of `1j`, with the real part -0.0.
         case complex() if not (_survives_sum(value.real) and _survives_sum(value.imag)) or (
             value.real == 0 and value.imag < 0
         ):
@@ -57,13 +57,13 @@ def scalar(value: object) -> str:
 
 
 def nested(array: Any) -> str:
-    """Return nested lists of an array's elements, outermost dimension first.
+    """Return the source text of nested lists with an array's elements.
 
     Args:
-        array: numpy array of any shape without a dimension of size 0 that a list cannot show.
+        array: numpy array of any shape that nested lists can express.
 
     Returns:
-        Source text whose elements, stored in the array's dtype, are the array's exactly.
+        Source text whose elements equal the array's exactly when stored in its dtype.
     """
     if array.ndim == 0:
         return element(array[()])
@@ -73,7 +73,7 @@ def nested(array: Any) -> str:
 
 
 def element(value: Any) -> str:
-    """Return the source text of one element, as short as its dtype allows."""
+    """Return the shortest exact source text of one element."""
     if isinstance(value, (np.float16, np.float32)) and np.isfinite(value):
         short = str(value)
         return short if type(value)(float(short)) == value else repr(float(value))
@@ -83,5 +83,5 @@ def element(value: Any) -> str:
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """Return a shape as a tuple."""
+    """Return the source text of a shape, a tuple."""
     return repr(tuple(int(size) for size in shape))

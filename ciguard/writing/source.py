@@ -1,4 +1,4 @@
-"""A case as Python source: imports, arguments and the call, as a person would write them."""
+"""Cases as readable Python source: imports, arguments and the call."""
 
 from __future__ import annotations
 
@@ -32,73 +32,74 @@ if TYPE_CHECKING:
     from ciguard.libraries import Writer
 
 WIDTH = 92
-_INLINE = 44
-"""An argument longer than this gets a line and a name of its own."""
-_TAKEN = frozenset(
+_MAX_INLINE_LENGTH = 44
+"""Maximum length of an argument that is written within the call."""
+_RESERVED_NAMES = frozenset(
     {"np", "os", "sys", "unit", "result", "layer", "value", "tf", "jt", "jnp"}
     | {"twin", "kept", "arguments", "keywords", "inputs", "found", "call", "Module", "program"}
     | {"resource", "statistics", "time", "began_s", "call_times", "memory_before"}
     | {"resident_kib", "repeats"}
 )
-"""What scripts bind beside arguments, those that measure included."""
+"""Names that scripts bind besides arguments."""
 
 
 @dataclass(slots=True)
 class ScriptSource:
-    """What a script is put together from; filled while a case is written."""
+    """The parts of a script, which are collected while a case is written."""
 
     writer: Writer
     device: str = "cpu"
     names: set[str] = field(default_factory=set)
-    """Variables given so far."""
+    """Names of the variables so far."""
     modules: set[str] = field(default_factory=set)
     """Submodules that must be imported by name."""
     standard: set[str] = field(default_factory=set)
-    """Modules of the standard library."""
+    """Modules of the standard library to import."""
     assignments: list[str] = field(default_factory=list)
+    """Statements before the call."""
     needs_numpy: bool = False
     needs_unit: bool = False
     lifted: list[str] | None = None
-    """While a call in a mode is written: the names of its tensors, which are no part of it."""
+    """Names of the tensors that are parameters of a call in a mode; None for other calls."""
 
     def call_in_mode(self, case: ApiCall, mode: str) -> list[str]:
         """Return the statement that makes the call in a mode and binds `result`.
 
-        The call becomes a function of its tensors, as the worker makes one of it. Where nothing is
-        known of how to write a mode, that of a library of another package, it is the call alone.
+        As in the worker, the call becomes a function of its tensors. If the library's writer does
+        not know the mode, the statements make the plain call.
         """
         is_object = case.kind is CallKind.LAYER and not case.inputs
         if mode not in self.writer.modes or is_object:
             return self.call(case)
         if case.kind is CallKind.LAYER:
-            made = [self._layer(case)]
+            statements = [self._layer(case)]
             self.lifted = []
             inputs = self._arguments(case.inputs, (), stem="input")
             call = _bound("result", "layer", inputs)
             if self.writer.builds_layers_late and inputs == self.lifted and len(inputs) == 1:
-                made.append(
+                statements.append(
                     f'if not getattr(layer, "built", True):\n    layer.build({inputs[0]}.shape)'
                 )
         else:
             self.lifted = []
-            *made, call = self.call(case)
-        row = ", ".join(self.lifted)
-        called = "layer"
-        if call != f"result = layer({row})":
-            called, body = "call", textwrap.indent(call.replace("result = ", "return ", 1), "    ")
-            made.append(f"\n\ndef call({row}):\n{body}\n")
+            *statements, call = self.call(case)
+        tensors = ", ".join(self.lifted)
+        callee = "layer"
+        if call != f"result = layer({tensors})":
+            callee, body = "call", textwrap.indent(call.replace("result = ", "return ", 1), "    ")
+            statements.append(f"\n\ndef call({tensors}):\n{body}\n")
         comma = "," * (len(self.lifted) == 1)
-        fill = {"call": called, "row": row, "tuple": f"({row}{comma})"}
+        fill = {"call": callee, "row": tensors, "tuple": f"({tensors}{comma})"}
         definition, run = (text.format(**fill) for text in self.writer.modes[mode])
-        self.assignments += filter(None, [*made, definition])
+        self.assignments += filter(None, [*statements, definition])
         return [run]
 
     def _layer(self, case: ApiCall) -> str:
         arguments = self._arguments(case.arguments, case.keywords)
-        made = _bound("layer", self.name_of(case.api), arguments)
+        statement = _bound("layer", self.name_of(case.api), arguments)
         if self.device == "cpu" or not self.writer.layer_on_device:
-            return made
-        inner = textwrap.indent(made, "    ")
+            return statement
+        inner = textwrap.indent(statement, "    ")
         return self.writer.layer_on_device.format(layer=inner, device=scalar(self.device))
 
     def call(self, case: ApiCall) -> list[str]:
@@ -131,16 +132,16 @@ class ScriptSource:
 
     def _method(self, api: str, arguments: list[str]) -> list[str]:
         if not arguments:
-            msg = f"{api!r} is a method, and the case has no object to call it on"
+            msg = f"{api!r} is a method, but the case has no object for it"
             raise ValueError(msg)
         owner, *others = arguments
         name = api.rpartition(".")[2]
         if not is_name(owner):
-            name_of_owner = "x"
-            while name_of_owner in self.names:
-                name_of_owner += "_"
-            self.assignments.append(f"{name_of_owner} = {owner}")
-            owner = name_of_owner
+            owner_name = "x"
+            while owner_name in self.names:
+                owner_name += "_"
+            self.assignments.append(f"{owner_name} = {owner}")
+            owner = owner_name
         function = f"{owner}.{name}" if is_name(name) else f"getattr({owner}, {name!a})"
         return [_bound("result", function, others)]
 
@@ -148,47 +149,47 @@ class ScriptSource:
         self, values: Iterable[Value], keywords: Iterable[tuple[str, Value]], stem: str = "arg"
     ) -> list[str]:
         arguments = [self._argument(value, f"{stem}{n}") for n, value in enumerate(values)]
-        odd = []
+        quoted_keywords = []
         for key, value in keywords:
             if is_name(key):
                 arguments.append(f"{key}={self._argument(value, key)}")
             else:
-                odd.append(f"{key!a}: {self.expression(value)}")
-        return [*arguments, f"**{{{', '.join(odd)}}}"] if odd else arguments
+                quoted_keywords.append(f"{key!a}: {self.expression(value)}")
+        return [*arguments, f"**{{{', '.join(quoted_keywords)}}}"] if quoted_keywords else arguments
 
     def _argument(self, value: Value, name: str) -> str:
         text = self.expression(value)
-        if len(text) <= _INLINE:
+        if len(text) <= _MAX_INLINE_LENGTH:
             return text
-        while name in self.names or name in _TAKEN or self._is_import(name):
+        while name in self.names or name in _RESERVED_NAMES or self._is_import(name):
             name += "_"
         self.names.add(name)
         self.assignments.append(f"{name} = {text}")
         return name
 
-    def _held(self, owner: CallValue) -> str:
-        """Give an object a name: a part of it, such as a variable's handle, may not outlive it."""
+    def _bound_object(self, owner: CallValue) -> str:
+        """Bind an object to a name, because a part such as a handle must not outlive it."""
         text = self.expression(owner)
-        name = f"held{sum(known.startswith('held') for known in self.names)}"
+        name = f"held{sum(bound.startswith('held') for bound in self.names)}"
         self.names.add(name)
         self.assignments.append(f"{name} = {text}")
         return name
 
     def _lift(self, tensor: TensorValue) -> str:
-        """Give a tensor a name, so that the call becomes a function of it."""
+        """Bind a tensor to a name, which becomes a parameter of the call's function."""
         lifted, self.lifted = self.lifted or [], None
         name = f"x{len(lifted)}"
-        while name in self.names or name in _TAKEN:
+        while name in self.names or name in _RESERVED_NAMES:
             name += "_"
         self.names.add(name)
         self.assignments.append(f"{name} = {self.expression(tensor)}")
         self.lifted = [*lifted, name]
         return name
 
-    def _made_outside(self, value: CallValue) -> str:
-        """Make an object before the call, and not in the function that is compiled."""
+    def _bound_outside_call(self, value: CallValue) -> str:
+        """Bind an object to a name before the call, outside of the compiled function."""
         lifted, self.lifted = self.lifted, None
-        name = self._held(value)
+        name = self._bound_object(value)
         self.lifted = lifted
         return name
 
@@ -199,7 +200,7 @@ class ScriptSource:
         """Return the source text of a value."""
         match value:
             case CallValue() if self.lifted is not None:
-                text = self._made_outside(value)
+                text = self._bound_outside_call(value)
             case ListValue(items):
                 text = f"[{', '.join(map(self.expression, items))}]"
             case TupleValue(items):
@@ -209,9 +210,9 @@ class ScriptSource:
             case CallValue(
                 "builtins.getattr", (CallValue() as owner, LiteralValue(str() as part))
             ) if is_name(part):
-                text = f"{self._held(owner)}.{part}"
+                text = f"{self._bound_object(owner)}.{part}"
             case CallValue("builtins.next", (CallValue("builtins.map", (called, *lists)),)):
-                inner = [one.items[0] for one in lists if isinstance(one, ListValue)]
+                inner = [item.items[0] for item in lists if isinstance(item, ListValue)]
                 text = f"{self.expression(called)}({', '.join(map(self.expression, inner))})"
             case CallValue(function, arguments, keywords):
                 parts = [self.expression(item) for item in arguments]
@@ -245,27 +246,27 @@ class ScriptSource:
         return [f"**{{{', '.join(self._pairs(keywords))}}}"]
 
     def dtype(self, name: str) -> str:
-        """Return the library's dtype object of that common name.
+        """Return an expression for the library's dtype object.
 
         Raises:
-            ValueError: if it is not a dtype's name.
+            ValueError: if `name` is not a valid name of a dtype.
         """
         if not is_name(name):
-            msg = f"{name!r} is not the name of a dtype"
+            msg = f"{name!r} is not a valid name of a dtype"
             raise ValueError(msg)
         return self.writer.dtype.format(name=name)
 
     def name_of(self, path: str) -> str:
-        """Return an expression for a dotted name, and remember what it takes to import it."""
+        """Return an expression for a dotted name, and record the imports that it needs."""
         root, _, rest = path.partition(".")
         if root == "builtins":
-            return dotted(rest)  # known in every module without an import
+            return dotted(rest)  # no import needed
         if root in sys.stdlib_module_names:
             self.standard.add(root)
             return dotted(path)
         module = path.rpartition(".")[0]
         if "." in module and not self.writer.aliases and module not in self.writer.loaded:
-            dotted(module)  # refuses what is not a name
+            dotted(module)  # raises for invalid names
             if all(map(is_name, module.split("."))):
                 self.modules.add(module)
         alias = self.writer.aliases.get(root, root)
@@ -276,7 +277,7 @@ class ScriptSource:
         try:
             stored = str(storage_dtype(value.dtype))
         except TypeError as error:
-            msg = f"no array holds elements of {value.dtype!r}"
+            msg = f"numpy has no dtype for elements of {value.dtype!r}"
             raise ValueError(msg) from error
         name = value.dtype
         fill = {"dtype": dtype, "name": name, "stored": stored, "shape": shape_text(value.shape)}
@@ -305,7 +306,7 @@ class ScriptSource:
 
 
 def _wrapped(text: str, dtype: str) -> str:
-    """Break a long line of numbers at its spaces; text may hold spaces of its own."""
+    """Wrap a long line of numbers at spaces; strings stay unwrapped, as they may hold spaces."""
     if len(text) <= WIDTH or dtype == "string":
         return text
     return textwrap.fill(
@@ -318,7 +319,7 @@ def _wrapped(text: str, dtype: str) -> str:
 
 
 def _bound(name: str, function: str, arguments: list[str]) -> str:
-    """Return `name = function(arguments)`, one argument a line when it is long."""
+    """Return `name = function(arguments)`, with one argument per line if it is long."""
     line = f"{name} = {function}({', '.join(arguments)})"
     if len(line) <= WIDTH and "\n" not in line:
         return line

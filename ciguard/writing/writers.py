@@ -1,4 +1,4 @@
-"""What scripts write tensors with: as the library has it, or as numpy does."""
+"""Writers of tensors in scripts: those of libraries, or a generic one for numpy arrays."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from ciguard.libraries import LIBRARIES, Writer
 PLAIN_DTYPES = frozenset(
     {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"}
 )
-"""Types for which every library can fill a tensor with one value."""
+"""Dtypes of which all libraries can fill a tensor with one value."""
 
 
 def writer_of(library: str, *, module: str = "") -> Writer:
-    """Return the writer of a library; one that has none gets numpy arrays for tensors."""
-    known = LIBRARIES.items().get(library)
-    return (known and known.script) or _generic(module or library)
+    """Return the writer of a library, or a generic one with numpy arrays as tensors."""
+    registered = LIBRARIES.items().get(library)
+    return (registered and registered.script) or _generic_writer(module or library)
 
 
-def _generic(module: str) -> Writer:
+def _generic_writer(module: str) -> Writer:
     return Writer(
         imports=(f"import {module}", "import numpy as np"),
         literal='np.array({data}, dtype="{stored}")',

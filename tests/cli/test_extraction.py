@@ -11,12 +11,12 @@ from ciguard.errors import ExitCode
 if TYPE_CHECKING:
     from pathlib import Path
 
-KINDS: tuple[tuple[str, dict[str, list[str]]], ...] = (
+LABELLED_TEXTS: tuple[tuple[str, dict[str, list[str]]], ...] = (
     ("Whether to {0} the input.", {"dtype": ["bool"], "ndim": ["0"]}),
     ("A `Tensor` to {0}.", {"structure": ["D_STRUCTURE"]}),
     ("Something to {0}.", {}),
 )
-STANDS_FOR = {"D_STRUCTURE": "tensor"}
+CONCRETE_VALUES = {"D_STRUCTURE": "tensor"}
 
 
 @pytest.fixture
@@ -31,11 +31,13 @@ def sentences(tmp_path: Path) -> Path:
                 "sentence": text.format(verb),
                 "normalised": "",
                 "abstract": labels,
-                "concrete": {k: [STANDS_FOR.get(v, v) for v in vs] for k, vs in labels.items()},
+                "concrete": {
+                    k: [CONCRETE_VALUES.get(v, v) for v in vs] for k, vs in labels.items()
+                },
             }
         )
         for verb in ("sort", "keep", "fold", "join")
-        for text, labels in KINDS
+        for text, labels in LABELLED_TEXTS
     ]
     path = tmp_path / "sentences.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
@@ -57,10 +59,10 @@ def documentation(folder: Path, **changes: object) -> Path:
     return path
 
 
-def test_constraints_are_extracted_from_documentation_given_as_data(
+def test_constraints_are_extracted_from_a_file_of_documentation(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "made" / "constraints.jsonl"
+    out = tmp_path / "new" / "constraints.jsonl"
 
     code = main(["extract", "--docs", str(documentation(tmp_path)), "--out", str(out)])
 
@@ -80,7 +82,7 @@ def test_constraints_are_extracted_from_documentation_given_as_data(
     }
 
 
-def test_rules_learned_from_own_sentences_are_used(
+def test_extract_uses_rules_learned_from_own_sentences(
     tmp_path: Path, sentences: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules, out = tmp_path / "rules", tmp_path / "constraints.jsonl"
@@ -92,11 +94,15 @@ def test_rules_learned_from_own_sentences_are_used(
     assert (learned, code) == (ExitCode.CLEAN, ExitCode.CLEAN)
     assert "from 12 labelled sentences" in capsys.readouterr().out
     assert [path.name for path in rules.iterdir()] == ["own-library.jsonl"]
-    found = json.loads(out.read_text("utf-8"))
-    assert (found["dtype"], found["ndim"], found["structure"]) == (["bool"], ["0"], [])
+    constraints = json.loads(out.read_text("utf-8"))
+    assert (constraints["dtype"], constraints["ndim"], constraints["structure"]) == (
+        ["bool"],
+        ["0"],
+        [],
+    )
 
 
-def test_learning_twice_writes_the_same_file(tmp_path: Path, sentences: Path) -> None:
+def test_learning_is_reproducible(tmp_path: Path, sentences: Path) -> None:
     written = []
     for name in ("first", "second"):
         main(["learn", "--sentences", str(sentences), "--out", str(tmp_path / name)])
@@ -109,12 +115,12 @@ def test_learning_twice_writes_the_same_file(tmp_path: Path, sentences: Path) ->
     ("text", "message"),
     [
         ("{", "s.jsonl:1: not JSON"),
-        ('{"api": "a"}', "s.jsonl:1: 'library' is missing. Give 'library' a text"),
-        ("", "no labelled sentence in it"),
+        ('{"api": "a"}', "s.jsonl:1: 'library' is missing. Set 'library' to a string"),
+        ("", "has no labelled sentence"),
         ("\udcff", "not UTF-8 text (byte 0)"),
     ],
 )
-def test_learn_refuses_a_malformed_file_and_says_what_to_do(
+def test_learn_rejects_a_malformed_file_with_a_remedy(
     text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "s.jsonl"
@@ -131,11 +137,11 @@ def test_learn_refuses_a_malformed_file_and_says_what_to_do(
     ("changes", "message"),
     [
         ({"library": "theano"}, "has no rules for its documentation"),
-        ({"library": "../pytorch"}, "letters, digits, '-' and '_' are expected"),
-        ({"description": 7}, "docs.jsonl:1: description = 7. A text is expected"),
+        ({"library": "../pytorch"}, "a name may have letters, digits, '-' and '_' only"),
+        ({"description": 7}, "docs.jsonl:1: description = 7. Use a string or null"),
     ],
 )
-def test_extract_refuses_what_it_cannot_read_and_writes_nothing(
+def test_extract_rejects_an_invalid_file_and_writes_nothing(
     changes: dict[str, object],
     message: str,
     tmp_path: Path,
@@ -150,7 +156,7 @@ def test_extract_refuses_what_it_cannot_read_and_writes_nothing(
     assert not out.exists()
 
 
-def test_a_damaged_rule_file_is_named_with_its_line(
+def test_a_damaged_rule_file_is_an_error_with_file_and_line(
     tmp_path: Path, sentences: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = tmp_path / "rules"
@@ -164,10 +170,10 @@ def test_a_damaged_rule_file_is_named_with_its_line(
     assert code == ExitCode.USAGE
     message = capsys.readouterr().err
     assert "own-library.jsonl: line" in message
-    assert "Write it again with `ciguard api learn`" in message
+    assert "Regenerate the file with `ciguard api learn`" in message
 
 
-def test_an_output_that_cannot_be_written_is_an_error_of_the_user(
+def test_an_output_that_cannot_be_written_is_a_usage_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("", "utf-8")

@@ -106,7 +106,7 @@ def test_a_gpu_is_left_out_where_a_change_cannot_matter_to_it(repository: Path) 
         (("--base-wheel", "x.whl"), "--base-wheel: names the base of --wheel"),
         (("--wheel", "x.whl"), "Keep the file name that the build gave the wheel"),
         (("--device", "gpu"), "no device 'gpu'. Write cpu, cuda or cuda:1. Did you mean 'cpu'?"),
-        (("--target", "nothing==1"), "no library that ciguard can test"),
+        (("--target", "nothing==1"), "ciguard cannot test any of nothing"),
         (("--out", "no/such/folder/plan.json"), "Name another file with --out"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_run_tries_first_what_its_plan_names(tmp_path: Path) -> None:
     answer = _ciguard(tmp_path, "run", *targets, *words, "--plan", "plan.json")
 
     assert answer.returncode == 0, answer.stderr
-    assert "focus: 1 of 2 match no API that is tested here: planted.nothing" in answer.stdout
+    assert "focus: 1 of 2 globs match no tested API: planted.nothing" in answer.stdout
     run = json.loads((tmp_path / ".ciguard" / "run" / "run.json").read_text("utf-8"))
     assert run["parameters"]["focus"] == ["planted.checked", "planted.nothing"]
     assert run["parameters"]["plan"] == "plan.json"

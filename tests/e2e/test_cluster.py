@@ -158,4 +158,4 @@ def test_a_scheduler_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
     done = answer(argv, tmp_path)
 
     assert done.returncode == 2
-    assert "tcp://127.0.0.1:9: no Dask cluster with workers answers there" in done.stderr
+    assert "tcp://127.0.0.1:9: no Dask cluster with workers answers" in done.stderr

@@ -32,15 +32,15 @@ STARTS = 30
 
 def campaign(folder: Path, *targets: str, words: tuple[str, ...]) -> dict[str, Any]:
     """Run a campaign on targets and return its `run.json`."""
-    chosen = [word for target in targets for word in ("--target", target)]
-    done = answer(command("run", *chosen, "--out", "out", *words), folder, timeout_s=500)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "BASELINE ESTABLISHED" in done.stdout
+    options = [word for target in targets for word in ("--target", target)]
+    completed = answer(command("run", *options, "--out", "out", *words), folder, timeout_s=500)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "BASELINE ESTABLISHED" in completed.stdout
     return run_of(folder / "out")
 
 
 def assert_ran(run: dict[str, Any], *, cases: int, apis: int) -> None:
-    """Check that each target ran what was asked for, in part with success."""
+    """Check that each target ran enough cases and APIs, and that some cases passed."""
     for target in run["targets"]:
         assert target["not_run"] == ""
         assert target["cases"] >= cases
@@ -49,9 +49,9 @@ def assert_ran(run: dict[str, Any], *, cases: int, apis: int) -> None:
         assert {"rlimits", "seccomp"} <= set(target["confined_by"])
 
 
-def ended_by(environment_: Environment, script: Path, folder: Path) -> int:
-    """Run a reproducer as a person does: with the target's interpreter and nothing else."""
-    done = subprocess.run(
+def exit_status_of(environment_: Environment, script: Path, folder: Path) -> int:
+    """Return the exit status of a reproducer in the target's interpreter, as a user runs it."""
+    completed = subprocess.run(
         [str(environment_.python), str(script)],
         cwd=folder,
         env=environment(),
@@ -59,11 +59,13 @@ def ended_by(environment_: Environment, script: Path, folder: Path) -> int:
         timeout=120,
         check=False,
     )
-    return done.returncode
+    return completed.returncode
 
 
 @pytest.mark.library("torch")
-def test_torch_is_fuzzed(environment_of: EnvironmentOf, tmp_path: Path) -> None:
+def test_campaign_on_torch_exercises_many_apis(
+    environment_of: EnvironmentOf, tmp_path: Path
+) -> None:
     target = environment_of("torch").target.name
 
     run = campaign(
@@ -77,7 +79,7 @@ def test_torch_is_fuzzed(environment_of: EnvironmentOf, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.library("tensorflow")
-def test_tensorflow_crashes_and_the_reproducer_dies_by_the_same_signal(
+def test_reproducer_of_a_tensorflow_crash_crashes_with_the_same_signal(
     environment_of: EnvironmentOf, tmp_path: Path
 ) -> None:
     environments = {name: environment_of(name) for name in (OLD, NEW)}
@@ -91,20 +93,20 @@ def test_tensorflow_crashes_and_the_reproducer_dies_by_the_same_signal(
     buckets = lines_of(tmp_path / "out" / "buckets.jsonl")
     crashes = [b for b in buckets if b["oracle"] == "crash" and b["confirmed"] and b["reproduced"]]
     assert crashes
-    ended = {}
+    signals = {}
     for bucket in crashes[:3]:
         name = bucket["targets"][-1]
         cause = bucket["outcomes"][name]["cause"]
         script = tmp_path / "out" / bucket["reproducer"]
-        code = ended_by(environments[name], script, tmp_path)
-        ended[bucket["fingerprint"]] = (cause, signal.Signals(-code).name if code < 0 else code)
-    assert all(cause == end for cause, end in ended.values()), ended
+        code = exit_status_of(environments[name], script, tmp_path)
+        signals[bucket["fingerprint"]] = (cause, signal.Signals(-code).name if code < 0 else code)
+    assert all(cause == end for cause, end in signals.values()), signals
 
 
 @pytest.mark.slow
 @pytest.mark.library("tensorflow")
 @pytest.mark.parametrize("name", [OLD, NEW])
-def test_servers_of_tensorflow_survive_many_starts_of_workers(
+def test_tensorflow_servers_start_many_workers_without_failure(
     name: str, environment_of: EnvironmentOf
 ) -> None:
     spec = worker_spec(name, environment_of(name), Config())
@@ -131,7 +133,9 @@ def test_servers_of_tensorflow_survive_many_starts_of_workers(
 
 @pytest.mark.slow
 @pytest.mark.library("keras")
-def test_keras_is_fuzzed_on_jax(environment_of: EnvironmentOf, tmp_path: Path) -> None:
+def test_campaign_on_keras_with_jax_exercises_several_apis(
+    environment_of: EnvironmentOf, tmp_path: Path
+) -> None:
     target = environment_of("keras").target.name
 
     run = campaign(
@@ -146,7 +150,9 @@ def test_keras_is_fuzzed_on_jax(environment_of: EnvironmentOf, tmp_path: Path) -
 
 @pytest.mark.slow
 @pytest.mark.library("keras")
-def test_weights_that_keras_draws_disagree_with_themselves(environment_of: EnvironmentOf) -> None:
+def test_weights_that_keras_draws_differ_between_perturbations(
+    environment_of: EnvironmentOf,
+) -> None:
     environment_ = environment_of("keras")
     name = environment_.target.name
     layer = ApiCall(
@@ -155,38 +161,38 @@ def test_weights_that_keras_draws_disagree_with_themselves(environment_of: Envir
         arguments=(LiteralValue(2),),
         inputs=(TensorValue("float32", (1, 3), Constant(1.0)),),
     )
-    seen: dict[int, bytes] = {}
+    encoded_weights: dict[int, bytes] = {}
     with Dispatcher() as dispatcher:
         dispatcher.start([worker_spec(name, environment_, Config())])
         for number, perturb in enumerate((0x55, 0x55, 0xAA)):
             dispatcher.add(Job(name, number, (encode(layer),), fresh=True, perturb=perturb))
         deadline = time.monotonic() + 240
-        while len(seen) < 3 and time.monotonic() < deadline:
+        while len(encoded_weights) < 3 and time.monotonic() < deadline:
             for result in dispatcher.wait(1.0):
                 (outcome,) = result.outcomes
                 assert isinstance(outcome, Passed), outcome
                 assert isinstance(result.job.key, int)
-                seen[result.job.key] = outcome.encoded
+                encoded_weights[result.job.key] = outcome.encoded
 
-    assert seen[0] == seen[1]
-    assert seen[0] != seen[2]
+    assert encoded_weights[0] == encoded_weights[1]
+    assert encoded_weights[0] != encoded_weights[2]
 
 
 @pytest.mark.slow
 @pytest.mark.library("jittor")
-def test_jittor_is_fuzzed_and_what_it_compiles_is_kept(
+def test_campaign_on_jittor_keeps_compiled_kernels(
     environment_of: EnvironmentOf, tmp_path: Path
 ) -> None:
-    found = environment_of("jittor")
+    jittor = environment_of("jittor")
     words = ("--api", "jittor.nn.*", "--max-cases", "48", "--budget", "240s")
 
-    run = campaign(tmp_path, found.target.name, words=words)
-    began = time.monotonic()
-    again = campaign(tmp_path, found.target.name, words=("--baseline", "another", *words))
+    run = campaign(tmp_path, jittor.target.name, words=words)
+    started_s = time.monotonic()
+    second = campaign(tmp_path, jittor.target.name, words=("--baseline", "another", *words))
 
     assert_ran(run, cases=32, apis=2)
     assert run["targets"][0]["library"] == "jittor"
-    assert found.cache is not None
-    assert any(found.cache.rglob("*.so"))
-    assert_ran(again, cases=32, apis=2)
-    assert time.monotonic() - began < 240
+    assert jittor.cache is not None
+    assert any(jittor.cache.rglob("*.so"))
+    assert_ran(second, cases=32, apis=2)
+    assert time.monotonic() - started_s < 240

@@ -43,12 +43,12 @@ def newer_header(text: str) -> str:
 @pytest.mark.parametrize(
     ("name", "change", "says"),
     [
-        ("buckets.jsonl", newer_header, "written by a newer ciguard (schema 99"),
+        ("buckets.jsonl", newer_header, "a newer ciguard wrote it (schema 99"),
         ("buckets.jsonl", lambda _: "\x00\x01 nothing\n", "not the header of a baseline"),
         ("buckets.jsonl", lambda text: text[: len(text) // 2], "buckets.jsonl, line"),
         ("buckets.jsonl", lambda text: text + "{}\n", "buckets.jsonl, line"),
         ("frontier.json", lambda _: '{"schema": 99}', "written by a newer ciguard (schema 99"),
-        ("frontier.json", lambda text: text[:-9], "frontier.json: not readable"),
+        ("frontier.json", lambda text: text[:-9], "frontier.json: cannot be read"),
     ],
 )
 def test_a_baseline_that_cannot_be_read_is_left_as_it_is(
@@ -88,7 +88,7 @@ def test_a_case_of_the_corpus_that_was_tampered_with_is_refused(
         ('buget = "3m"\n', "ciguard.toml: buget: no such setting. Did you mean 'budget'?"),
         ('budget = "soon"\n', "ciguard.toml: budget = 'soon'"),
         ("targets = torch\n", "ciguard.toml: not valid TOML"),
-        ("resume = true\n", "concerns one run and cannot be set in a file"),
+        ("resume = true\n", "applies to one run, so a file cannot set it"),
     ],
 )
 def test_a_bad_configuration_is_named_by_file_and_key(tmp_path: Path, text: str, says: str) -> None:
@@ -108,7 +108,7 @@ def test_a_bad_configuration_is_named_by_file_and_key(tmp_path: Path, text: str,
         ("current[torhc]", "Did you mean 'torch'?"),
         ("torch==2.13.0@gpu", "torch==2.13.0@gpu"),
         ("", "target"),
-        ("current[jittor]", "holds no jittor"),
+        ("current[jittor]", "does not have jittor"),
     ],
 )
 def test_a_bad_target_is_named_before_anything_runs(tmp_path: Path, target: str, says: str) -> None:

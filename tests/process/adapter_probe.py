@@ -1,12 +1,12 @@
-"""Runs inside a target's interpreter: answers questions about an adapter, one per input line.
+"""Answers questions about an adapter, one per input line. Runs in a target's interpreter.
 
 python adapter_probe.py REPOSITORY ADAPTER
 
-Each answer is a line of JSON, then a line with `END` and the status of the process that gave it.
+Each answer is a line of JSON, then a line with `END` and the exit status of the child process.
 """
 
 # ruff: noqa: PLC0415, BLE001, FBT003 - the library is imported last, and
-# its ways are under test
+# its interface is under test
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ def array_of(dtype: str) -> Any:
 
 
 def round_trips(adapter: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for dtype in _DTYPES:
         array = array_of(dtype)
         try:
             tensor = adapter.tensor(array.copy(), dtype)
         except Exception as error:
-            found[dtype] = type(error).__name__
+            results[dtype] = type(error).__name__
             continue
-        back = adapter.read(tensor)
-        same = back["dtype"] == dtype and back["array"].dtype == array.dtype
-        found[dtype] = bool(same and (back["array"] == array).all())
+        contents = adapter.read(tensor)
+        has_same_dtype = contents["dtype"] == dtype and contents["array"].dtype == array.dtype
+        results[dtype] = bool(has_same_dtype and (contents["array"] == array).all())
         adapter.dtype(dtype)
-    return found
+    return results
 
 
-def strangers(adapter: Any) -> list[Any]:
+def non_tensors(adapter: Any) -> list[Any]:
     return [adapter.read(value) for value in (None, 1, 1.5, "a", b"a", [], (), {}, object())]
 
 
@@ -76,13 +76,13 @@ def draw(library: str) -> Any:
 
 def draws(adapter: Any) -> list[Any]:
     library = adapter.module
-    found = []
+    numbers = []
     for seed in (5, 5, 6):
         adapter.reset(seed)
-        found.append(draw(library))
+        numbers.append(draw(library))
     draw(library)
     adapter.reset(5)
-    return [*found, draw(library)]
+    return [*numbers, draw(library)]
 
 
 def disturb(library: str) -> None:
@@ -125,8 +125,8 @@ def survives_fork(adapter: Any) -> int:
     child = os.fork()
     if child == 0:
         adapter.reset(1)
-        back = adapter.read(adapter.tensor(array_of("float32"), "float32"))
-        os._exit(0 if back["array"].sum() == 2 else 1)
+        contents = adapter.read(adapter.tensor(array_of("float32"), "float32"))
+        os._exit(0 if contents["array"].sum() == 2 else 1)
     return os.waitpid(child, 0)[1]
 
 
@@ -143,17 +143,17 @@ def described(adapter: Any) -> list[Any]:
     return records
 
 
-def verdicts(adapter: Any) -> list[str]:
+def classifications(adapter: Any) -> list[str]:
     import numpy as np
 
     adapter.reset(1)
-    found = []
+    kinds = []
     for attempt in (lambda: np.zeros(2**55), lambda: adapter.resolve(f"{adapter.module}.no_such")):
         try:
             attempt()
         except Exception as error:
-            found.append(adapter.classify(error))
-    return found
+            kinds.append(adapter.classify(error))
+    return kinds
 
 
 def rehearsed(adapter: Any) -> list[Any]:
@@ -163,25 +163,25 @@ def rehearsed(adapter: Any) -> list[Any]:
     adapter.warm_up()
     executor = Executor(adapter)
     first = [executor.execute(case) for case in adapter.rehearsal()]
-    gathered = huge_pages.gather()
-    again = [executor.execute(case) for case in adapter.rehearsal()]
+    gathered = huge_pages.collapse()
+    second = [executor.execute(case) for case in adapter.rehearsal()]
     statuses = sorted({chr(status) for status, _ in first})
-    return [statuses, first == again, gathered % (2 * 1024 * 1024)]
+    return [statuses, first == second, gathered % (2 * 1024 * 1024)]
 
 
 def effects(adapter: Any) -> list[Any]:
-    """Return what is seen of a call that changes a tensor, of views, and of a copy."""
-    made = [adapter.tensor(array_of("float32"), "float32") for _ in range(2)]
-    seen = [adapter.effects(made, made[0] + 1)]
-    if hasattr(made[0], "add_"):
-        made[0].add_(1)
+    """Return the detected effects of a copy, of views, and of a call that changes a tensor."""
+    tensors = [adapter.tensor(array_of("float32"), "float32") for _ in range(2)]
+    observed = [adapter.effects(tensors, tensors[0] + 1)]
+    if hasattr(tensors[0], "add_"):
+        tensors[0].add_(1)
     if adapter.module == "torch":
-        seen.append(adapter.effects(made, [made[1][1], made[1].T]))
-    return [*seen, adapter.effects(made, made[0])]
+        observed.append(adapter.effects(tensors, [tensors[1][1], tensors[1].T]))
+    return [*observed, adapter.effects(tensors, tensors[0])]
 
 
-def of_jax(adapter: Any) -> list[Any]:
-    """Return how a type that numpy lacks is read, and what the compiler says of a wrong call."""
+def jax_contents_and_message(adapter: Any) -> list[Any]:
+    """Return the contents of a tensor of another dtype than numpy's, and a compiler's message."""
     if adapter.module != "jax":
         return []
     import jax
@@ -195,7 +195,7 @@ def of_jax(adapter: Any) -> list[Any]:
 
 
 def too_large_for_jax(adapter: Any) -> str:
-    """Return what reading an array comes to that there is no memory for."""
+    """Return the classification of an error from reading an array that memory is too small for."""
     if adapter.module != "jax":
         return ""
     import resource
@@ -211,17 +211,17 @@ def too_large_for_jax(adapter: Any) -> str:
 
 
 QUESTIONS = {
-    "of jax": of_jax,
+    "jax contents and message": jax_contents_and_message,
     "too large for jax": too_large_for_jax,
     "effects": effects,
     "rehearsed": rehearsed,
     "round-trips": round_trips,
-    "strangers": strangers,
+    "non-tensors": non_tensors,
     "draws": draws,
     "restored": restored,
     "survives-fork": survives_fork,
     "described": described,
-    "verdicts": verdicts,
+    "classifications": classifications,
 }
 
 
@@ -241,7 +241,7 @@ def main() -> None:
     adapter = importlib.import_module(f"ciguard.libraries.{library}.in_target.adapter").ADAPTER()
     adapter.load("cpu")
     while question := sys.stdin.readline():
-        # The library is loaded once, and each question finds it untouched.
+        # The library is loaded once, and each question is answered in a fresh child process.
         child = os.fork()
         if child == 0:
             try:

@@ -1,4 +1,4 @@
-"""Runs inside a Keras target: writes models as graphs, makes them anew, and compares, as JSON.
+"""Converts models to graphs and back in a Keras target, and compares them; the result is JSON.
 
 python graph_probe.py REPOSITORY FOLDER QUESTION…
 """
@@ -27,7 +27,7 @@ import keras  # noqa: E402 - the packages of the repository come first
 import numpy as np  # noqa: E402 - likewise
 from keras import layers  # noqa: E402 - likewise
 
-from ciguard.libraries.keras.in_target.configs import made  # noqa: E402 - likewise
+from ciguard.libraries.keras.in_target.configs import build_layer  # noqa: E402 - likewise
 from ciguard.libraries.keras.in_target.graphs import INPUT, graph_of  # noqa: E402 - likewise
 
 # --- models that can be written -------------------------------------------------------------------
@@ -227,7 +227,7 @@ def rebuilt(graph: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def layer_of(node: dict[str, Any]) -> Any:
-    return made(getattr(layers, node["layer"].rpartition(".")[2]), node.get("config", {}))
+    return build_layer(getattr(layers, node["layer"].rpartition(".")[2]), node.get("config", {}))
 
 
 def stored_layer(model: Any, path: str) -> Any:

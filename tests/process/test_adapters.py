@@ -1,4 +1,4 @@
-"""Every adapter keeps its contract in the interpreter of its own library."""
+"""Every adapter implements its interface in the interpreter of its library."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MIN_RECORDS = {"torch": 1600, "tensorflow": 2400, "jittor": 700, "keras": 700, "
 
 
 class Environment(Protocol):
-    """Where a library is installed."""
+    """Environment with a library."""
 
     python: Path
     variables: Mapping[str, str]
@@ -51,7 +51,7 @@ Ask = Callable[[str, str], Any]
 
 
 class Probe:
-    """A process that has loaded a library and answers questions about its adapter."""
+    """Process with a loaded library that answers questions about its adapter."""
 
     def __init__(self, environment: Environment, library: str) -> None:
         self._process = subprocess.Popen(
@@ -90,74 +90,78 @@ def ask(environment_of: Callable[[str], Environment]) -> Iterator[Ask]:
         yield lambda library, question: probe(library).ask(question)
 
 
-def test_tensors_come_back_as_they_were_made(ask: Ask, library: str) -> None:
-    found = ask(library, "round-trips")
+def test_tensors_survive_a_round_trip(ask: Ask, library: str) -> None:
+    results = ask(library, "round-trips")
 
-    lacking = {dtype for dtype, result in found.items() if result is not True}
+    lacking = {dtype for dtype, result in results.items() if result is not True}
     assert lacking == LACKING[library]
-    assert False not in found.values()
+    assert False not in results.values()
 
 
-def test_jax_gives_shapes_of_types_that_numpy_lacks_and_no_frames(ask: Ask, library: str) -> None:
-    answers = ask(library, "of jax")
+def test_jax_returns_shapes_of_other_dtypes_and_messages_without_frames(
+    ask: Ask, library: str
+) -> None:
+    answers = ask(library, "jax contents and message")
 
     assert bool(answers) is (library == "jax")
-    for read, said in [answers] if answers else []:
-        assert read == {"dtype": "float8_e4m3fn", "shape": [2, 3], "note": "no numpy equal"}
-        assert "recall_target out of range" in said
-        assert ".py" not in said
+    for contents, message in [answers] if answers else []:
+        assert contents == {"dtype": "float8_e4m3fn", "shape": [2, 3], "note": "no numpy equal"}
+        assert "recall_target out of range" in message
+        assert ".py" not in message
 
 
-def test_an_array_of_jax_that_has_no_memory_is_exhaustion(ask: Ask, library: str) -> None:
+def test_an_array_of_jax_without_memory_is_classified_as_exhausted(ask: Ask, library: str) -> None:
     assert ask(library, "too large for jax") == ("exhausted" if library == "jax" else "")
 
 
-def test_what_is_no_tensor_is_not_read(ask: Ask, library: str) -> None:
-    assert ask(library, "strangers") == [None] * 9
+def test_an_object_that_is_not_a_tensor_has_no_contents(ask: Ask, library: str) -> None:
+    assert ask(library, "non-tensors") == [None] * 9
 
 
-def test_changed_and_shared_tensors_are_seen_where_tensors_can_be(ask: Ask, library: str) -> None:
-    seen = ask(library, "effects")
+def test_changed_and_shared_tensors_are_detected(ask: Ask, library: str) -> None:
+    effects = ask(library, "effects")
 
-    nothing: list[list[int]] = [[], []]
-    of_torch = [nothing, [[0], [1]], [[0], [0]]]
-    assert seen == (of_torch if library == "torch" else [nothing, nothing])
+    no_effects: list[list[int]] = [[], []]
+    torch_effects = [no_effects, [[0], [1]], [[0], [0]]]
+    assert effects == (torch_effects if library == "torch" else [no_effects, no_effects])
 
 
-def test_a_seed_decides_what_is_drawn(ask: Ask, library: str) -> None:
-    first, again, other, after_use = ask(library, "draws")
+def test_random_numbers_depend_on_the_seed_only(ask: Ask, library: str) -> None:
+    first, repeated, other, after_use = ask(library, "draws")
 
-    assert first == again == after_use
-    # Keras on JAX and JAX itself draw from keys; what is left is Python's generator, always alike.
+    assert first == repeated == after_use
+    # JAX, also as Keras's backend, draws from keys; Python's generator is always restored.
     assert (other == first) is (library in {"keras", "jax"})
 
 
-def test_settings_that_a_case_changes_are_put_back(ask: Ask, library: str) -> None:
+def test_settings_that_a_case_changes_are_restored(ask: Ask, library: str) -> None:
     assert ask(library, "restored") == [True, True, True]
 
 
-def test_a_process_forked_after_loading_can_work(ask: Ask, library: str) -> None:
+def test_a_process_forked_after_loading_can_compute(ask: Ask, library: str) -> None:
     assert ask(library, "survives-fork") == 0
 
 
-def test_a_rehearsal_passes_and_refuses_and_leaves_nothing_behind(ask: Ask, library: str) -> None:
-    ends = ["P", "R"] if library == "torch" else []  # the others rehearse nothing
+def test_a_rehearsal_passes_and_rejects_without_side_effects(ask: Ask, library: str) -> None:
+    outcomes = ["P", "R"] if library == "torch" else []  # the others have no rehearsal
 
-    assert ask(library, "rehearsed") == [ends, True, 0]
+    assert ask(library, "rehearsed") == [outcomes, True, 0]
 
 
-def test_an_absent_device_is_named(ask: Ask, library: str) -> None:
+def test_an_absent_device_is_an_error_with_its_name(ask: Ask, library: str) -> None:
     assert "'cuda:7' is absent" in ask(library, "absent")
 
 
-def test_exhausted_memory_and_user_errors_are_told_apart(ask: Ask, library: str) -> None:
-    assert ask(library, "verdicts") == ["exhausted", "rejected"]
+def test_exhausted_memory_and_user_errors_are_classified_differently(
+    ask: Ask, library: str
+) -> None:
+    assert ask(library, "classifications") == ["exhausted", "rejected"]
 
 
-def test_the_catalogue_names_each_api_once_and_every_name_resolves(ask: Ask, library: str) -> None:
-    found = ask(library, "described")
+def test_the_catalogue_has_each_api_once_and_all_names_resolve(ask: Ask, library: str) -> None:
+    described = ask(library, "described")
 
-    records = [record_from_json(item) for item in found]
+    records = [record_from_json(item) for item in described]
     assert len(records) >= MIN_RECORDS[library]
     assert len({record.api for record in records}) == len(records)
-    assert [item["api"] for item in found if "unresolved" in item] == []
+    assert [item["api"] for item in described if "unresolved" in item] == []

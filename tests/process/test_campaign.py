@@ -15,7 +15,7 @@ import pytest
 from surroundings import programs_without
 
 from ciguard.campaign import JOURNAL, minimise, run
-from ciguard.campaign.redoing import Redoing
+from ciguard.campaign.reruns import Reruns
 from ciguard.cli import main
 from ciguard.config import Config
 from ciguard.domain.api_calls import as_call
@@ -243,7 +243,7 @@ def test_a_target_whose_server_is_killed_is_not_run(tmp_path: Path) -> None:
 
     (lost,) = [e for e in events if isinstance(e, TargetUnavailable)]
     assert lost.target == TWO
-    assert "its fork server died" in lost.reason
+    assert "its fork server exited" in lost.reason
     assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
     assert not (tmp_path / "baseline").exists()
 
@@ -422,7 +422,7 @@ def test_a_run_that_was_killed_before_its_first_line_is_started_afresh(
     events = campaign(api=QUICK[:1], resume=True)
 
     assert end(events).verdict is Verdict.ESTABLISHED
-    assert any("started afresh" in e.message for e in events if isinstance(e, Warned))
+    assert any("starting from the beginning" in e.message for e in events if isinstance(e, Warned))
 
 
 def test_no_bucket_is_opened_twice(campaign: Campaign) -> None:
@@ -447,7 +447,7 @@ def test_a_documented_choice_that_nothing_checks_is_reported_and_fails_nothing(
     assert bucket.reproduced
     assert end(events).exit_code == 0
     script = (tmp_path / "second" / bucket.reproducer).read_text("utf-8")
-    assert "ACCEPTED: against what is documented of how: member" in script
+    assert "ACCEPTED: the documentation forbids it (how: member)" in script
 
 
 def test_a_call_that_lets_all_later_ones_pass_hides_no_defect(campaign: Campaign) -> None:
@@ -484,7 +484,7 @@ def test_forged_passes_of_a_worker_end_in_a_red_verdict(campaign: Campaign, tmp_
     assert ("planted.fragile", "crash") in met(events)
     messages = [e.message for e in events if isinstance(e, Warned)]
     assert sum("without proof" in message for message in messages) == 1
-    assert sum("were void in all" in message for message in messages) == 1
+    assert sum("were invalidated in total" in message for message in messages) == 1
 
 
 def test_forged_passes_that_no_time_is_left_to_redo_are_no_pass(
@@ -492,7 +492,7 @@ def test_forged_passes_that_no_time_is_left_to_redo_are_no_pass(
 ) -> None:
     quiet = {"targets": (ONE,), "allow": ("debug",)}
     campaign(**quiet, api=("planted.double",), max_cases=16)
-    monkeypatch.setattr(Redoing, "take", lambda *_: iter(()))
+    monkeypatch.setattr(Reruns, "take", lambda *_: iter(()))
 
     events = campaign(
         **quiet,
@@ -504,7 +504,7 @@ def test_forged_passes_that_no_time_is_left_to_redo_are_no_pass(
 
     assert (end(events).verdict, end(events).exit_code) == (Verdict.NOT_RUN, 3)
     (target,) = end(events).targets
-    assert "are void" in target.not_run
+    assert "are invalid" in target.not_run
 
 
 def test_a_budget_that_starting_the_targets_has_used_up_is_no_pass(campaign: Campaign) -> None:

@@ -1,4 +1,4 @@
-"""CUDA targets, installed by the real uv for the driver whose version a file stands for."""
+"""CUDA targets, installed by the real uv for a driver whose version comes from a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXTRAS = "\n".join(
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without a driver, and an index of a library `tiny` that has extras for CUDA."""
+    """Return the folder of a machine without a driver; the index has `tiny` with CUDA extras."""
     wheels = tmp_path / "wheels"
     write_wheel(wheels, "tiny", version="1.0", code="__version__ = '1.0'", needs=EXTRAS)
     write_wheel(wheels, "tiny", version="2.0+cpu")
@@ -57,7 +57,7 @@ def provisioned(text: str, *, steps: list[str] | None = None) -> Environment:
     return provision(parse_target(text), on_step=(steps if steps is not None else []).append)
 
 
-def test_a_cuda_target_is_installed_with_what_its_driver_runs(machine: Path) -> None:
+def test_a_cuda_target_is_installed_with_the_extra_for_its_driver(machine: Path) -> None:
     install_driver(machine, "550.54.14")
     older = provisioned("tiny==1.0 + numpy@cuda")
     install_driver(machine, "580.159.03")
@@ -81,7 +81,7 @@ def test_a_wheel_of_a_cuda_target_is_installed_with_its_extra(machine: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["tiny==1.0 + numpy@cuda", "current@cuda"])
-def test_without_a_driver_nothing_is_installed(text: str) -> None:
+def test_a_missing_driver_is_an_error_before_any_installation(text: str) -> None:
     steps: list[str] = []
 
     with pytest.raises(ProvisioningError, match="no NVIDIA driver on this machine"):
@@ -90,14 +90,16 @@ def test_without_a_driver_nothing_is_installed(text: str) -> None:
     assert (steps, list_environments()) == ([], [])
 
 
-def test_a_device_beyond_those_of_the_job_is_an_error_before_anything_is_installed(
+def test_a_device_beyond_the_visible_gpus_is_an_error_before_any_installation(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_driver(machine, "550.54.14")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-8932f937")
     steps: list[str] = []
 
-    with pytest.raises(ProvisioningError, match="cuda:1 is beyond CUDA_VISIBLE_DEVICES="):
+    with pytest.raises(
+        ProvisioningError, match="cuda:1 is not among the 1 GPUs of CUDA_VISIBLE_DEVICES="
+    ):
         provisioned("tiny==1.0 + numpy@cuda:1", steps=steps)
 
     assert steps == []
@@ -107,11 +109,13 @@ def test_a_device_beyond_those_of_the_job_is_an_error_before_anything_is_install
     ("text", "message"),
     [
         ("tiny==2.0+cpu + numpy@cuda", "built for CPUs only"),
-        ("tiny>=2 + numpy@cuda", r"the index has tiny 2\.0\+cpu only"),
-        ("tiny[cuda13]==1.0 + numpy@cuda", r"brings CUDA 13 \(nvidia-tiny-cu13\)"),
+        ("tiny>=2 + numpy@cuda", r"the index has only tiny 2\.0\+cpu"),
+        ("tiny[cuda13]==1.0 + numpy@cuda", r"needs CUDA 13 \(nvidia-tiny-cu13\)"),
     ],
 )
-def test_what_cannot_use_the_gpu_is_no_environment(machine: Path, text: str, message: str) -> None:
+def test_a_build_that_cannot_use_the_gpu_gives_no_environment(
+    machine: Path, text: str, message: str
+) -> None:
     install_driver(machine, "550.54.14")
 
     with pytest.raises(ProvisioningError, match=message):
@@ -120,7 +124,7 @@ def test_what_cannot_use_the_gpu_is_no_environment(machine: Path, text: str, mes
     assert list_environments() == []
 
 
-def test_libraries_that_the_job_names_are_readable_and_nobodys_home_is(
+def test_folders_of_libraries_are_readable_but_no_home_folder(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (machine / "libraries").mkdir()

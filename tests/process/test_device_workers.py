@@ -21,8 +21,8 @@ from ciguard.execution import (
     ServerProcess,
     Unreadable,
     decode_outputs,
-    occupant,
     probe_target,
+    worker_handle,
 )
 from ciguard.execution.worker.landlock import landlock_abi
 
@@ -204,7 +204,7 @@ def test_workers_that_end_before_they_can_take_a_case_are_the_targets_failure() 
         running.add(Job(TARGET, "test", (json.dumps(ADD).encode(),)))
 
         assert list(running.wait(30.0)) == []
-        assert "its workers end before they can take a case" in running.failure(TARGET)
+        assert "its workers exit before they can take a case" in running.failure(TARGET)
         assert "another worker has taken it" in running.failure(TARGET)
 
 
@@ -213,7 +213,7 @@ def test_a_worker_that_does_not_die_when_it_is_killed_holds_up_nothing(
 ) -> None:
     # A process that waits for its driver in the kernel: here, one that nobody kills.
     monkeypatch.setattr(ServerProcess, "kill", lambda *_, **__: None)
-    monkeypatch.setattr(occupant, "_UNDYING_S", 0.5)
+    monkeypatch.setattr(worker_handle, "_KILL_TIMEOUT_S", 0.5)
     with Dispatcher() as running:
         assert isinstance(running.start([spec()])[TARGET], ServerProcess)
         hung, after = outcomes_of(running, case("spin"), ADD)

@@ -362,7 +362,7 @@ def test_an_interpreter_that_ends_at_once_is_a_clear_error() -> None:
         started = running.start([spec("odd", python=Path("/bin/false"))])["odd"]
 
     assert isinstance(started, WorkerStartError)
-    assert "odd: its interpreter ended" in str(started)
+    assert "odd: its interpreter exited" in str(started)
 
 
 def test_the_death_of_the_server_fails_the_target_and_not_the_run() -> None:
@@ -378,7 +378,7 @@ def test_the_death_of_the_server_fails_the_target_and_not_the_run() -> None:
         while not running.failure("planted") and time.monotonic() < deadline:
             running.wait(0.1)
 
-        assert "its fork server died" in running.failure("planted")
+        assert "its fork server exited" in running.failure("planted")
         running.add(Job("planted", "late", (encoded(call("double", TENSOR)),)))
         assert running.is_idle
 

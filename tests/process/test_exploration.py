@@ -472,7 +472,7 @@ def test_an_answer_that_was_searched_for_may_make_a_function_fail(tmp_path: Path
         + """
 def share(image):
     labels = client.label_detection(image=image).label_annotations
-    if len(labels) > 5:
+    if len(labels) == 7:
         return 100 // (len(labels) - 7)
     return 0
 """,
@@ -483,3 +483,21 @@ def share(image):
         "ZeroDivisionError: integer division or modulo by zero"
     ]
     assert result.crashes[0].titles[0].endswith("; and 4 more")
+
+
+def test_nothing_is_searched_for_where_every_outcome_is_met(tmp_path: Path) -> None:
+    result = explored(
+        tmp_path,
+        VISION
+        + """
+def shows(image):
+    return bool(client.label_detection(image=image).label_annotations)
+
+def counted(image):
+    labels = client.label_detection(image=image).label_annotations
+    return "none" if not labels else "some"
+""",
+    )
+
+    assert [one.searched for one in result.values()] == [0, 0]
+    assert result["app.counted"].outcomes() == (2, 2)

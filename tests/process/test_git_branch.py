@@ -46,7 +46,7 @@ def history(remote: Path) -> list[str]:
     return git(remote, "rev-list", "--parents", BRANCH).splitlines()
 
 
-def test_there_is_no_baseline_before_one_is_pushed(remote: Path) -> None:
+def test_exists_is_false_before_the_first_push(remote: Path) -> None:
     empty = store(remote)
 
     assert not empty.exists()
@@ -54,7 +54,7 @@ def test_there_is_no_baseline_before_one_is_pushed(remote: Path) -> None:
     assert git(remote, "for-each-ref") == ""
 
 
-def test_the_first_push_makes_a_branch_without_parents_and_the_next_goes_on_top(
+def test_save_creates_a_branch_and_then_commits_on_top(
     remote: Path,
 ) -> None:
     store(remote).save({ONE: record(ONE)})
@@ -71,18 +71,18 @@ def test_the_first_push_makes_a_branch_without_parents_and_the_next_goes_on_top(
     ]
 
 
-def test_nothing_is_pushed_when_nothing_is_new(remote: Path) -> None:
-    one = store(remote)
-    one.save({ONE: record(ONE)})
+def test_save_without_changes_pushes_nothing(remote: Path) -> None:
+    baseline_store = store(remote)
+    baseline_store.save({ONE: record(ONE)})
     before = tip(remote)
 
-    one.save({ONE: record(ONE)})
+    baseline_store.save({ONE: record(ONE)})
     store(remote).save({})
 
     assert tip(remote) == before
 
 
-def test_a_store_sees_what_others_pushed_and_merges_with_it(remote: Path) -> None:
+def test_save_merges_with_concurrent_pushes(remote: Path) -> None:
     mine, theirs = store(remote), store(remote)
     mine.save({ONE: record(ONE)})
     assert theirs.load() == {ONE: record(ONE)}
@@ -94,7 +94,7 @@ def test_a_store_sees_what_others_pushed_and_merges_with_it(remote: Path) -> Non
     assert theirs.load() == merged
 
 
-def test_a_change_is_made_again_when_another_was_faster(remote: Path) -> None:
+def test_change_is_repeated_after_a_concurrent_push(remote: Path) -> None:
     slow, fast = store(remote), store(remote)
     slow.save({ONE: record(ONE)})
     tries: list[list[str]] = []
@@ -113,7 +113,7 @@ def test_a_change_is_made_again_when_another_was_faster(remote: Path) -> None:
     assert git(remote, "rev-list", "--count", "--min-parents=2", BRANCH) == "0"
 
 
-def test_records_may_be_taken_away(remote: Path) -> None:
+def test_change_can_remove_records(remote: Path) -> None:
     store(remote).save({ONE: record(ONE), OTHER: record(OTHER)})
 
     store(remote).change(lambda stored: {ONE: stored[ONE]})
@@ -122,7 +122,7 @@ def test_records_may_be_taken_away(remote: Path) -> None:
     assert OTHER not in git(remote, "show", f"{BRANCH}:corpus.jsonl")
 
 
-def test_what_lies_beside_the_records_travels_with_them(remote: Path) -> None:
+def test_save_pushes_other_files_of_the_baseline(remote: Path) -> None:
     def beside(folder: Path) -> None:
         (folder / "frontier.json").write_text("{}")
         (folder / "notes.txt").write_text("mine")
@@ -135,7 +135,7 @@ def test_what_lies_beside_the_records_travels_with_them(remote: Path) -> None:
     assert not (other.folder / "notes.txt").exists()
 
 
-def test_other_files_of_the_branch_stay(remote: Path) -> None:
+def test_save_leaves_unrelated_files_unchanged(remote: Path) -> None:
     store(remote).save({ONE: record(ONE)})
     kept = {name: (PLAIN, git(remote, "show", f"{BRANCH}:{name}") + "\n") for name in FILES}
     commit_files(remote, BRANCH, {**kept, **dict.fromkeys(NOTES, (PLAIN, "Made by ciguard.\n"))})
@@ -156,17 +156,17 @@ HOSTILE = {
     ),
     "a submodule": (
         {"buckets.jsonl": (PLAIN, HEADER), "sub": ("160000", "1" * 40)},
-        "is a link or a repository",
+        "is a link or a submodule",
     ),
     "broken JSON": ({"buckets.jsonl": (PLAIN, HEADER + "{")}, "buckets.jsonl, line 2"),
     "a newer schema": ({"buckets.jsonl": (PLAIN, '{"schema": 99}')}, "newer ciguard"),
     "a huge line": (
         {"buckets.jsonl": (PLAIN, HEADER + " " * (1 << 20) + "x")},
-        "longer than 1048576",
+        "the line exceeds 1048576",
     ),
     "a part that no header names": (
         {"buckets.jsonl": (PLAIN, HEADER), "buckets/1.jsonl": (PLAIN, "")},
-        "buckets/1.jsonl is not of the layout",
+        "buckets/1.jsonl does not match the layout",
     ),
     "a linked part": (
         {"buckets.jsonl": (PLAIN, HEADER), "buckets/1.jsonl": ("120000", "../buckets.jsonl")},
@@ -174,15 +174,15 @@ HOSTILE = {
     ),
     "a folder among parts": (
         {"buckets.jsonl": (PLAIN, HEADER), "buckets/1.jsonl/x": (PLAIN, "")},
-        "is in a place of parts, and none",
+        "is not a valid name of a part",
     ),
     "a part with a space in its name": (
         {"buckets.jsonl": (PLAIN, HEADER), "corpus/1 .jsonl": (PLAIN, "")},
-        "is in a place of parts, and none",
+        "is not a valid name of a part",
     ),
     "a part of another name": (
         {"buckets.jsonl": (PLAIN, HEADER), "corpus/zz.jsonl": (PLAIN, "")},
-        "corpus/zz.jsonl is not of the layout",
+        "corpus/zz.jsonl does not match the layout",
     ),
     "a part that is missing": (
         {"buckets.jsonl": (PLAIN, '{"schema": 3, "digits": 1}\n')},
@@ -193,13 +193,11 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_branch_that_is_not_to_be_trusted_is_reported_and_not_overwritten(
-    remote: Path, what: str
-) -> None:
-    files, says = HOSTILE[what]
+def test_load_of_a_hostile_branch_raises_and_leaves_it_unchanged(remote: Path, what: str) -> None:
+    files, message = HOSTILE[what]
     before = commit_files(remote, BRANCH, files)
 
-    with pytest.raises(BaselineError, match=re.escape(says)) as caught:
+    with pytest.raises(BaselineError, match=re.escape(message)) as caught:
         store(remote).load()
     with pytest.raises(BaselineError):
         store(remote).save({ONE: record(ONE)})
@@ -209,22 +207,22 @@ def test_a_branch_that_is_not_to_be_trusted_is_reported_and_not_overwritten(
     assert tip(remote) == before
 
 
-def test_a_huge_file_is_refused_before_it_is_read(
+def test_load_of_a_huge_file_raises_before_reading_it(
     remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit_files(remote, BRANCH, {"buckets.jsonl": (PLAIN, HEADER + "\n" * 5_000)})
-    monkeypatch.setattr("ciguard.baseline.git_branch._MAX_BYTES", 5_000)
+    monkeypatch.setattr("ciguard.baseline.git_branch._MAX_TOTAL_BYTES", 5_000)
 
-    with pytest.raises(BaselineError, match="hold more than 5000 bytes"):
+    with pytest.raises(BaselineError, match="exceed 5000 bytes"):
         store(remote).load()
 
 
-def test_a_remote_that_does_not_answer_is_no_missing_baseline(tmp_path: Path) -> None:
+def test_exists_with_an_unreachable_remote_raises(tmp_path: Path) -> None:
     with pytest.raises(BaselineError, match=r"ls-remote: .*does not appear to be a git repository"):
         store(tmp_path / "nowhere").exists()
 
 
-def test_a_branch_that_may_not_be_written_is_said_so(remote: Path) -> None:
+def test_save_to_a_protected_branch_raises(remote: Path) -> None:
     hook = remote / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'this branch is protected' >&2\nexit 1\n")
@@ -236,7 +234,7 @@ def test_a_branch_that_may_not_be_written_is_said_so(remote: Path) -> None:
     assert not store(remote).exists()
 
 
-def test_a_named_remote_is_that_of_the_repository_at_hand(
+def test_named_remote_is_resolved_in_the_current_repository(
     remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = tmp_path / "project"
@@ -253,7 +251,7 @@ def test_a_named_remote_is_that_of_the_repository_at_hand(
         store("upstream").load()
 
 
-def test_nothing_that_the_repository_at_hand_or_a_template_configures_is_run(
+def test_store_runs_no_hooks_of_the_current_repository_or_templates(
     remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = tmp_path / "ran"
@@ -282,7 +280,7 @@ def test_nothing_that_the_repository_at_hand_or_a_template_configures_is_run(
     assert not ran.exists()
 
 
-def test_a_transport_that_runs_a_program_is_refused(
+def test_store_with_a_transport_that_runs_programs_raises(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = tmp_path / "ran"
@@ -295,7 +293,7 @@ def test_a_transport_that_runs_a_program_is_refused(
     assert not ran.exists()
 
 
-def test_a_secret_in_the_address_of_a_remote_is_in_no_message(
+def test_messages_do_not_contain_credentials_of_the_url(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(tmp_path, "init", "--quiet")
@@ -311,7 +309,7 @@ def test_a_secret_in_the_address_of_a_remote_is_in_no_message(
     assert "t0ken" not in str(caught.value)
 
 
-def test_a_header_that_logs_in_is_taken_from_the_repository_at_hand(
+def test_store_uses_the_login_header_of_the_current_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(tmp_path, "init", "--quiet")
@@ -339,7 +337,7 @@ CASES_OF = {1: f"corpus/{ONE.replace(':', '-')}.json", 2: "corpus/1.jsonl"}
 
 
 @pytest.mark.parametrize("schema", CASES_OF)
-def test_a_branch_of_an_older_ciguard_becomes_one_of_today(
+def test_save_migrates_a_branch_of_an_older_schema(
     remote: Path, tmp_path: Path, schema: int
 ) -> None:
     FolderStore(tmp_path / "new").save({ONE: record(ONE)})
@@ -356,11 +354,11 @@ def test_a_branch_of_an_older_ciguard_becomes_one_of_today(
     assert store(remote).load() == merge({ONE: record(ONE)}, {OTHER: record(OTHER)})
 
 
-def test_what_a_store_has_pushed_and_removed_leaves_the_branch(remote: Path) -> None:
-    one = store(remote)
-    one.save({ONE: record(ONE)}, beside=lambda folder: write(folder / "outbox.jsonl"))
+def test_save_removes_deleted_files_from_the_branch(remote: Path) -> None:
+    baseline_store = store(remote)
+    baseline_store.save({ONE: record(ONE)}, beside=lambda folder: write(folder / "outbox.jsonl"))
 
-    one.save({}, beside=lambda folder: (folder / "outbox.jsonl").unlink())
+    baseline_store.save({}, beside=lambda folder: (folder / "outbox.jsonl").unlink())
 
     assert "outbox" not in git(remote, "ls-tree", "-r", "--name-only", BRANCH)
 
@@ -369,7 +367,7 @@ def write(path: Path) -> None:
     path.write_text("{}\n")
 
 
-def test_runs_that_end_at_once_are_all_in_the_history(remote: Path) -> None:
+def test_concurrent_runs_are_all_in_the_history(remote: Path) -> None:
     slow, fast = store(remote), store(remote)
     slow.save({ONE: record(ONE)})
     notes = [
@@ -392,16 +390,16 @@ def keep(run: RunNote, folder: Path) -> None:
     write_runs(folder, with_run(read_runs(folder), run))
 
 
-def test_a_large_baseline_is_pushed_in_parts_and_a_change_moves_one_of_them(
+def test_save_of_a_large_baseline_pushes_parts_and_then_only_changed_ones(
     remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ciguard.baseline.layout.MAX_IN_PART", 2)
+    monkeypatch.setattr("ciguard.baseline.layout.MAX_BUCKETS_PER_PART", 2)
     known = {name: record(name) for name in NAMES}
-    one = store(remote)
-    one.save(known)
+    baseline_store = store(remote)
+    baseline_store.save(known)
     before = git(remote, "ls-tree", "-r", BRANCH).splitlines()
 
-    one.save({ONE: replace(record(ONE), issue="7")})
+    baseline_store.save({ONE: replace(record(ONE), issue="7")})
 
     after = git(remote, "ls-tree", "-r", BRANCH).splitlines()
     assert len(before) == 1 + 2 * 16
@@ -409,7 +407,7 @@ def test_a_large_baseline_is_pushed_in_parts_and_a_change_moves_one_of_them(
     assert store(remote).load() == {**known, ONE: replace(record(ONE), issue="7")}
 
 
-def test_nothing_is_left_in_the_temporary_folder(
+def test_store_leaves_nothing_in_the_temporary_folder(
     remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     temporary = tmp_path / "temporary"

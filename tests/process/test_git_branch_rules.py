@@ -77,7 +77,7 @@ def failing(fault: Fault, place: str, *, times: int = 1) -> Callable[[Request], 
     return lambda request: next(faults) if place in request.path else None
 
 
-def test_what_a_ruleset_refuses_to_have_pushed_is_committed_through_the_api_and_signed(
+def test_save_rejected_by_a_ruleset_commits_through_the_api_with_a_signature(
     database: GitDatabase, server: GitHubServer, remote: str
 ) -> None:
     first = store(remote)
@@ -92,11 +92,11 @@ def test_what_a_ruleset_refuses_to_have_pushed_is_committed_through_the_api_and_
     assert moves(server) == 2
 
 
-def test_the_commit_through_the_api_has_the_very_tree_that_would_have_been_pushed(
+def test_commit_through_the_api_has_the_tree_of_the_rejected_push(
     database: GitDatabase, server: GitHubServer, remote: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ciguard.baseline.layout.MAX_IN_PART", 2)
-    monkeypatch.setattr("ciguard.baseline.github_branch._MAX_ENTRIES", 7)
+    monkeypatch.setattr("ciguard.baseline.layout.MAX_BUCKETS_PER_PART", 2)
+    monkeypatch.setattr("ciguard.baseline.github_branch._MAX_ENTRIES_PER_REQUEST", 7)
     monkeypatch.setattr("ciguard.baseline.github_branch._MAX_INLINE_BYTES", 900)
     known = {name: record(name) for name in NAMES}
     mine = store(remote)
@@ -115,7 +115,7 @@ def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def test_a_change_through_the_api_is_made_again_when_another_was_faster(
+def test_change_through_the_api_is_repeated_after_a_concurrent_change(
     database: GitDatabase, server: GitHubServer, remote: str
 ) -> None:
     mine, theirs = store(remote), store(remote)
@@ -137,7 +137,7 @@ def test_a_change_through_the_api_is_made_again_when_another_was_faster(
     assert all(request.body["force"] is False for request in refused)
 
 
-def test_two_first_baselines_through_the_api_become_one(
+def test_two_concurrent_first_baselines_through_the_api_are_merged(
     database: GitDatabase, server: GitHubServer, remote: str
 ) -> None:
     mine, theirs = store(remote), store(remote)
@@ -154,7 +154,7 @@ def test_two_first_baselines_through_the_api_become_one(
     assert [len(line) for line in history(database)] == [2, 1]
 
 
-def test_jobs_that_write_through_the_api_at_once_lose_nothing(
+def test_concurrent_jobs_through_the_api_lose_no_record(
     database: GitDatabase, server: GitHubServer, remote: str
 ) -> None:
     def job(number: int) -> None:
@@ -172,7 +172,7 @@ def test_jobs_that_write_through_the_api_at_once_lose_nothing(
 
 
 @pytest.mark.parametrize("fault", [Fault.LATE_RESET, Fault.LATE_BAD_GATEWAY])
-def test_an_answer_that_got_lost_moves_the_branch_once(
+def test_lost_response_moves_the_branch_only_once(
     database: GitDatabase, server: GitHubServer, remote: str, fault: Fault
 ) -> None:
     server.gate = failing(fault, "/git/refs")
@@ -185,7 +185,7 @@ def test_an_answer_that_got_lost_moves_the_branch_once(
 
 @pytest.mark.parametrize("place", ["trees", "commits", "refs"])
 @pytest.mark.parametrize("fault", [Fault.BAD_GATEWAY, Fault.RESET])
-def test_a_github_that_does_not_answer_is_asked_again(
+def test_unavailable_github_is_retried(
     database: GitDatabase, server: GitHubServer, remote: str, fault: Fault, place: str
 ) -> None:
     server.gate = failing(fault, f"/git/{place}")
@@ -196,7 +196,7 @@ def test_a_github_that_does_not_answer_is_asked_again(
     assert len(history(database)) == 1
 
 
-def test_the_wait_that_a_rate_limit_asks_for_is_kept_or_reported(
+def test_rate_limit_wait_is_observed_or_reported(
     server: GitHubServer, remote: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
@@ -216,7 +216,7 @@ REMEDY = "Exempt the branch ciguard-baseline in the repository's Settings, Rules
 
 
 @pytest.mark.parametrize(("rule", "code"), [(THROUGH_PULL_REQUESTS, "GH013"), (PROTECTED, "GH006")])
-def test_a_rule_that_binds_the_api_too_is_named_with_the_remedy(
+def test_rule_for_the_api_is_reported_with_advice(
     database: GitDatabase, server: GitHubServer, remote: str, rule: str, code: str
 ) -> None:
     database.require(rule)
@@ -226,7 +226,7 @@ def test_a_rule_that_binds_the_api_too_is_named_with_the_remedy(
 
     message = str(caught.value)
     assert code in message
-    assert "Nor can GitHub's API write it: 422" in message
+    assert "GitHub's API cannot write the branch either: 422" in message
     assert "Changes must be made through a pull request." in message
     assert REMEDY in message
     assert TOKEN not in message
@@ -234,7 +234,7 @@ def test_a_rule_that_binds_the_api_too_is_named_with_the_remedy(
     assert not store(remote).exists()
 
 
-def test_a_commit_that_github_does_not_sign_is_refused_with_the_remedy(
+def test_unsigned_commit_is_reported_with_advice(
     database: GitDatabase, server: GitHubServer, remote: str
 ) -> None:
     database.writer = "octocat"
@@ -246,7 +246,7 @@ def test_a_commit_that_github_does_not_sign_is_refused_with_the_remedy(
     assert moves(server) == 1
 
 
-def test_a_token_that_may_only_read_is_reported(
+def test_read_only_token_is_reported(
     database: GitDatabase, server: GitHubServer, remote: str
 ) -> None:
     database.may_write = False
@@ -257,7 +257,7 @@ def test_a_token_that_may_only_read_is_reported(
     assert len(server.requests) == 1
 
 
-def test_without_a_token_the_refusal_says_what_to_set(
+def test_missing_token_is_reported_with_the_variables_to_set(
     server: GitHubServer, remote: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
@@ -270,7 +270,7 @@ def test_without_a_token_the_refusal_says_what_to_set(
 
 
 @pytest.mark.parametrize("elsewhere", ["https://github.com", "https://127.0.0.1.example"])
-def test_the_token_is_sent_to_no_host_but_the_environments_own(
+def test_token_is_sent_only_to_the_environments_server(
     server: GitHubServer, remote: str, monkeypatch: pytest.MonkeyPatch, elsewhere: str
 ) -> None:
     monkeypatch.setenv("GITHUB_SERVER_URL", elsewhere)

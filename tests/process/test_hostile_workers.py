@@ -16,7 +16,7 @@ from test_engine import TENSOR, call, encoded, outcomes_of, spec
 from ciguard.domain.api_calls import ApiCall, CallKind
 from ciguard.domain.outcomes import Crashed, Errored, Exhausted, Hung, Passed, Rejected
 from ciguard.domain.values import LiteralValue
-from ciguard.execution import Dispatcher, Job, JobResult, Limits, ServerProcess, vitals
+from ciguard.execution import Dispatcher, Job, JobResult, Limits, ServerProcess, worker_monitor
 from ciguard.execution import process as processes
 from ciguard.execution.assignment import Assignment
 from ciguard.execution.dispatcher import sweep_abandoned
@@ -63,7 +63,7 @@ def prove(running: Dispatcher) -> list[Job]:
     deadline = time.monotonic() + 20
     while not running.prove() and time.monotonic() < deadline:
         running.wait(0.1)
-    return void + running.take_void()
+    return void + running.take_invalidated()
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_a_link_in_place_of_the_servers_log_shows_no_file_of_others(tmp_path: Pa
 
         reason = failure_of(running)
 
-    assert "its fork server died" in reason
+    assert "its fork server exited" in reason
     assert "s3cret" not in reason
 
 
@@ -91,7 +91,7 @@ def test_a_fifo_in_place_of_the_servers_log_blocks_nobody() -> None:
         assert isinstance(refused, Rejected), refused  # seccomp knows no FIFO
         os.killpg(server.process_id, signal.SIGKILL)
 
-        assert "its fork server died" in failure_of(running)
+        assert "its fork server exited" in failure_of(running)
 
 
 def test_folders_nested_deeper_than_the_stack_are_removed() -> None:
@@ -193,7 +193,7 @@ def test_a_flood_of_messages_ends_at_once(dispatcher: Dispatcher) -> None:
 
 
 def test_a_worker_that_reads_nothing_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vitals, "_SILENCE_S", 2.0)
+    monkeypatch.setattr(worker_monitor, "_SILENCE_S", 2.0)
     large = call("tail", "x" * 1_000_000)
     with Dispatcher() as running:
         server_of(running)
@@ -262,7 +262,7 @@ def wait_for_state(process: int, state: str) -> bool:
 
 def test_a_server_that_answers_nothing_fails_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_STALLED_S", 0.5)
-    monkeypatch.setattr(processes, "_UNANSWERED_S", 2.0)
+    monkeypatch.setattr(processes, "_ANSWER_TIMEOUT_S", 2.0)
     monkeypatch.setattr("signal.SIGCONT", 0)  # as if somebody stopped it again and again
     with Dispatcher() as running:
         server = server_of(running)
@@ -366,12 +366,12 @@ def test_careful_job_beside_others_puts_none_of_them_in_doubt(dispatcher: Dispat
 def test_job_whose_worker_is_void_and_then_dies_of_a_fault_stays_void(before: int) -> None:
     running = Assignment(Job("planted", "test", (b"",) * 4), 0.0, [])
     running.outcomes += [Passed(b"", 0.0)] * before
-    running.doubt()
-    running.sent_at = before
+    running.invalidate()
+    running.batch_start = before
 
-    running.doubt()
+    running.invalidate()
 
-    assert running.is_void
+    assert running.is_invalidated
 
 
 def test_clear_queue_with_a_careful_job_waiting_keeps_that_job() -> None:

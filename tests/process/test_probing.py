@@ -109,7 +109,7 @@ def test_a_run_without_landlock_names_what_workers_are_not_refused(folder: Path)
     events = list(campaign_without_landlock(folder))
 
     (warning,) = (e.message for e in events if isinstance(e, Warned) and "landlock" in e.message)
-    assert "this machine offers no landlock; workers were not refused" in warning
+    assert "this machine does not support landlock; these operations were not refused:" in warning
     finished = events[-1]
     assert isinstance(finished, RunFinished)
     (target,) = finished.targets
@@ -121,7 +121,7 @@ def test_a_run_that_requires_confinement_ends_before_its_first_case(folder: Path
         list(campaign_without_landlock(folder, confine=CONFINE_ALWAYS))
 
     assert raised.value.exit_code is ExitCode.USAGE
-    assert "this machine offers no landlock" in str(raised.value)
+    assert "this machine does not support landlock" in str(raised.value)
     assert "confine = 'best-effort'" in str(raised.value)
     journal = folder / "run" / "journal.jsonl"
     lines = journal.read_text().splitlines() if journal.exists() else []

@@ -1,4 +1,4 @@
-"""Provisioning with the real uv, from a folder of tiny wheels instead of an index."""
+"""Provisioning with the real uv, from a folder of tiny wheels in place of an index."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ print("root", environment.root, flush=True)
 
 @pytest.fixture(autouse=True)
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A library `tiny` and a stand-in for numpy, in a folder that takes the index's place."""
+    """Return a folder in place of an index, with a library `tiny` and a substitute for numpy."""
     folder = tmp_path / "wheels"
     write_wheel(folder, "tiny", version="1.0", code=IMPORT_TAKES_TIME)
     write_wheel(folder, "tiny", version="1.1", code="__version__ = '1.1'")
@@ -94,15 +94,15 @@ def wait_for(path: Path, *, limit_s: float = 60.0) -> None:
 
 def commands_from(folder: Path) -> list[str]:
     """Return the running commands that mention a folder."""
-    found = []
+    commands = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             command = os.fsdecode(path.read_bytes())
         except OSError:
             continue
         if str(folder) in command:
-            found.append(command)
-    return found
+            commands.append(command)
+    return commands
 
 
 def wait_until_gone(folder: Path, *, limit_s: float = 10.0) -> None:
@@ -112,17 +112,17 @@ def wait_until_gone(folder: Path, *, limit_s: float = 10.0) -> None:
         time.sleep(0.02)
 
 
-def test_a_target_is_installed_proved_and_recorded() -> None:
+def test_a_target_is_installed_imported_and_recorded() -> None:
     environment = provisioned("tiny==1.0 + numpy")
 
-    said = subprocess.run(
+    completed = subprocess.run(
         [environment.python, "-c", "import tiny; print(tiny.__file__)"],
         env=dict(environment.variables),
         check=True,
         capture_output=True,
         text=True,
     )
-    module = Path(said.stdout.strip())
+    module = Path(completed.stdout.strip())
     assert environment.library.name == "tiny"
     assert environment.version == "1.0"
     assert environment.packages == {"tiny": "1.0", "numpy": "2.0"}
@@ -131,7 +131,7 @@ def test_a_target_is_installed_proved_and_recorded() -> None:
     assert any(folder in module.parents for folder in environment.readable)
 
 
-def test_a_cached_environment_is_answered_without_a_step() -> None:
+def test_a_cached_environment_is_returned_without_progress_messages() -> None:
     first = provisioned("tiny==1.0 + numpy")
     steps: list[str] = []
 
@@ -141,18 +141,18 @@ def test_a_cached_environment_is_answered_without_a_step() -> None:
     assert steps == []
 
 
-def test_two_processes_that_sync_the_same_target_install_it_once() -> None:
+def test_two_concurrent_processes_install_the_same_target_once() -> None:
     syncs = [start_sync("tiny==1.0 + numpy TINY_IMPORT_S=1") for _ in range(2)]
 
-    said = [sync.communicate(timeout=120)[0] for sync in syncs]
+    outputs = [sync.communicate(timeout=120)[0] for sync in syncs]
 
     assert [sync.returncode for sync in syncs] == [0, 0]
-    assert sum("installing" in text for text in said) == 1
-    assert sum("waiting for another ciguard" in text for text in said) == 1
-    assert len({text.splitlines()[-1] for text in said}) == 1
+    assert sum("installing" in text for text in outputs) == 1
+    assert sum("waiting for another ciguard" in text for text in outputs) == 1
+    assert len({text.splitlines()[-1] for text in outputs}) == 1
 
 
-def test_a_killed_sync_leaves_no_process_and_no_environment_and_the_next_repairs(
+def test_a_killed_installation_leaves_no_process_and_the_next_one_succeeds(
     tmp_path: Path,
 ) -> None:
     mark = tmp_path / "started"
@@ -161,39 +161,41 @@ def test_a_killed_sync_leaves_no_process_and_no_environment_and_the_next_repairs
     sync.kill()
     sync.communicate()
     wait_until_gone(tmp_path / "cache")
-    left = list_environments()
+    remaining = list_environments()
 
     environment = provisioned("tiny==1.0 + numpy")
 
-    assert [each.is_complete for each in left] == [False]
-    assert [each.is_complete for each in list_environments()] == [True]
+    assert [stored.is_complete for stored in remaining] == [False]
+    assert [stored.is_complete for stored in list_environments()] == [True]
     assert {entry.name for entry in environment.root.parent.iterdir()} == {
         environment.root.name,
         "environment.json",
     }
 
 
-def test_an_interrupted_sync_ends_its_children_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_installation_kills_its_children_and_leaves_no_environment(
+    tmp_path: Path,
+) -> None:
     mark = tmp_path / "started"
     sync = start_sync(f"tiny==1.0 + numpy TINY_IMPORT_S=60 TINY_STARTED={mark}")
     wait_for(mark)
 
     sync.send_signal(signal.SIGINT)
-    _, complaint = sync.communicate(timeout=20)
+    _, errors = sync.communicate(timeout=20)
 
-    assert "KeyboardInterrupt" in complaint
+    assert "KeyboardInterrupt" in errors
     wait_until_gone(tmp_path / "cache")
     assert list_environments() == []
 
 
-def test_a_package_that_a_release_needs_and_does_not_declare_is_named(index: Path) -> None:
+def test_an_undeclared_dependency_is_an_error_with_its_name(index: Path) -> None:
     write_wheel(index, "tiny", version="1.2", code="from pieces.parts import part")
 
     with pytest.raises(ProvisioningError, match=r"after the library: \+ pieces"):
         provisioned("tiny==1.2 + numpy")
 
 
-def test_an_unresolvable_target_is_an_error_that_names_it_and_a_remedy() -> None:
+def test_an_unresolvable_target_is_an_error_with_its_name_and_a_remedy() -> None:
     with pytest.raises(ProvisioningError) as caught:
         provisioned("tiny==9.9 + numpy")
 
@@ -204,10 +206,10 @@ def test_an_unresolvable_target_is_an_error_that_names_it_and_a_remedy() -> None
     assert list_environments() == []
 
 
-def test_secrets_of_the_index_do_not_appear_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_of_the_index_are_masked_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
-    # Port 9 discards: nothing listens there.
+    # No server listens on port 9 (discard).
     monkeypatch.setenv("UV_DEFAULT_INDEX", "http://user:hunter2@127.0.0.1:9/simple")
 
     with pytest.raises(ProvisioningError) as caught:
@@ -217,16 +219,16 @@ def test_secrets_of_the_index_do_not_appear_in_the_error(monkeypatch: pytest.Mon
     assert "Check the network" in str(caught.value)
 
 
-def test_an_interpreter_that_does_not_exist_is_an_error_with_a_remedy(
+def test_a_missing_interpreter_is_an_error_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
 
-    with pytest.raises(ProvisioningError, match=r"no environment of Python 3\.99 can be made"):
+    with pytest.raises(ProvisioningError, match=r"cannot create an environment with Python 3\.99"):
         provisioned("tiny==1.0 + numpy python3.99")
 
 
-def test_a_library_that_cannot_be_imported_is_an_error_with_its_last_words(index: Path) -> None:
+def test_a_failed_import_is_an_error_with_the_last_output(index: Path) -> None:
     broken = write_wheel(index.parent, "tiny", version="2.0", code="raise OSError('no libfoo.so')")
 
     with pytest.raises(ProvisioningError) as caught:
@@ -237,7 +239,7 @@ def test_a_library_that_cannot_be_imported_is_an_error_with_its_last_words(index
     assert list_environments() == []
 
 
-def test_a_wheel_is_installed_and_a_changed_one_again(index: Path) -> None:
+def test_a_changed_wheel_is_installed_again(index: Path) -> None:
     wheel = write_wheel(index.parent, "tiny", version="3.0", code="__version__ = 'first'")
     first = provisioned(f"{wheel} + numpy")
     write_wheel(index.parent, "tiny", version="3.0", code="__version__ = 'second'")
@@ -250,7 +252,7 @@ def test_a_wheel_is_installed_and_a_changed_one_again(index: Path) -> None:
     assert first.packages["tiny"] == "3.0"
 
 
-def test_a_relative_wheel_starts_at_the_current_folder(
+def test_a_relative_wheel_is_found_from_the_current_folder(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_wheel(index.parent / "my dist", "tiny", version="3.0", code="__version__ = '3.0'")
@@ -266,7 +268,7 @@ def test_a_library_that_compiles_finds_the_headers_of_its_interpreter(
 ) -> None:
     base = Path(sys.executable).resolve()
     names = (f"{base.name}-config", "python3-config")
-    settings = next(base.parent / name for name in names if (base.parent / name).exists())
+    base_script = next(base.parent / name for name in names if (base.parent / name).exists())
     tiny = dataclasses.replace(
         LIBRARIES.get("tiny"), needs_processes=True, cache_variable="TINY_HOME"
     )
@@ -274,29 +276,29 @@ def test_a_library_that_compiles_finds_the_headers_of_its_interpreter(
 
     environment = provisioned("tiny==1.0 + numpy")
 
-    asked = [
+    outputs = [
         subprocess.run([script, "--includes"], check=True, capture_output=True).stdout
-        for script in (settings, environment.python.parent / names[0])
+        for script in (base_script, environment.python.parent / names[0])
     ]
-    assert asked[0] == asked[1]
+    assert outputs[0] == outputs[1]
     assert environment.cache is not None
     assert environment.cache.is_dir()
     assert environment.variables["TINY_HOME"] == str(environment.cache)
 
 
-def test_all_targets_are_provisioned_although_one_fails() -> None:
+def test_other_targets_are_provisioned_when_one_fails() -> None:
     texts = ["tiny==1.0 + numpy", "tiny==9.9 + numpy", "tiny==1.1 + numpy", "tiny==1.0 + numpy"]
 
-    ready = provision_all([parse_target(text) for text in texts], on_step=list[str]().append)
+    results = provision_all([parse_target(text) for text in texts], on_step=list[str]().append)
 
-    assert list(ready) == [*texts[:3], "tiny==1.0 + numpy #2"]
-    assert isinstance(ready[texts[1]], ProvisioningError)
-    assert ready[texts[0]] == ready["tiny==1.0 + numpy #2"]
-    versions = [each.version for each in ready.values() if isinstance(each, Environment)]
+    assert list(results) == [*texts[:3], "tiny==1.0 + numpy #2"]
+    assert isinstance(results[texts[1]], ProvisioningError)
+    assert results[texts[0]] == results["tiny==1.0 + numpy #2"]
+    versions = [result.version for result in results.values() if isinstance(result, Environment)]
     assert versions == ["1.0", "1.1", "1.0"]
 
 
-def test_a_refresh_takes_up_a_new_release(index: Path) -> None:
+def test_a_refresh_installs_a_new_release(index: Path) -> None:
     before = provisioned("tiny + numpy")
     write_wheel(index, "tiny", version="1.2", code="__version__ = '1.2'")
 
@@ -308,7 +310,7 @@ def test_a_refresh_takes_up_a_new_release(index: Path) -> None:
     assert provisioned("tiny + numpy") == fresh
 
 
-def test_pruning_leaves_an_environment_that_a_process_runs_from() -> None:
+def test_pruning_keeps_an_environment_in_use() -> None:
     environment = provisioned("tiny==1.0 + numpy")
     with subprocess.Popen(
         [environment.python, "-c", "input(1)"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -316,17 +318,19 @@ def test_pruning_leaves_an_environment_that_a_process_runs_from() -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdout.read(1)
-        kept = prune_environments()
+        removed_in_use = prune_environments()
         process.communicate(b"\n")
 
     removed = prune_environments()
 
-    assert kept == []
-    assert [each.key for each in removed] == [environment.key]
+    assert removed_in_use == []
+    assert [stored.key for stored in removed] == [environment.key]
     assert not environment.root.exists()
 
 
-def test_the_active_environment_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_active_environment_is_used_without_installation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     installed = provisioned("tiny==1.0 + numpy")
     monkeypatch.setenv("VIRTUAL_ENV", str(installed.python.parent.parent))
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
@@ -347,7 +351,7 @@ def test_an_active_environment_without_the_library_is_an_error(
     installed = provisioned("tiny==1.0 + numpy")
     monkeypatch.setenv("VIRTUAL_ENV", str(installed.python.parent.parent))
 
-    with pytest.raises(ProvisioningError, match=r"current\[jax\].*holds no jax"):
+    with pytest.raises(ProvisioningError, match=r"current\[jax\].*does not have jax"):
         provisioned("current[jax]")
 
 
@@ -364,7 +368,5 @@ def test_an_active_environment_without_numpy_is_an_error_with_a_remedy(
 @pytest.mark.parametrize(
     ("requirement", "version"), [("tiny", "1.1"), ("tiny<1.1,>=0.9", "1.0"), ("tiny>5", "")]
 )
-def test_the_newest_release_within_a_range_is_asked_of_the_index(
-    requirement: str, version: str
-) -> None:
+def test_the_newest_release_of_a_range_comes_from_the_index(requirement: str, version: str) -> None:
     assert newest_release(requirement) == version

@@ -1,4 +1,4 @@
-"""Seed models become layer graphs in a real Keras target, and graphs become the same models."""
+"""Conversion of seed models to layer graphs and back in a real Keras target."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SIZES = {
     "vgg19": (144_000_000, 26),
     "xception": (22_900_000, 126),
 }
-"""Parameters and layers of each seed in the paper (LEMON, table 1)."""
+"""Numbers of parameters and of layers of each seed in LEMON, table 1."""
 
 SCRIPT = """
 import os
@@ -104,7 +104,7 @@ def environment(environment_of: Callable[[str], Environment]) -> Environment:
 
 
 def ask(environment: Environment, folder: Path, *question: str) -> Any:
-    done = subprocess.run(
+    completed = subprocess.run(
         [str(environment.python), "-I", str(PROBE), str(REPOSITORY), str(folder), *question],
         env=dict(environment.variables),
         capture_output=True,
@@ -112,8 +112,8 @@ def ask(environment: Environment, folder: Path, *question: str) -> Any:
         timeout=600,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    assert completed.returncode == 0, completed.stderr[-2000:]
+    return json.loads(completed.stdout.splitlines()[-1])
 
 
 # --- graphs ---------------------------------------------------------------------------------------
@@ -135,17 +135,17 @@ def refusals(environment: Environment, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.mark.parametrize("name", sorted(SIZES))
-def test_a_small_seed_comes_back_from_its_graph(small: Any, name: str) -> None:
-    found = small[name]
+def test_a_small_seed_survives_the_round_trip_through_its_graph(small: Any, name: str) -> None:
+    result = small[name]
 
-    graph = graph_from_json(found["graph"])
-    original, again = found["parameters"]
-    assert found["name"] == name.replace("_", "-")
+    graph = graph_from_json(result["graph"])
+    original, rebuilt = result["parameters"]
+    assert result["name"] == name.replace("_", "-")
     assert len(graph.nodes) >= SIZES[name][1]
-    assert original == again < SIZES[name][0] / 50
-    assert found["shapes"][0] == found["shapes"][1]
-    assert found["same"]
-    assert graph_to_json(graph) == found["graph"]
+    assert original == rebuilt < SIZES[name][0] / 50
+    assert result["shapes"][0] == result["shapes"][1]
+    assert result["same"]
+    assert graph_to_json(graph) == result["graph"]
 
 
 @pytest.mark.parametrize(
@@ -155,26 +155,28 @@ def test_a_small_seed_comes_back_from_its_graph(small: Any, name: str) -> None:
         *("stacked_cells", "deep", "state_given", "given_as_dictionary"),
     ],
 )
-def test_a_model_of_any_form_comes_back_from_its_graph(good: Any, name: str) -> None:
-    found = good[name]
+def test_a_model_of_any_form_survives_the_round_trip_through_its_graph(
+    good: Any, name: str
+) -> None:
+    result = good[name]
 
-    assert found["parameters"][0] == found["parameters"][1]
-    assert found["shapes"][0] == found["shapes"][1]
-    assert found["same"]
+    assert result["parameters"][0] == result["parameters"][1]
+    assert result["shapes"][0] == result["shapes"][1]
+    assert result["same"]
 
 
-def test_models_inside_models_are_flattened(good: Any) -> None:
+def test_nested_models_are_flattened(good: Any) -> None:
     graph = graph_from_json(good["nested"]["graph"])
 
     assert [node.layer.rpartition(".")[2] for node in graph.nodes] == [
         *("Input", "Input", "Maximum", "Add", "Add", "Dense", "Dense", "Concatenate"),
     ]
-    first, again = (node for node in graph.nodes if node.layer == "keras.layers.Dense")
-    assert (first.shares, again.shares) == ("", first.name)
+    first, repeated = (node for node in graph.nodes if node.layer == "keras.layers.Dense")
+    assert (first.shares, repeated.shares) == ("", first.name)
     assert first.weights.stored == "two/inner/dense"
 
 
-def test_a_layer_that_is_called_again_is_shared(good: Any) -> None:
+def test_a_layer_that_is_called_several_times_is_shared(good: Any) -> None:
     graph = graph_from_json(good["shared"]["graph"])
 
     calls = [node for node in graph.nodes if node.layer == "keras.layers.Dense"]
@@ -182,7 +184,7 @@ def test_a_layer_that_is_called_again_is_shared(good: Any) -> None:
     assert [bool(node.weights.seed) for node in calls] == [True, False, False]
 
 
-def test_arguments_are_those_that_are_not_usual(good: Any) -> None:
+def test_only_arguments_that_differ_from_defaults_are_stored(good: Any) -> None:
     graph = graph_from_json(good["derived_defaults"]["graph"])
 
     pool, average, transposed, convolution, norm = (dict(n.config) for n in graph.nodes[1:])
@@ -200,7 +202,7 @@ def test_arguments_are_those_that_are_not_usual(good: Any) -> None:
     assert norm == {"axis": 1, "epsilon": 0.01}
 
 
-def test_names_are_valid_and_unique(good: Any) -> None:
+def test_names_of_nodes_are_valid_and_unique(good: Any) -> None:
     graph = graph_from_json(good["odd_names"]["graph"])
 
     assert [node.name for node in graph.nodes] == ["layer_1st_input", "a_b_c", "a_b_c_2"]
@@ -209,34 +211,36 @@ def test_names_are_valid_and_unique(good: Any) -> None:
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        ("subclassed model", "is a subclass of keras.Model, which is code"),
-        ("own layer", "layer 'odd': its class __main__.Own is none of keras.layers"),
+        ("subclassed model", "is a subclass of keras.Model, which cannot be stored"),
+        ("own layer", "layer 'odd': its class __main__.Own is not in keras.layers"),
         ("lambda", "layer 'odd': Lambda runs code"),
         ("several outputs", "layer 'odd': it has 3 outputs instead of one"),
-        ("operation", "layer 'exp': it is the operation Exp and no layer: use one of keras.layers"),
-        ("training", "layer 'odd': it is called with training=True: only tensors"),
+        ("operation", "layer 'exp': it is the operation Exp, not a layer: use one of"),
+        ("training", "layer 'odd': its call has training=True, but only"),
         ("ranks", "layer 'add': it is the operation Add"),
-        ("initial states", "layer 'odd': it is called with initial_state="),
-        ("dynamic", "layer 'input_layer': shape (None, None, 2) has a dimension that is not fixed"),
-        ("not built", "it was never built: begin it with keras.Input(shape)"),
+        ("initial states", "layer 'odd': its call has initial_state="),
+        ("dynamic", "layer 'input_layer': the shape (None, None, 2) is dynamic"),
+        ("not built", "it was never built: add keras.Input(shape)"),
         ("own activation", "layer 'odd': an argument of its constructor is the function"),
         ("own regulariser", "layer 'odd': an argument of its constructor is the Penalty"),
         ("dtype", "layer 'odd': it computes in mixed_float16, not in float32"),
-        ("text", "layer 'odd': texts are not supported"),
-        ("tied", "layer 'odd': it has a weight in common with 'dense'"),
+        ("text", "layer 'odd': strings are not supported"),
+        ("tied", "layer 'odd': it shares a weight with 'dense'"),
     ],
 )
-def test_what_is_no_graph_is_refused_by_name(refusals: Any, model: str, why: str) -> None:
+def test_a_model_that_is_not_a_graph_is_rejected_with_the_reason(
+    refusals: Any, model: str, why: str
+) -> None:
     assert refusals[model].startswith("model 'tower'")
     assert why in refusals[model]
 
 
 @pytest.mark.slow
-def test_seeds_have_the_size_of_the_paper(environment: Environment, tmp_path: Path) -> None:
-    found = ask(environment, tmp_path, "sizes")
+def test_seeds_have_the_sizes_in_the_paper(environment: Environment, tmp_path: Path) -> None:
+    sizes = ask(environment, tmp_path, "sizes")
 
-    assert found.keys() == SIZES.keys()
-    for name, (parameters, layers) in found.items():
+    assert sizes.keys() == SIZES.keys()
+    for name, (parameters, layers) in sizes.items():
         assert parameters == pytest.approx(SIZES[name][0], rel=0.02), name
         assert layers >= SIZES[name][1], name
 
@@ -278,7 +282,7 @@ def dispatcher(environment: Environment, folder: Path) -> Iterator[Dispatcher]:
 def described(
     dispatcher: Dispatcher, folder: Path, *texts: str, limit_s: float = 120
 ) -> list[SeedModel | str]:
-    """Return the seed model that each text names, or why there is none."""
+    """Return the seed model that each text names, or the error."""
     sources = [parse_source(text, width=0.5, base=folder, keep=KEEPS) for text in texts]
     records = dispatcher.errands("keras").models(
         [source.request for source in sources], limit_s=limit_s
@@ -309,13 +313,13 @@ def test_shipped_seeds_are_described_with_their_data(dispatcher: Dispatcher, fol
     assert layers_of(sine.graph) == ["Input", "LSTM", "Dropout", "LSTM", "Dropout", "Dense"]
 
 
-def test_the_same_graph_comes_back_however_often(dispatcher: Dispatcher, folder: Path) -> None:
-    first, again = described(dispatcher, folder, "lenet5-mnist", "lenet5-mnist")
+def test_describing_a_seed_is_repeatable(dispatcher: Dispatcher, folder: Path) -> None:
+    first, second = described(dispatcher, folder, "lenet5-mnist", "lenet5-mnist")
 
-    assert first == again
+    assert first == second
 
 
-def test_a_function_of_a_user_is_described(dispatcher: Dispatcher, folder: Path) -> None:
+def test_a_function_of_the_user_is_described(dispatcher: Dispatcher, folder: Path) -> None:
     scaled, looked_up = described(dispatcher, folder, "own.py", "own.py:without_width")
 
     assert isinstance(scaled, SeedModel)
@@ -341,7 +345,7 @@ def test_a_saved_model_keeps_its_weights(dispatcher: Dispatcher, folder: Path, f
 
 
 def outputs_of_ones(dispatcher: Dispatcher, seed: SeedModel) -> list[float]:
-    """Return what a worker computes with a seed for an input of ones."""
+    """Return a worker's outputs of a seed for an input of ones."""
     (feed,) = seed.data
     ones = ArrayValue(feed.dtype, (1, *feed.shape), Constant(1.0))
     truth = ArrayValue("float32", (1, *seed.truth), Constant(0.0))
@@ -356,7 +360,7 @@ def outputs_of_ones(dispatcher: Dispatcher, seed: SeedModel) -> list[float]:
     outputs = output.items[output.keys.index("outputs")]
     assert isinstance(outputs, Container)
     assert isinstance(outputs.items[0], TensorOutput)
-    return [float(one) for one in outputs.items[0].elements]
+    return [float(element) for element in outputs.items[0].elements]
 
 
 def test_an_application_needs_no_network_without_its_weights(
@@ -368,7 +372,9 @@ def test_an_application_needs_no_network_without_its_weights(
     assert seed.truth == (1000,)
 
 
-def test_a_download_that_fails_tells_the_remedy(dispatcher: Dispatcher, tmp_path: Path) -> None:
+def test_an_unknown_application_is_an_error_with_the_known_ones(
+    dispatcher: Dispatcher, tmp_path: Path
+) -> None:
     # The folder is not writable to this worker, and no test depends on a network.
     source = KerasApplication(name="p", application="NoSuchNet", kept_in=tmp_path)
 
@@ -386,16 +392,16 @@ def test_a_download_that_fails_tells_the_remedy(dispatcher: Dispatcher, tmp_path
         ("own.py:missing", "has no function 'missing'; it has: build, without_width, raises"),
         ("own.py:CALLED", "has no function 'CALLED'"),
         ("own.py:raises", "KeyError: 'nothing there'"),
-        ("own.py:dies", "its process died of signal 11"),
+        ("own.py:dies", "its process crashed with signal 11"),
         ("own.py:reads", "PermissionError"),
         ("own.py:calls_home", "PermissionError"),
-        ("own.py:returns_nothing", "returns NoneType, no keras.Model"),
+        ("own.py:returns_nothing", "returns NoneType, not a keras.Model"),
         ("own.py:leaves", "cannot be read"),
         ("odd.py", "DATA = 'whales' of its script is no kind of data. Known: digits, images"),
         ("broken.keras", "broken.keras"),
     ],
 )
-def test_what_fails_is_told_of_that_model_alone(
+def test_a_failing_source_is_an_error_of_that_source_only(
     dispatcher: Dispatcher, folder: Path, text: str, why: str
 ) -> None:
     failed, other = described(dispatcher, folder, text, "own.py")
@@ -406,17 +412,19 @@ def test_what_fails_is_told_of_that_model_alone(
     assert isinstance(other, SeedModel)
 
 
-def test_a_builder_that_hangs_is_ended(dispatcher: Dispatcher, folder: Path) -> None:
+def test_a_builder_that_hangs_times_out(dispatcher: Dispatcher, folder: Path) -> None:
     (failed,) = described(dispatcher, folder, "own.py:hangs", limit_s=3)
 
     assert failed == "seed model own.py:hangs: not described within 3 s"
 
 
-def test_a_file_that_workers_may_not_read_is_told(dispatcher: Dispatcher, tmp_path: Path) -> None:
+def test_a_file_that_workers_cannot_read_is_an_error(
+    dispatcher: Dispatcher, tmp_path: Path
+) -> None:
     (tmp_path / "hidden.py").write_text("build = 1\n")
 
     (failed,) = described(dispatcher, tmp_path, "hidden.py")
 
     assert isinstance(failed, str)
     assert "hidden.py" in failed
-    assert "PermissionError" in failed or "lies where workers may not read" in failed
+    assert "PermissionError" in failed or "workers have no access" in failed

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from ciguard.levels.app.providers.codes import ServiceError
 from ciguard.levels.app.providers.description import Operation, RecognitionTask
 from ciguard.levels.app.providers.registered import are_recognised, known_providers
+from ciguard.levels.app.virtualization.engine import are_installed
 from ciguard.levels.app.virtualization.faces import Faces
 from ciguard.levels.app.virtualization.feelings import Feelings
-from ciguard.levels.app.virtualization.installed import are_installed
 from ciguard.levels.app.virtualization.sounds import samples
 from ciguard.levels.app.virtualization.speech import Speech
 from ciguard.levels.app.virtualization.validation import refuse

@@ -45,7 +45,7 @@ def _error(folder: Path, **flags: str) -> str:
     return str(caught.value)
 
 
-def test_without_any_source_every_setting_has_its_default(tmp_path: Path) -> None:
+def test_load_config_without_sources_returns_defaults(tmp_path: Path) -> None:
     effective = _load(tmp_path)
 
     assert effective.config == Config()
@@ -53,13 +53,13 @@ def test_without_any_source_every_setting_has_its_default(tmp_path: Path) -> Non
     assert {source.kind for source in effective.sources.values()} == {SourceKind.DEFAULT}
 
 
-def test_every_field_of_the_configuration_is_described_as_a_setting() -> None:
+def test_settings_describe_all_fields_of_config() -> None:
     of_run = [setting.field for setting in SETTINGS.values() if not setting.is_of_level]
     assert of_run == [item.name for item in fields(Config) if item.name != "of_levels"]
     assert all(setting.help.endswith(".") for setting in SETTINGS.values())
 
 
-def test_a_default_is_a_value_that_its_own_kind_accepts() -> None:
+def test_default_of_each_setting_is_valid() -> None:
     for setting in SETTINGS.values():
         shown = setting.kind.show(setting.default)
 
@@ -68,7 +68,7 @@ def test_a_default_is_a_value_that_its_own_kind_accepts() -> None:
         )
 
 
-def test_flags_override_the_environment_which_overrides_the_file(tmp_path: Path) -> None:
+def test_load_config_prefers_flags_over_environment_over_file(tmp_path: Path) -> None:
     root = _repository(tmp_path, ciguard='budget = "1m"\nseed = 1\njobs = 1\nmax-cases = 1\n')
     environment = {"CIGUARD_BUDGET": "2m", "CIGUARD_SEED": "2", "PATH": "/bin"}
 
@@ -83,7 +83,7 @@ def test_flags_override_the_environment_which_overrides_the_file(tmp_path: Path)
     }
 
 
-def test_a_list_replaces_the_list_of_a_lesser_source(tmp_path: Path) -> None:
+def test_list_of_a_higher_source_replaces_the_lower_one(tmp_path: Path) -> None:
     root = _repository(tmp_path, ciguard='targets = ["torch==2.12.0", "current"]')
 
     effective = load_config({"targets": ("jax==0.7.0",)}, {}, folder=root)
@@ -91,7 +91,7 @@ def test_a_list_replaces_the_list_of_a_lesser_source(tmp_path: Path) -> None:
     assert effective.config.targets == ("jax==0.7.0",)
 
 
-def test_settings_are_read_from_pyproject_of_the_repository_above(tmp_path: Path) -> None:
+def test_load_config_reads_pyproject_of_a_parent_folder_in_the_repository(tmp_path: Path) -> None:
     root = _repository(tmp_path, pyproject='[tool.ciguard]\nfail-on = "high"\nmemory = "2GiB"')
     inner = root / "a" / "b"
     inner.mkdir(parents=True)
@@ -104,7 +104,7 @@ def test_settings_are_read_from_pyproject_of_the_repository_above(tmp_path: Path
     assert str(effective.sources["memory"]) == "../../pyproject.toml"
 
 
-def test_a_pyproject_without_our_table_is_passed_over(tmp_path: Path) -> None:
+def test_load_config_skips_a_pyproject_without_its_table(tmp_path: Path) -> None:
     root = _repository(tmp_path, ciguard="seed = 5")
     inner = root / "package"
     inner.mkdir()
@@ -113,7 +113,7 @@ def test_a_pyproject_without_our_table_is_passed_over(tmp_path: Path) -> None:
     assert _load(inner).config.seed == 5
 
 
-def test_nothing_above_the_repository_is_read(tmp_path: Path) -> None:
+def test_load_config_reads_nothing_above_the_repository(tmp_path: Path) -> None:
     (tmp_path / "ciguard.toml").write_text("seed = 9", encoding="utf-8")
     inner = tmp_path / "project"
     inner.mkdir()
@@ -122,7 +122,7 @@ def test_nothing_above_the_repository_is_read(tmp_path: Path) -> None:
     assert _load(root).config.seed == 0
 
 
-def test_outside_a_repository_only_the_working_folder_is_read(tmp_path: Path) -> None:
+def test_load_config_outside_a_repository_reads_only_the_working_folder(tmp_path: Path) -> None:
     (tmp_path / "ciguard.toml").write_text("seed = 9", encoding="utf-8")
     inner = tmp_path / "elsewhere"
     inner.mkdir()
@@ -131,7 +131,7 @@ def test_outside_a_repository_only_the_working_folder_is_read(tmp_path: Path) ->
     assert _load(tmp_path).config.seed == 9
 
 
-def test_paths_of_a_file_start_at_the_file_and_those_of_flags_at_the_working_folder(
+def test_relative_paths_start_at_the_file_or_for_flags_at_the_working_folder(
     tmp_path: Path,
 ) -> None:
     root = _repository(tmp_path, ciguard='baseline = "base"')
@@ -145,10 +145,10 @@ def test_paths_of_a_file_start_at_the_file_and_those_of_flags_at_the_working_fol
     assert config.tracker == Path("mine")
 
 
-def test_both_kinds_of_file_in_one_folder_are_refused(tmp_path: Path) -> None:
+def test_load_config_with_both_kinds_of_file_raises(tmp_path: Path) -> None:
     root = _repository(tmp_path, ciguard="seed = 1", pyproject="[tool.ciguard]\nseed = 2")
 
-    assert "both in ciguard.toml and in [tool.ciguard] of pyproject.toml" in _error(root)
+    assert "both ciguard.toml and [tool.ciguard] of pyproject.toml" in _error(root)
 
 
 @pytest.mark.parametrize(
@@ -163,23 +163,32 @@ def test_both_kinds_of_file_in_one_folder_are_refused(tmp_path: Path) -> None:
         ("targets = [1]", "an item is empty or not a string"),
         ("allow = ['file']", "'file' is unknown. Did you mean 'files'?"),
         ("budget = nan", "budget = nan: out of range. Write a duration from 1s to 30d"),
-        ("budget = '1m1m'", "the same unit is given twice"),
+        ("budget = '1m1m'", "a unit occurs twice"),
         ("budget = 1979-05-27", "a date or time is not allowed here"),
         ("fail-on = 'hgih'", "not a severity. Did you mean 'high'? Write one of info, low"),
         ("out = ''", "out = '': not a path. Write the path of a folder."),
         ('out = "a\\n::error::x"', "not a path. Write the path of a folder."),
-        ("resume = true", "resume: concerns one run and cannot be set in a file. Use --resume"),
+        (
+            "resume = true",
+            "resume: the setting applies to one run, so a file cannot set it. Use --resume",
+        ),
         ("seed = ", "ciguard.toml: not valid TOML"),
-        ("[policy]\nhagn = 'fail'", "'hagn' is no class of findings. Did you mean 'hang'? Write"),
+        (
+            "[policy]\nhagn = 'fail'",
+            "'hagn' is not a class of findings. Did you mean 'hang'? Write",
+        ),
         ("[policy]\nhang = 'fails'", "hang = 'fails': no such action. Did you mean 'fail'? Write"),
         ("[policy]\nhang = 3", "policy = {'hang': 3}: hang = 3: no such action. Write a table"),
-        ("[policy]\ndocumentation = 'file'", "what documentation says is only ever reported"),
-        ("policy = 'hang'", "policy = 'hang': a string is not allowed here. Write a table such as"),
+        ("[policy]\ndocumentation = 'file'", "documentation defects can only be reported"),
+        (
+            "policy = 'hang'",
+            "policy = 'hang': a string is not allowed here. Write a table [policy]",
+        ),
         ("[run]\nseed = 1", "ciguard.toml: run: no such setting."),
-        ("confine = 'off'", "a change under test could set it, so no file may. Use --confine"),
+        ("confine = 'off'", "because a change under test can edit them. Use --confine"),
     ],
 )
-def test_a_mistake_in_a_file_names_place_key_value_and_remedy(
+def test_error_in_a_file_names_place_key_value_and_remedy(
     tmp_path: Path, text: str, message: str
 ) -> None:
     root = _repository(tmp_path, ciguard=text)
@@ -187,7 +196,7 @@ def test_a_mistake_in_a_file_names_place_key_value_and_remedy(
     assert message in _error(root)
 
 
-def test_a_policy_is_a_table_whose_order_is_kept(tmp_path: Path) -> None:
+def test_policy_table_keeps_its_order(tmp_path: Path) -> None:
     table = '[policy]\nperformance = "fail"\n"torch.nn.*" = "off"\n"metamorphic/*" = "file"'
     root = _repository(tmp_path, ciguard=table)
 
@@ -203,7 +212,7 @@ def test_a_policy_is_a_table_whose_order_is_kept(tmp_path: Path) -> None:
     }
 
 
-def test_flags_give_a_policy_too(tmp_path: Path) -> None:
+def test_policy_can_be_set_by_flags(tmp_path: Path) -> None:
     flags = {"policy": ("hang = report", "crash=file")}
 
     config = load_config(flags, {}, folder=tmp_path).config
@@ -215,29 +224,29 @@ def test_flags_give_a_policy_too(tmp_path: Path) -> None:
     )
 
 
-def test_a_pyproject_whose_table_is_a_value_is_refused(tmp_path: Path) -> None:
+def test_load_config_with_a_value_instead_of_the_table_raises(tmp_path: Path) -> None:
     root = _repository(tmp_path, pyproject="[tool]\nciguard = 3")
 
     assert "pyproject.toml: [tool.ciguard] = 3: not a table" in _error(root)
 
 
-def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+def test_load_config_of_invalid_utf8_raises(tmp_path: Path) -> None:
     root = _repository(tmp_path)
     (root / "ciguard.toml").write_bytes(b"\xff\xfe")
 
     assert "cannot be read" in _error(root)
 
 
-def test_a_mistake_in_a_flag_names_the_flag(tmp_path: Path) -> None:
+def test_error_in_a_flag_names_the_flag(tmp_path: Path) -> None:
     assert _error(tmp_path, budget="3 parsecs").startswith("--budget '3 parsecs': not a duration.")
 
 
-def test_a_misspelt_variable_is_refused_with_the_right_one(tmp_path: Path) -> None:
+def test_misspelt_variable_raises_with_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"CIGUARD_BUGET: no such.*'CIGUARD_BUDGET'"):
         load_config({}, {"CIGUARD_BUGET": "3m"}, folder=tmp_path)
 
 
-def test_an_empty_variable_counts_as_not_given(tmp_path: Path) -> None:
+def test_empty_variable_is_ignored(tmp_path: Path) -> None:
     assert load_config({}, {"CIGUARD_SEED": ""}, folder=tmp_path).config.seed == 0
 
 
@@ -250,7 +259,7 @@ def test_an_empty_variable_counts_as_not_given(tmp_path: Path) -> None:
         ("keras==3.15.1[jax,torch],current", ("keras==3.15.1[jax,torch]", "current")),
     ],
 )
-def test_a_list_variable_is_split_at_newlines_or_commas(
+def test_list_variable_is_split_at_newlines_or_commas(
     tmp_path: Path, text: str, targets: tuple[str, ...]
 ) -> None:
     config = load_config({}, {"CIGUARD_TARGETS": text}, folder=tmp_path).config
@@ -262,36 +271,36 @@ def test_a_list_variable_is_split_at_newlines_or_commas(
     ("text", "seconds"),
     [("90s", 90), ("3m", 180), ("1h30m", 5400), ("1.5h", 5400), ("45", 45), ("250ms", 0.25)],
 )
-def test_durations_are_read_as_people_write_them(text: str, seconds: float) -> None:
+def test_parse_duration_returns_seconds(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "3 parsecs", "-3", "m3", "1e3", "inf", "1h1h", "\u0663m"])
-def test_what_is_no_duration_is_refused(text: str) -> None:
+def test_parse_duration_of_malformed_text_raises(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a duration|twice"):
         parse_duration(text)
 
 
 @given(st.integers(min_value=0, max_value=10**10))
-def test_a_duration_survives_being_written_and_read(milliseconds: int) -> None:
+def test_duration_round_trips_through_text(milliseconds: int) -> None:
     seconds = milliseconds / 1000
 
     assert math.isclose(parse_duration(duration_text(seconds)), seconds, abs_tol=1e-6)
 
 
 @given(st.integers(min_value=0, max_value=10**7))
-def test_a_size_survives_being_written_and_read(mebibytes: int) -> None:
+def test_size_round_trips_through_text(mebibytes: int) -> None:
     assert parse_size(size_text(mebibytes)) == mebibytes
 
 
 @pytest.mark.parametrize("text", ["", "4 potatoes", "-1", "1KiB", "1.5"])
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_parse_size_of_malformed_text_raises(text: str) -> None:
     with pytest.raises(ValueError, match="not a"):
         parse_size(text)
 
 
 @given(st.text(max_size=20))
-def test_any_text_of_a_variable_is_read_or_refused_with_its_name(text: str) -> None:
+def test_any_text_of_a_variable_is_parsed_or_raises_with_its_name(text: str) -> None:
     for setting in SETTINGS.values():
         try:
             load_config({}, {setting.variable: text}, folder=Path("/nonexistent"))
@@ -299,29 +308,29 @@ def test_any_text_of_a_variable_is_read_or_refused_with_its_name(text: str) -> N
             assert setting.variable in str(error)  # noqa: PT017 - either way is right
 
 
-def test_every_tag_that_can_be_allowed_is_one_that_is_left_out() -> None:
+def test_allowed_tags_equal_the_excluded_tags() -> None:
     assert set(TAGS) == LEFT_OUT
 
 
 @pytest.mark.parametrize("text", ["withhold", "public", "advisory", "github:owner/name"])
-def test_ways_to_disclose_are_read(text: str) -> None:
+def test_disclosure_accepts_its_destinations(text: str) -> None:
     assert SETTINGS["issues-security"].kind.from_text(text) == text
 
 
 @pytest.mark.parametrize("text", ["", "private", "gitlab:a/b", "github:", "github:a b"])
-def test_what_is_no_way_to_disclose_is_refused(text: str) -> None:
+def test_disclosure_of_malformed_text_raises(text: str) -> None:
     with pytest.raises(ValueError, match="not a "):
         SETTINGS["issues-security"].kind.from_text(text)
 
 
 @pytest.mark.parametrize("text", ["", "a,b", "x" * 51, "a\nb"])
-def test_what_is_no_label_is_refused(text: str) -> None:
+def test_label_of_malformed_text_raises(text: str) -> None:
     with pytest.raises(ValueError, match="not a label"):
         SETTINGS["issue-marker"].kind.from_text(text)
 
 
 @pytest.mark.parametrize("key", ["seed", "targets", "mutations", "budget-s"])
-def test_a_level_must_not_declare_a_setting_that_there_is(key: str) -> None:
+def test_level_that_declares_an_existing_setting_raises(key: str) -> None:
     script = f"""
 from ciguard.config import LEVEL_SETTINGS, SETTINGS, LevelSettings, level_setting
 from ciguard.config.kinds import whole

@@ -18,7 +18,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_relative_link_of_a_page_leads_to_a_file(page: Path) -> None:
+def test_relative_links_of_a_page_lead_to_files(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
 
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
@@ -27,7 +27,7 @@ def test_every_relative_link_of_a_page_leads_to_a_file(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_checkout_of_a_recipe_leaves_no_token_to_what_runs_after_it(page: Path) -> None:
+def test_checkout_in_a_recipe_keeps_no_credentials(page: Path) -> None:
     recipes = re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), flags=re.DOTALL)
     steps = [step for recipe in recipes for step in re.split(r"\n +- ", recipe)]
 
@@ -46,7 +46,7 @@ def examples() -> list[str]:
     return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_the_reporter_in_the_documentation_runs(tmp_path: Path) -> None:
+def test_documented_reporter_runs(tmp_path: Path) -> None:
     _, code = examples()
     names: dict[str, Any] = {
         "Destination": Destination,
@@ -68,7 +68,7 @@ def test_the_reporter_in_the_documentation_runs(tmp_path: Path) -> None:
     assert (tmp_path / "count.txt").read_text("utf-8") == "0\n"
 
 
-def test_the_settings_in_the_documentation_are_those_of_a_level() -> None:
+def test_documented_settings_are_those_of_a_level() -> None:
     code, _ = examples()
     names: dict[str, Any] = {
         "Setting": Setting,

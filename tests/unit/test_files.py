@@ -22,23 +22,23 @@ DOCUMENTS = st.recursive(
 
 
 @given(DOCUMENTS)
-def test_what_is_json_is_parsed_as_it_was(document: Any) -> None:
+def test_parse_json_returns_the_document(document: Any) -> None:
     assert parse_json(json.dumps(document)) == document
 
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}', "[" * 200_000, "", "[1"])
-def test_what_is_no_json_of_finite_numbers_is_refused(text: str) -> None:
+def test_parse_json_without_finite_numbers_raises(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         parse_json(text)
 
 
-def test_more_elements_than_allowed_are_refused() -> None:
+def test_parse_json_of_too_many_elements_raises() -> None:
     assert parse_json("[1,2,3]", max_elements=3) == [1, 2, 3]
     with pytest.raises(ValueError, match="more than 2 elements"):
         parse_json("[1,2,3]", max_elements=2)
 
 
-def test_lines_come_with_their_ends(tmp_path: Path) -> None:
+def test_read_lines_keeps_line_ends(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_text("é\n\nlast", "utf-8")
 
@@ -48,11 +48,11 @@ def test_lines_come_with_their_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        ({"max_bytes": 100, "max_line": 3}, "line 2 is longer than 3 bytes"),
+        ({"max_bytes": 100, "max_line": 3}, "line 2 exceeds 3 bytes"),
         ({"max_bytes": 5, "max_line": 3}, "larger than 5 bytes"),
     ],
 )
-def test_files_and_lines_beyond_their_limits_are_refused(
+def test_read_lines_beyond_its_limits_raises(
     tmp_path: Path, limits: dict[str, int], reason: str
 ) -> None:
     path = tmp_path / "lines"
@@ -62,7 +62,7 @@ def test_files_and_lines_beyond_their_limits_are_refused(
         list(read_lines(path, **limits))
 
 
-def test_a_pipe_and_a_link_are_refused(tmp_path: Path) -> None:
+def test_read_lines_of_a_pipe_or_a_link_raises(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("/dev/zero")
 

@@ -20,7 +20,7 @@ hooks = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(hooks)
 
 
-def test_a_build_is_a_release_only_with_a_tag() -> None:
+def test_build_is_a_release_only_with_a_tag() -> None:
     tagged = PROJECT | {"CIGUARD_RELEASE_TAG": "v0.2.0"}
 
     assert hooks.release_of(tagged, version="0.2.0") == RELEASE
@@ -38,14 +38,14 @@ def test_a_build_is_a_release_only_with_a_tag() -> None:
         (f"owner/ciguard@{COMMIT}\n", "v0.2.0", "a release needs OWNER/NAME@COMMIT"),
     ],
 )
-def test_variables_that_name_no_release_are_refused(project: str, tag: str, message: str) -> None:
+def test_malformed_release_variables_raise(project: str, tag: str, message: str) -> None:
     variables = {"CIGUARD_PROJECT": project, "CIGUARD_RELEASE_TAG": tag}
 
     with pytest.raises(ValueError, match=re.escape(message)):
         hooks.release_of(variables, version="0.2.0")
 
 
-def test_links_of_the_readme_lead_to_the_release_and_others_stay() -> None:
+def test_readme_links_lead_to_the_release_and_other_links_are_unchanged() -> None:
     readme = "[a](docs/a.md#b) [c](https://c.example/d) [e](#f)\n- uses: OWNER/ciguard@COMMIT\n"
 
     text = hooks.described(readme, RELEASE)
@@ -58,7 +58,7 @@ def test_links_of_the_readme_lead_to_the_release_and_others_stay() -> None:
     assert hooks.described(readme, None) == readme
 
 
-def test_pictures_of_the_readme_are_files_and_no_pages() -> None:
+def test_readme_pictures_link_to_raw_files() -> None:
     readme = "![a b](docs/images/a.png) [![c](d.png)](docs/e.md) ![f](https://g.example/h.png)"
 
     text = hooks.described(readme, RELEASE)
@@ -71,7 +71,7 @@ def test_pictures_of_the_readme_are_files_and_no_pages() -> None:
     )
 
 
-def test_reusable_workflows_are_pinned_as_the_action_is() -> None:
+def test_reusable_workflows_are_pinned_like_the_action() -> None:
     line = "uses: OWNER/ciguard/.github/workflows/guard.yml@COMMIT"
 
     pinned = f"uses: owner/ciguard/.github/workflows/guard.yml@{COMMIT} # v0.2.0"

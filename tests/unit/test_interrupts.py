@@ -9,13 +9,13 @@ from ciguard import interrupts
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_interrupts_at_once_outside_a_report(number: signal.Signals) -> None:
+def test_signal_outside_held_raises_at_once(number: signal.Signals) -> None:
     with interrupts.raised(), pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), number)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_waits_until_a_report_is_written(number: signal.Signals) -> None:
+def test_signal_within_held_raises_when_it_is_left(number: signal.Signals) -> None:
     written = []
 
     def report() -> None:
@@ -29,7 +29,7 @@ def test_a_signal_waits_until_a_report_is_written(number: signal.Signals) -> Non
     assert written == ["the rest"]
 
 
-def test_a_second_signal_does_not_wait() -> None:
+def test_second_signal_within_held_raises_at_once() -> None:
     written = []
 
     def report() -> None:
@@ -44,7 +44,7 @@ def test_a_second_signal_does_not_wait() -> None:
     assert written == []
 
 
-def test_a_held_signal_is_answered_once() -> None:
+def test_delayed_signal_raises_only_once() -> None:
     with interrupts.raised():
         with pytest.raises(KeyboardInterrupt), interrupts.held():
             os.kill(os.getpid(), signal.SIGTERM)
@@ -52,7 +52,7 @@ def test_a_held_signal_is_answered_once() -> None:
             pass
 
 
-def test_the_handlers_of_before_are_back_afterwards() -> None:
+def test_raised_restores_the_previous_handlers() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     with interrupts.raised():

@@ -1,4 +1,4 @@
-"""The folders are the architecture: every import of the package is walked, culprits are named."""
+"""The architecture: all imports of the package follow its layers, and violations are named."""
 
 from __future__ import annotations
 
@@ -46,10 +46,12 @@ ORDER = (
     {"pytest_plugin"},
     {"__main__"},
 )
-"""Rooms from left to right; those of one set know nothing of each other."""
-LEVELS = {room for rooms in ORDER for room in rooms if room.startswith("levels.")}
-"""Rooms inside a room: nothing but `config/levels.py` names them, as text."""
-HEIGHT = {room: height for height, rooms in enumerate(ORDER) for room in rooms}
+"""Components from the lowest to the highest; those of one set do not import each other."""
+LEVELS = {
+    component for components in ORDER for component in components if component.startswith("levels.")
+}
+"""Packages of levels, which only `config/levels.py` names, as text."""
+HEIGHT = {component: height for height, components in enumerate(ORDER) for component in components}
 MAY_IMPORT = {
     "registry": {"errors"},
     "files": set[str](),
@@ -58,7 +60,7 @@ MAY_IMPORT = {
     "sources": {"files"},
     "__main__": {"cli"},
 }
-"""What a room at the bottom or at the top may import, where that is less than all below it."""
+"""Imports of the lowest and highest components, where they are fewer than all lower ones."""
 
 INNER_ORDER = {
     "functions": (
@@ -70,16 +72,16 @@ INNER_ORDER = {
         "virtualization", "emulation", "repair", "exploration", "accuracy", "reports", "commands",
     ),
 }  # fmt: skip
-"""Packages inside a room from left to right; what lies beside them is to the right of all."""
+"""Inner packages of a component, lowest first; other modules of the component are higher."""
 
-MODULES_ARE_DOORS = {"domain"}
+COMPONENTS_OF_PUBLIC_MODULES = {"domain"}
 """Rooms whose modules are imported from: each is one part of the vocabulary."""
-MAX_OFFERED = 45
-"""Names at one door."""
+MAX_PUBLIC_NAMES = 45
+"""Maximum number of names in one public API."""
 
 WORKER = "execution/worker"
 IN_TARGET = "in_target"
-"""Runs inside the target's interpreter: oldest Python, and no door can be opened there."""
+"""Folders of code that runs in the target's interpreter, without the packages' `__init__`."""
 SHARED = {
     "ciguard.execution.worker.fills",
     "ciguard.execution.worker.layer_weights",
@@ -87,6 +89,8 @@ SHARED = {
 }
 """Worker code that the orchestrator runs or writes into scripts, since all must make the same
 elements: no door in the target could offer it."""
+COPIED = "ciguard/annotations/"
+"""Folder of which a program may carry a copy: its own imports are relative."""
 OLDEST = (3, 9)
 UNDER_TEST = {
     "torch", "tensorflow", "jittor", "jittor_utils", "keras", "jax", "jaxlib",
@@ -112,12 +116,12 @@ class Import:
 
     @property
     def importer(self) -> str:
-        """The room that imports."""
-        return room_of_file(self.file)
+        """The importing component."""
+        return component_of_file(self.file)
 
     @property
-    def room(self) -> str:
-        """The room that is imported; empty for other packages."""
+    def component(self) -> str:
+        """The imported component; empty for other packages."""
         package, _, rest = self.module.partition(".")
         if package != "ciguard":
             return ""
@@ -130,12 +134,12 @@ class Import:
         )
 
     def __str__(self) -> str:
-        """Name the culprit."""
+        """Return file, line and statement of the import."""
         what = f"from {self.module} import {self.name}" if self.name else f"import {self.module}"
         return f"{self.file}:{self.line}: {what}"
 
 
-def room_of_file(file: str) -> str:
+def component_of_file(file: str) -> str:
     parts = Path(file).relative_to("ciguard").parts
     level = ".".join(parts[:2])
     return level if level in LEVELS else parts[0] if len(parts) > 1 else Path(parts[0]).stem
@@ -152,8 +156,8 @@ def imports_of(file: str, tree: ast.Module) -> Iterator[Import]:
         if isinstance(node, ast.Import):
             yield from (Import(file, node.lineno, alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{file}:{node.lineno}: relative import"
-            module = node.module or ""
+            assert not node.level or file.startswith(COPIED), f"{file}:{node.lineno}: relative"
+            module = f"ciguard.annotations.{node.module}" if node.level else node.module or ""
             yield from (Import(file, node.lineno, module, alias.name) for alias in node.names)
 
 
@@ -164,7 +168,7 @@ def every_import() -> tuple[Import, ...]:
 
 @cache
 def own_imports() -> tuple[Import, ...]:
-    return tuple(found for found in every_import() if found.room)
+    return tuple(found for found in every_import() if found.component)
 
 
 def runs_in_target(file: str) -> bool:
@@ -172,7 +176,7 @@ def runs_in_target(file: str) -> bool:
     return folder.startswith(f"ciguard/{WORKER}") or IN_TARGET in folder.split("/")
 
 
-def door(package: str) -> set[str]:
+def public_names(package: str) -> set[str]:
     """Return the names that a package's `__all__` offers."""
     tree = sources()[f"ciguard/{package.replace('.', '/')}/__init__.py"]
     for node in tree.body:
@@ -182,82 +186,89 @@ def door(package: str) -> set[str]:
     return set()
 
 
-def is_to_the_left(found: Import) -> bool:
+def is_lower(found: Import) -> bool:
     if found.importer in MAY_IMPORT:
-        return found.room in MAY_IMPORT[found.importer] | {"__init__"}
-    return HEIGHT[found.room] < HEIGHT[found.importer]
+        return found.component in MAY_IMPORT[found.importer] | {"__init__"}
+    return HEIGHT[found.component] < HEIGHT[found.importer]
 
 
-def goes_through_the_door(found: Import) -> bool:
-    if (PACKAGE / f"{found.room}.py").is_file() or found.room == "__init__":
+def uses_public_api(found: Import) -> bool:
+    if (PACKAGE / f"{found.component}.py").is_file() or found.component == "__init__":
         return True
     if found.module in SHARED:
         return True
-    if found.room in MODULES_ARE_DOORS:
+    if found.component in COMPONENTS_OF_PUBLIC_MODULES:
         return True
     inner = found.module.removeprefix("ciguard.")
-    return (PACKAGE / inner.replace(".", "/")).is_dir() and found.name in door(inner)
+    return (PACKAGE / inner.replace(".", "/")).is_dir() and found.name in public_names(inner)
 
 
-def test_every_room_has_its_place_in_the_order() -> None:
-    rooms = {room_of_file(file) for file in sources()}
+def test_order_contains_all_components() -> None:
+    components = {component_of_file(file) for file in sources()}
 
-    assert rooms <= set(HEIGHT), f"no place in ORDER: {sorted(rooms - set(HEIGHT))}"
+    assert components <= set(HEIGHT), f"no place in ORDER: {sorted(components - set(HEIGHT))}"
 
 
-def test_the_picture_shows_every_room_in_the_order() -> None:
+def test_picture_shows_all_packages_in_order() -> None:
     picture = runpy.run_path(str(ROOT / "docs" / "picture.py"))
-    shown = [room for rooms in picture["BANDS"].values() for room in rooms]
+    shown = [component for components in picture["BANDS"].values() for component in components]
 
-    assert set(shown) == {room for room in HEIGHT if (PACKAGE / room.replace(".", "/")).is_dir()}
-    assert [HEIGHT[room] for room in shown] == sorted(HEIGHT[room] for room in shown)
-
-
-def test_a_room_imports_only_from_rooms_to_its_left() -> None:
-    culprits = [f for f in own_imports() if f.room != f.importer and not is_to_the_left(f)]
-
-    assert not culprits, "imports from the right:\n" + "\n".join(map(str, culprits))
+    assert set(shown) == {
+        component for component in HEIGHT if (PACKAGE / component.replace(".", "/")).is_dir()
+    }
+    assert [HEIGHT[component] for component in shown] == sorted(
+        HEIGHT[component] for component in shown
+    )
 
 
-def test_the_packages_inside_a_room_keep_to_their_order() -> None:
-    culprits = [
-        found for found in own_imports() for room in INNER_ORDER if not _keeps_order(found, room)
+def test_component_imports_only_lower_components() -> None:
+    violations = [f for f in own_imports() if f.component != f.importer and not is_lower(f)]
+
+    assert not violations, "imports of higher components:\n" + "\n".join(map(str, violations))
+
+
+def test_inner_packages_import_only_lower_inner_packages() -> None:
+    violations = [
+        found
+        for found in own_imports()
+        for component in INNER_ORDER
+        if not _keeps_order(found, component)
     ]
 
-    assert not culprits, "imports from the right:\n" + "\n".join(map(str, culprits))
+    assert not violations, "imports of higher components:\n" + "\n".join(map(str, violations))
 
 
-def _keeps_order(found: Import, room: str) -> bool:
+def _keeps_order(found: Import, component: str) -> bool:
     importer = found.file.removeprefix("ciguard/")
     imported = found.module.removeprefix("ciguard.").replace(".", "/") + "/"
-    if not (importer.startswith(f"{room}/") and imported.startswith(f"{room}/")):
+    if not (importer.startswith(f"{component}/") and imported.startswith(f"{component}/")):
         return True
-    return _inner_height(imported, room) <= _inner_height(importer, room)
+    return _inner_height(imported, component) <= _inner_height(importer, component)
 
 
-def _inner_height(path: str, room: str) -> int:
-    packages = INNER_ORDER[room]
-    first = path.removeprefix(f"{room}/").partition("/")[0]
+def _inner_height(path: str, component: str) -> int:
+    packages = INNER_ORDER[component]
+    first = path.removeprefix(f"{component}/").partition("/")[0]
     return packages.index(first) if first in packages else len(packages)
 
 
-def test_every_package_inside_an_ordered_room_has_its_place() -> None:
-    for room, packages in INNER_ORDER.items():
-        there = {path.parent.name for path in (PACKAGE / room).glob("*/__init__.py")}
+def test_inner_order_contains_all_inner_packages() -> None:
+    for component, packages in INNER_ORDER.items():
+        there = {path.parent.name for path in (PACKAGE / component).glob("*/__init__.py")}
 
-        assert there == set(packages), room
+        assert there == set(packages), component
 
 
-def test_no_two_rooms_import_each_other_in_a_circle() -> None:
+def test_components_have_no_import_cycle() -> None:
     needs: dict[str, set[str]] = {}
     for found in own_imports():
-        if found.room != found.importer:
-            needs.setdefault(found.importer, set()).add(found.room)
+        if found.component != found.importer:
+            needs.setdefault(found.importer, set()).add(found.component)
 
     assert circle_of(needs) == []
 
 
-def test_no_two_files_import_each_other_in_a_circle_not_even_for_types() -> None:
+def test_files_have_no_import_cycle_even_for_types() -> None:
     needs = {module_of(file): set[str]() for file in sources()}
     for found in own_imports():
         submodule = f"{found.module}.{found.name}"
@@ -282,23 +293,28 @@ def circle_of(needs: dict[str, set[str]]) -> list[str]:
     return []
 
 
-def test_code_outside_a_room_uses_its_door() -> None:
-    culprits = [
+def test_imports_of_other_components_use_their_public_api() -> None:
+    violations = [
         found
         for found in own_imports()
-        if found.room != found.importer
+        if found.component != found.importer
         and not runs_in_target(found.file)
-        and not goes_through_the_door(found)
+        and not uses_public_api(found)
     ]
 
-    assert not culprits, "past the door:\n" + "\n".join(map(str, culprits))
+    assert not violations, "not of a public API:\n" + "\n".join(map(str, violations))
 
 
-def test_every_room_offers_something_at_its_door_or_at_those_of_its_packages() -> None:
+def test_each_package_declares_a_public_api() -> None:
     packages = [file for file in sources() if file.endswith("/__init__.py") and file.count("/") > 1]
-    offering = {room_of_file(file) for file in packages if door(package_of(file))}
+    offering = {component_of_file(file) for file in packages if public_names(package_of(file))}
 
-    bare = {room_of_file(file) for file in packages} - offering - MODULES_ARE_DOORS - LEVELS
+    bare = (
+        {component_of_file(file) for file in packages}
+        - offering
+        - COMPONENTS_OF_PUBLIC_MODULES
+        - LEVELS
+    )
 
     assert not bare, f"no __all__: {bare}"
 
@@ -307,17 +323,17 @@ def package_of(file: str) -> str:
     return file.removeprefix("ciguard/").removesuffix("/__init__.py").replace("/", ".")
 
 
-def test_no_door_offers_more_than_a_reader_can_take_in() -> None:
+def test_no_public_api_has_too_many_names() -> None:
     offered = {
-        file: len(door(package_of(file)))
+        file: len(public_names(package_of(file)))
         for file in sources()
         if file.endswith("/__init__.py") and file.count("/") > 1
     }
     for file, tree in sources().items():
-        if room_of_file(file) in MODULES_ARE_DOORS:
+        if component_of_file(file) in COMPONENTS_OF_PUBLIC_MODULES:
             offered[file] = sum(map(_is_public_definition, tree.body))
 
-    assert {file: count for file, count in offered.items() if count > MAX_OFFERED} == {}
+    assert {file: count for file, count in offered.items() if count > MAX_PUBLIC_NAMES} == {}
 
 
 def _is_public_definition(node: ast.stmt) -> bool:
@@ -330,9 +346,9 @@ def _is_public_definition(node: ast.stmt) -> bool:
             return False
 
 
-def test_code_in_targets_imports_the_standard_library_numpy_and_the_library_only() -> None:
+def test_code_in_targets_imports_only_standard_library_numpy_and_library() -> None:
     allowed = set(sys.stdlib_module_names) | {"numpy"} | UNDER_TEST
-    culprits = [
+    violations = [
         found
         for found in every_import()
         if runs_in_target(found.file)
@@ -341,7 +357,7 @@ def test_code_in_targets_imports_the_standard_library_numpy_and_the_library_only
         and not _is_plain_vocabulary(found)
     ]
 
-    assert not culprits, "not there in a target:\n" + "\n".join(map(str, culprits))
+    assert not violations, "not available in targets:\n" + "\n".join(map(str, violations))
 
 
 def _is_plain_vocabulary(found: Import) -> bool:
@@ -349,20 +365,20 @@ def _is_plain_vocabulary(found: Import) -> bool:
     return found.module == "ciguard.domain.dtypes"
 
 
-def test_what_targets_borrow_of_the_vocabulary_runs_there_too() -> None:
+def test_domain_modules_used_in_targets_run_there() -> None:
     borrowed = sources()["ciguard/domain/dtypes.py"]
 
     assert not list(_newer_than_oldest("ciguard/domain/dtypes.py", borrowed))
     assert {f.module for f in imports_of("ciguard/domain/dtypes.py", borrowed)} == {"__future__"}
 
 
-def test_code_in_targets_is_python_of_the_oldest_interpreter() -> None:
-    culprits: list[str] = []
+def test_code_in_targets_runs_on_the_oldest_python() -> None:
+    violations: list[str] = []
     for file, tree in sources().items():
         if runs_in_target(file):
-            culprits += _newer_than_oldest(file, tree)
+            violations += _newer_than_oldest(file, tree)
 
-    assert not culprits, f"newer than Python {OLDEST}:\n" + "\n".join(culprits)
+    assert not violations, f"newer than Python {OLDEST}:\n" + "\n".join(violations)
 
 
 def _newer_than_oldest(file: str, tree: ast.Module) -> Iterator[str]:
@@ -410,7 +426,7 @@ def _looks_like_types(node: ast.BinOp) -> bool:
     return bool(sides & names)
 
 
-def test_what_runs_in_targets_has_the_syntax_of_their_oldest_python() -> None:
+def test_code_in_targets_has_the_syntax_of_the_oldest_python() -> None:
     files = [str(ROOT / file) for file in sources() if runs_in_target(file)]
     ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select", "F821"]
 

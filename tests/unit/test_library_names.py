@@ -45,7 +45,7 @@ NAMED = {
     "levels/code/syntax.py": KERAS_TWICE,
     "levels/model/arguments.py": KERAS_GRAPHS,
     "levels/model/edits.py": KERAS_GRAPHS,
-    "levels/model/isolating.py": KERAS_GRAPHS,
+    "levels/model/isolation.py": KERAS_GRAPHS,
     "levels/model/layers.py": KERAS_GRAPHS,
     "levels/model/level.py": KERAS_GRAPHS,
     "levels/model/seed_sources.py": KERAS_GRAPHS,
@@ -81,13 +81,13 @@ def found() -> dict[str, set[str]]:
     return {file: names for file, names in named.items() if names}
 
 
-def test_a_library_is_named_in_its_folder_and_where_the_list_says_why() -> None:
+def test_libraries_are_named_only_in_their_folder_or_listed_files() -> None:
     new = {file: sorted(names) for file, names in found().items() if file not in NAMED}
 
     assert not new, f"say it in the library's description (docs/extending.md): {new}"
 
 
-def test_the_list_holds_no_file_that_names_no_library_any_more() -> None:
+def test_listed_files_name_a_library() -> None:
     gone = sorted(set(NAMED) - set(found()))
 
     assert not gone, f"take them off the list: {gone}"
@@ -104,9 +104,7 @@ def test_the_list_holds_no_file_that_names_no_library_any_more() -> None:
         ('"torchvision"', set()),
     ],
 )
-def test_a_name_is_met_as_a_text_and_nothing_else(
-    tmp_path: Path, source: str, names: set[str]
-) -> None:
+def test_names_are_detected_in_strings_only(tmp_path: Path, source: str, names: set[str]) -> None:
     path = tmp_path / "some.py"
     path.write_text(source, "utf-8")
 

@@ -21,14 +21,14 @@ from ciguard.domain.text import without_userinfo
         ("git+/srv/with space/r.git", "/srv/with space/r.git", "ciguard-baseline"),
     ],
 )
-def test_a_branch_is_read_and_written_alike(text: str, remote: str, branch: str) -> None:
+def test_git_location_round_trips_through_text(text: str, remote: str, branch: str) -> None:
     location = parse_location(text)
 
     assert location == GitBranch(remote, branch)
     assert parse_location(location_text(location)) == location
 
 
-def test_everything_else_is_a_folder() -> None:
+def test_other_text_is_a_folder() -> None:
     assert parse_location(" .ciguard/baseline ") == Path(".ciguard/baseline")
     assert location_text(Path("a/b")) == "a/b"
 
@@ -56,12 +56,12 @@ def test_everything_else_is_a_folder() -> None:
         "git+origin#a/",
     ],
 )
-def test_what_git_could_take_for_something_else_is_refused(text: str) -> None:
+def test_parse_location_of_ambiguous_text_raises(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         parse_location(text)
 
 
-def test_a_password_is_refused_and_not_repeated() -> None:
+def test_parse_location_with_a_password_raises_without_repeating_it() -> None:
     with pytest.raises(ValueError, match="credential helper") as caught:
         parse_location("git+https://me:s3cret@host/x")
 
@@ -72,7 +72,7 @@ def test_a_password_is_refused_and_not_repeated() -> None:
 
 
 @given(st.text())
-def test_no_branch_begins_like_an_option_or_leaves_its_folder(name: str) -> None:
+def test_parse_location_with_an_unsafe_branch_raises(name: str) -> None:
     try:
         location = parse_location(f"git+origin#{name}")
     except ValueError:

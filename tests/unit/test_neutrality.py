@@ -19,7 +19,7 @@ CALLS = {
     "campaign/rating.py": "holds the arguments of a call against what its API documents",
     "campaign/stages/suspects.py": "calls are measured, on larger and larger arguments",
     "oracles/across_libraries.py": "an equivalence is defined between calls",
-    "oracles/laws/breaking.py": "a law is about a parameter of an API",
+    "oracles/laws/violations.py": "a specification is about a parameter of an API",
     "oracles/relations/contract.py": "a relation is defined on calls",
     "triage/neighbours.py": "varies the arguments of a call",
     "triage/reach.py": "looks for arguments that public functions do not pass on",
@@ -60,7 +60,7 @@ def names_in(tree: ast.Module) -> Iterator[str]:
                 pass
 
 
-def test_no_kind_of_case_that_one_level_makes_is_named_outside_of_it() -> None:
+def test_case_kinds_of_a_level_are_named_only_in_its_package() -> None:
     culprits = {
         name: found for name, tree in outside().items() if (found := OF_LEVELS & {*names_in(tree)})
     }
@@ -68,7 +68,7 @@ def test_no_kind_of_case_that_one_level_makes_is_named_outside_of_it() -> None:
     assert not culprits
 
 
-def test_who_asks_whether_a_case_is_a_call_has_a_reason() -> None:
+def test_checks_for_api_calls_are_listed_with_a_reason() -> None:
     asking = {
         name for name, tree in outside().items() if any(map(_asks_for_a_call, ast.walk(tree)))
     }
@@ -86,7 +86,7 @@ def _asks_for_a_call(node: ast.AST) -> bool:
             return False
 
 
-def test_nobody_outside_imports_from_the_package_of_a_level() -> None:
+def test_no_module_outside_imports_from_a_levels_package() -> None:
     levels = tuple(
         f"ciguard.levels.{path.parent.name}" for path in ROOT.glob("ciguard/levels/*/spec.py")
     )
@@ -102,7 +102,7 @@ def test_nobody_outside_imports_from_the_package_of_a_level() -> None:
     assert not naming
 
 
-def test_who_names_a_cloud_outside_of_its_level_has_a_reason() -> None:
+def test_names_of_cloud_providers_outside_of_the_level_are_listed_with_a_reason() -> None:
     package = ROOT / "ciguard"
     texts = {
         file.relative_to(package).as_posix(): file.read_text("utf-8")
@@ -119,7 +119,7 @@ def test_who_names_a_cloud_outside_of_its_level_has_a_reason() -> None:
     assert naming == set(CLOUDS)
 
 
-def test_no_oracle_is_told_by_its_name_outside_of_oracles() -> None:
+def test_oracle_names_occur_only_in_oracles() -> None:
     culprits = [
         f"{name}:{node.lineno}: {ast.unparse(node)}"
         for name, tree in outside().items()

@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def test_the_variable_names_repository_and_commit() -> None:
+def test_this_project_reads_repository_and_commit_from_the_variable() -> None:
     assert this_project({VARIABLE: f"owner/ciguard@{COMMIT}"}) == CiguardProject(
         repository="owner/ciguard", commit=COMMIT
     )
 
 
 @pytest.mark.parametrize("text", ["owner", "owner/name/more", "../name", "o w/n", "a/b\n", "ö/b"])
-def test_a_variable_that_names_no_repository_is_ignored(text: str) -> None:
+def test_this_project_ignores_a_malformed_variable(text: str) -> None:
     assert this_project({VARIABLE: text}) == this_project({})
 
 
-def test_pages_of_an_unknown_project_are_empty() -> None:
+def test_page_of_an_unknown_project_is_empty() -> None:
     assert CiguardProject().page("issues") == ""
     assert CiguardProject(commit=COMMIT).document("docs/action.md") == ""
 
 
-def test_documents_are_those_of_the_release_else_of_the_commit() -> None:
+def test_document_uses_the_release_or_the_commit() -> None:
     released = CiguardProject(repository="owner/ciguard", commit=COMMIT, tag="v0.1.0")
     built = CiguardProject(repository="owner/ciguard", commit=COMMIT)
 
@@ -54,9 +54,7 @@ def test_documents_are_those_of_the_release_else_of_the_commit() -> None:
         ("https://github.com/../ciguard.git", ""),
     ],
 )
-def test_a_checkout_names_the_repository_only_if_its_remote_is_on_github(
-    remote: str, repository: str
-) -> None:
+def test_repository_of_accepts_only_remotes_on_github(remote: str, repository: str) -> None:
     assert repository_of(remote) == repository
 
 
@@ -71,11 +69,11 @@ def test_a_checkout_names_the_repository_only_if_its_remote_is_on_github(
         ("", ""),
     ],
 )
-def test_the_folder_of_an_action_names_its_project(path: str, project: str) -> None:
+def test_project_of_action_follows_from_its_folder(path: str, project: str) -> None:
     assert project_of_action(path).name == project
 
 
-def test_a_checkout_of_the_action_is_its_project_and_a_copy_in_another_repository_is_not(
+def test_project_of_action_in_a_checkout_excludes_copies_in_other_repositories(
     tmp_path: Path,
 ) -> None:
     copy = tmp_path / "tools" / "ciguard"
@@ -92,7 +90,7 @@ def test_a_checkout_of_the_action_is_its_project_and_a_copy_in_another_repositor
     assert project_of_action(str(copy)).name == ""
 
 
-def test_the_variable_is_no_setting(tmp_path: Path) -> None:
+def test_project_variable_is_not_a_setting(tmp_path: Path) -> None:
     with_variable = load_config({}, {VARIABLE: "owner/ciguard"}, folder=tmp_path)
 
     assert with_variable == load_config({}, {}, folder=tmp_path)

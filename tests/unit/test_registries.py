@@ -16,7 +16,7 @@ def test_built_in_item_is_imported_by_name() -> None:
     assert registry(dumps="json:dumps").get("dumps")([]) == "[]"  # type: ignore[operator]
 
 
-def test_built_in_names_keep_their_order_whatever_is_needed_first() -> None:
+def test_built_in_names_keep_their_order() -> None:
     things = registry(second="json:loads", first="json:dumps")
     things.get("first")
     things.register("third", print)
@@ -25,23 +25,23 @@ def test_built_in_names_keep_their_order_whatever_is_needed_first() -> None:
     assert set(things.items()) == {"first", "second", "third"}
 
 
-def test_name_of_a_built_in_item_is_taken_before_it_is_imported() -> None:
+def test_register_with_the_name_of_an_unloaded_built_in_item_raises() -> None:
     with pytest.raises(RegistrationError, match="registered twice"):
         registry(dumps="json:dumps").register("dumps", print)
 
 
 @pytest.mark.parametrize("value", ["no_such_module:x", "json:no_such_name"])
-def test_built_in_item_that_cannot_be_imported_is_named(value: str) -> None:
+def test_get_of_a_built_in_item_that_cannot_be_imported_raises_with_its_name(value: str) -> None:
     with pytest.raises(RegistrationError, match=r"'broken' of ciguard\.nothing cannot be loaded"):
         registry(broken=value).get("broken")
 
 
-def test_unknown_name_is_refused_with_built_in_names_known() -> None:
+def test_get_of_an_unknown_name_raises_with_a_suggestion() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'dumps'"):
         registry(dumps="json:dumps").get("dump")
 
 
-def test_what_registers_items_of_its_own_is_loaded_before_items_are_listed() -> None:
+def test_items_calls_first_before_listing() -> None:
     things: Registry[object] = Registry(
         "thing",
         group="ciguard.nothing",

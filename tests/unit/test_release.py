@@ -38,7 +38,7 @@ release = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(release)
 
 
-def test_notes_are_the_section_of_the_version_without_its_heading() -> None:
+def test_notes_are_the_versions_section_without_its_heading() -> None:
     assert release.notes("v0.2.0", changelog=CHANGELOG) == "- Newer.\n  Still newer.\n"
 
 
@@ -50,7 +50,7 @@ def test_notes_are_the_section_of_the_version_without_its_heading() -> None:
         ("v0.0.1", "is empty"),
     ],
 )
-def test_notes_that_nobody_wrote_are_refused(tag: str, message: str) -> None:
+def test_missing_notes_raise(tag: str, message: str) -> None:
     with pytest.raises(release.ReleaseError, match=re.escape(message)):
         release.notes(tag, changelog=CHANGELOG)
 
@@ -58,16 +58,16 @@ def test_notes_that_nobody_wrote_are_refused(tag: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("tag", "message"), [("v0.2.1", "has version 0.2.0"), ("v0.2", "three numbers"), ("0.2.0", "v")]
 )
-def test_a_tag_of_another_version_is_refused(tag: str, message: str) -> None:
+def test_tag_of_another_version_raises(tag: str, message: str) -> None:
     with pytest.raises(release.ReleaseError, match=message):
         release.check_version(tag, source=SOURCE)
 
 
-def test_the_tag_of_the_version_is_accepted() -> None:
+def test_tag_of_the_version_is_accepted() -> None:
     release.check_version("v0.2.0", source=SOURCE)
 
 
-def test_the_version_is_what_the_package_says_of_itself() -> None:
+def test_version_is_that_of_the_package() -> None:
     source = (ROOT / "ciguard" / "__init__.py").read_text("utf-8")
 
     assert release.version_of(source) == ciguard.__version__
@@ -83,11 +83,11 @@ def test_the_version_is_what_the_package_says_of_itself() -> None:
         (["v0.10.0", "v0.10.1"], ""),
     ],
 )
-def test_the_tag_of_the_major_version_moves_only_forward(tags: list[str], moving: str) -> None:
+def test_major_version_tag_moves_only_forward(tags: list[str], moving: str) -> None:
     assert release.moving_tag("v0.10.0", tags) == moving
 
 
-def test_the_bill_of_materials_is_valid_and_names_every_pin_with_its_hashes() -> None:
+def test_bill_of_materials_is_valid_and_has_all_pins_with_hashes() -> None:
     pins = (ROOT / "action" / "requirements.txt").read_text("utf-8")
 
     bom = release.sbom(f"owner/ciguard@{COMMIT}", version="0.2.0", pins=pins)
@@ -102,11 +102,11 @@ def test_the_bill_of_materials_is_valid_and_names_every_pin_with_its_hashes() ->
         assert component["externalReferences"][0]["hashes"]
 
 
-def test_a_requirement_without_a_version_is_refused() -> None:
+def test_requirement_without_a_version_raises() -> None:
     with pytest.raises(release.ReleaseError, match="pins no version"):
         release.sbom(f"owner/ciguard@{COMMIT}", version="0.2.0", pins="numpy @ a==b\n")
 
 
-def test_an_unknown_command_is_refused() -> None:
+def test_unknown_command_raises() -> None:
     with pytest.raises(release.ReleaseError, match="write check, notes or sbom"):
         release.main("publish", "v0.2.0")

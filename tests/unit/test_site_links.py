@@ -32,7 +32,7 @@ def repository(monkeypatch: pytest.MonkeyPatch) -> str:
     return f"https://github.com/an/owner/blob/{commit}"
 
 
-def test_a_link_to_a_file_outside_of_the_pages_leads_to_the_repository(repository: str) -> None:
+def test_link_to_a_file_outside_the_pages_leads_to_the_repository(repository: str) -> None:
     assert rendered("[a](../../seeds/models#b)") == f"[a]({repository}/seeds/models#b)"
     assert rendered("[a](../README.md)", "index.md") == f"[a]({repository}/README.md)"
 
@@ -41,11 +41,11 @@ def test_a_link_to_a_file_outside_of_the_pages_leads_to_the_repository(repositor
 @pytest.mark.parametrize(
     "link", ["[a](../oracles.md)", "[a](b.md#c)", "[a](https://b.example/../c)"]
 )
-def test_other_links_stay(link: str) -> None:
+def test_other_links_are_unchanged(link: str) -> None:
     assert rendered(link) == link
 
 
-def test_without_an_address_the_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_without_a_known_repository_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(HOOK["on_page_markdown"].__globals__, "this_project", NoProject)
 
     assert rendered("see [a](../../seeds/models).") == "see a."

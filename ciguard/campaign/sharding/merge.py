@@ -1,6 +1,6 @@
-"""Merging: the parts that shards have left are judged together, as one run would be.
+"""Merging of shards: their parts are judged together, like those of a single run.
 
-Nothing runs here. The events are those of a run, so that every report is written as for a run.
+No case runs. The events are those of a run, so that reports are the same.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ciguard.baseline import histories
+from ciguard.campaign.baseline_status import baseline_status
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.conclude import Conclusion, conclude, load_memory
-from ciguard.campaign.experience import note_used
+from ciguard.campaign.conclude import Conclusion, conclude, load_baseline
+from ciguard.campaign.experience import write_run_snapshot
 from ciguard.campaign.parameters import having_shared, parameters_of
-from ciguard.campaign.scripts import site_elsewhere
-from ciguard.campaign.sharding import unite
+from ciguard.campaign.scripts import remote_script_target
+from ciguard.campaign.sharding import merged_run
 from ciguard.campaign.sharding.parts_file import Folder, read_folder
-from ciguard.campaign.standing import standing_of
 from ciguard.domain.events import (
     BucketFlaky,
     BucketOpened,
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ciguard.baseline import BaselineStore
-    from ciguard.campaign.conclude import Intends, Memory
+    from ciguard.campaign.conclude import BaselineSnapshot, Intends
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.history import Publishing
-    from ciguard.campaign.sharding.unite import MergedRun
+    from ciguard.campaign.sharding.merged_run import MergedRun
     from ciguard.config import Config
     from ciguard.domain.findings import Bucket
     from ciguard.domain.parts import Gap
@@ -49,44 +49,47 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
-    """What is to be judged together."""
+class MergeInput:
+    """Results of shards that are judged together."""
 
     config: Config
-    """Of the command, with what the parts have settled."""
-    whole: MergedRun
+    """Settings of the command, completed by those of the parts."""
+    run: MergedRun
+    """Parts of the campaign, and what is missing."""
     folders: tuple[Folder, ...]
+    """Folders that were read."""
     plan: Plan | None = None
+    """Plan of the campaign, if any."""
 
 
-def gather(folders: Sequence[Path], config: Config, plan: Plan | None = None) -> Merged:
-    """Read what shards have left. Whatever is wrong with it is told by `merge`.
+def gather(folders: Sequence[Path], config: Config, plan: Plan | None = None) -> MergeInput:
+    """Read the results of shards; `merge` reports everything that is wrong with them.
 
     Args:
-        folders: results of shards, or of merges.
-        config: which baseline, tracker, policy and output folder.
-        plan: names the parts that there should be.
+        folders: output folders of shards, or of merges.
+        config: settings, with baseline, tracker, policy and output folder.
+        plan: plan that names the expected parts.
     """
     read = tuple(map(read_folder, folders))
-    whole = unite.whole_of(read, plan)
-    base = dict.fromkeys(name for part in whole.parts for name in part.base)
-    asked = dict.fromkeys(name for part in whole.parts for name in part.targets)
-    config = having_shared(config, whole.parts[0].campaign if whole.parts else {})
+    merged = merged_run.merge_parts(read, plan)
+    base = dict.fromkeys(name for part in merged.parts for name in part.base)
+    targets = dict.fromkeys(name for part in merged.parts for name in part.targets)
+    config = having_shared(config, merged.parts[0].campaign if merged.parts else {})
     config = replace(
         config,
         base=tuple(base) or config.base,
-        targets=tuple(asked) or config.targets,
-        budget_s=sum(part.budget_s for part in whole.parts) or config.budget_s,
-        jobs=sum(part.jobs for part in whole.parts),
+        targets=tuple(targets) or config.targets,
+        budget_s=sum(part.budget_s for part in merged.parts) or config.budget_s,
+        jobs=sum(part.jobs for part in merged.parts),
         shard=Shard(),
         part=False,
         resume=False,
     )
-    return Merged(config=config, whole=whole, folders=read, plan=plan)
+    return MergeInput(config=config, run=merged, folders=read, plan=plan)
 
 
 def merge(
-    merged: Merged,
+    results: MergeInput,
     *,
     store: BaselineStore | None = None,
     intends: Intends | None = None,
@@ -95,16 +98,16 @@ def merge(
     """Judge the parts of a campaign; the last event is `RunFinished`.
 
     Args:
-        merged: the parts.
-        store: which keeps the baseline, if it is open already.
-        intends: decides what is to be done about what was found.
-        publishing: what is shown of the baseline beside it.
+        results: results of the shards, as `gather` read them.
+        store: store of the baseline, if it is open already.
+        intends: planner of the issues.
+        publishing: files that are written next to the baseline.
 
     Raises:
         CiguardError: if baseline or output folder are unusable.
     """
-    config, whole = merged.config, merged.whole
-    memory = load_memory(config, store=store, intends=intends, publishing=publishing)
+    config, merged = results.config, results.run
+    baseline = load_baseline(config, store=store, intends=intends, publishing=publishing)
     budget = Budget(config.budget_s)
     yield RunStarted(
         targets=(*config.base, *config.targets),
@@ -113,42 +116,42 @@ def merge(
         budget_s=config.budget_s,
         jobs=config.jobs,
         out=str(config.out),
-        plan=merged.plan,
+        plan=results.plan,
     )
-    yield from (Warned(message=text) for text in whole.warnings)
-    ran = unite.targets_of(whole.parts)
+    yield from (Warned(message=text) for text in merged.warnings)
+    ran = merged_run.targets_of(merged.parts)
     yield from (TargetReady(target=target) for target in ran)
-    absent = [_absent(gap) for gap in whole.missing]
-    yield from (TargetUnavailable(target=one.name, reason=one.not_run) for one in absent)
+    absent = [_absent(gap) for gap in merged.missing]
+    yield from (TargetUnavailable(target=target.name, reason=target.not_run) for target in absent)
     yield from _disagreements(ran)
-    for library, findings in unite.documentation_of(whole.parts).items():
+    for library, findings in merged_run.documentation_of(merged.parts).items():
         yield DocumentationChecked(library=library, findings=findings)
-    met = unite.buckets_of(whole.parts)
-    yield from _told(met)
+    buckets = merged_run.buckets_of(merged.parts)
+    yield from _bucket_events(buckets)
     yield StageFinished(stage="merge", spent_s=budget.finish_stage("merge"))
-    run = _conclusion(merged, memory, (*ran, *absent), budget)
-    finished = yield from conclude(run, met)
+    run = _conclusion(results, baseline, (*ran, *absent), budget)
+    conclusion = yield from conclude(run, buckets)
     for library, snapshot in run.used:
-        note_used(config.out, library, snapshot)
-    exercised = unite.exercised_by(whole.parts)
+        write_run_snapshot(config.out, library, snapshot)
+    exercised = merged_run.exercised_by(merged.parts)
     yield RunFinished(
-        verdict=finished.verdict,
-        exit_code=finished.exit_code,
-        summary=finished.summary,
+        verdict=conclusion.verdict,
+        exit_code=conclusion.exit_code,
+        summary=conclusion.summary,
         targets=run.targets,
-        buckets=finished.buckets,
-        stages={**unite.stages_of(whole.parts), **budget.stages},
+        buckets=conclusion.buckets,
+        stages={**merged_run.stages_of(merged.parts), **budget.stages},
         apis_exercised={name: len(apis) for name, apis in exercised.items()},
         parameters=parameters_of(config),
-        parts=whole.parts,
-        gaps=whole.missing,
-        history=histories(memory.records),
-        baseline=standing_of(memory, ran, base=list(run.base), now=datetime.now(UTC)),
+        parts=merged.parts,
+        gaps=merged.missing,
+        history=histories(baseline.records),
+        baseline=baseline_status(baseline, ran, base=list(run.base), now=datetime.now(UTC)),
     )
 
 
 def _absent(gap: Gap) -> TargetSummary:
-    """Return what did not run as a target: every report shows that it did not."""
+    """Return a missing part as a target that did not run, which every report shows."""
     return TargetSummary(
         name=gap.name,
         library="",
@@ -169,8 +172,8 @@ def _disagreements(ran: Sequence[TargetSummary]) -> Iterator[Event]:
             yield Warned(message=message)
 
 
-def _told(met: Sequence[Bucket]) -> Iterator[Event]:
-    for bucket in met:
+def _bucket_events(buckets: Sequence[Bucket]) -> Iterator[Event]:
+    for bucket in buckets:
         if bucket.confirmation is Confirmation.CONFIRMED:
             yield BucketOpened(bucket=bucket)
         elif bucket.confirmation is Confirmation.FLAKY:
@@ -178,34 +181,43 @@ def _told(met: Sequence[Bucket]) -> Iterator[Event]:
 
 
 def _conclusion(
-    merged: Merged, memory: Memory, targets: tuple[TargetSummary, ...], budget: Budget
+    results: MergeInput,
+    baseline: BaselineSnapshot,
+    targets: tuple[TargetSummary, ...],
+    budget: Budget,
 ) -> Conclusion:
-    parts = merged.whole.parts
-    explored = unite.explored_by(parts)
-    begun = {
-        (target.library, far.learned)
+    parts = results.run.parts
+    explored = merged_run.explored_by(parts)
+    used_digests = {
+        (target.library, progress.learned)
         for part in parts
         for target in part.ran
-        for far in part.explored.values()
-        if far.learned
+        for progress in part.explored.values()
+        if progress.learned
     }
-    snapshots = {key: one for folder in merged.folders for key, one in folder.snapshots.items()}
+    snapshots = {
+        key: snapshot for folder in results.folders for key, snapshot in folder.snapshots.items()
+    }
     used: list[tuple[str, Snapshot]] = [
         (library, snapshots[library, digest])
-        for library, digest in sorted(begun)
+        for library, digest in sorted(used_digests)
         if (library, digest) in snapshots
     ]
-    kept = {"", *(snapshot.digest for _, snapshot in used)}
+    available = {"", *(snapshot.digest for _, snapshot in used)}
     return Conclusion(
-        config=merged.config,
-        memory=memory,
+        config=results.config,
+        baseline=baseline,
         budget=budget,
         targets=targets,
         base={name for part in parts for name in part.base_names},
-        sites={target.name: site_elsewhere(target) for target in targets},
-        replayed=unite.replayed_by(parts, memory.records),
-        shown_on=unite.shown_on(parts),
-        # Where a stream began with what nobody can know again, none can repeat it.
-        explored={name: far for name, far in explored.items() if far[0].learned in kept},
+        script_targets={target.name: remote_script_target(target) for target in targets},
+        replayed=merged_run.replayed_by(parts, baseline.records),
+        shown_on=merged_run.shown_on(parts),
+        # A stream cannot be repeated if its initial experience is lost.
+        explored={
+            name: (progress, budget_s)
+            for name, (progress, budget_s) in explored.items()
+            if progress.learned in available
+        },
         used=used,
     )

@@ -1,4 +1,4 @@
-"""What a run leaves for `ciguard merge`: its part of the campaign."""
+"""The part of a campaign that a run writes for `ciguard merge`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ciguard.domain.events import RunFinished
 
 
-def forget_part(folder: Path) -> None:
-    """Remove what an earlier run left: should this one break off, it would pass for its part.
+def remove_part(folder: Path) -> None:
+    """Remove the part of an earlier run, which could be mistaken for that of an interrupted one.
 
     Raises:
         OutputError: if it cannot be removed.
@@ -37,10 +37,10 @@ def forget_part(folder: Path) -> None:
 
 
 def campaign_of(config: Config) -> dict[str, Any]:
-    """Return what all parts of one campaign have in common."""
+    """Return the settings that all parts of one campaign share."""
     parameters = parameters_of(config)
-    of_levels = [setting.field for setting in SETTINGS.values() if setting.decides_cases]
-    return {name: parameters[name] for name in (*SHARED_NUMBERS, *SHARED_LISTS, *of_levels)}
+    level_settings = [setting.field for setting in SETTINGS.values() if setting.decides_cases]
+    return {name: parameters[name] for name in (*SHARED_NUMBERS, *SHARED_LISTS, *level_settings)}
 
 
 def part_of(
@@ -50,7 +50,7 @@ def part_of(
     *,
     documentation: Iterable[DocumentationFinding],
 ) -> Part:
-    """Return the part of a run that has ended."""
+    """Return the part of a finished run."""
     config = run.config
     return Part(
         ciguard=__version__,
@@ -65,8 +65,8 @@ def part_of(
         ran=end.targets,
         exercised={name: frozenset(member.exercised) for name, member in members.items()},
         replayed=dict(run.replayed),
-        shown_on={name: frozenset(every) for name, every in run.shown_on.items()},
-        explored={name: far for name, (far, _) in run.explored.items()},
+        shown_on={name: frozenset(targets) for name, targets in run.shown_on.items()},
+        explored={name: progress for name, (progress, _) in run.explored.items()},
         stages=dict(end.stages),
         buckets=tuple(bare(bucket) for bucket in end.buckets if bucket.is_met),
         documentation=tuple(documentation),

@@ -1,4 +1,4 @@
-"""Parts as files: what other machines have left, read as if an enemy had written it."""
+"""Files with parts of a campaign, read as untrusted input of other machines."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ciguard.campaign.experience import Snapshot, snapshot_of, used_file
+from ciguard.campaign.experience import Snapshot, run_snapshot_file, snapshot_of
 from ciguard.campaign.parameters import having_shared
-from ciguard.campaign.scripts import has_script, site_elsewhere, text_of
+from ciguard.campaign.scripts import has_script, remote_script_target, text_of
 from ciguard.config import Config
 from ciguard.domain.parts import PARTS_FILE, Gap, Part, line_from_json
 from ciguard.domain.text import visible
@@ -28,20 +28,22 @@ _MAX_PARTS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """What the folder of one run, or of one merge, holds."""
+    """Content of the output folder of a run or a merge."""
 
     name: str
+    """Path of the folder."""
     parts: tuple[Part, ...] = ()
+    """Parts that were read."""
     gaps: tuple[Gap, ...] = ()
-    """What was missing, where it is a merge."""
+    """Missing parts, if it is the folder of a merge."""
     broken: tuple[str, ...] = ()
-    """Why some or all of it cannot be read."""
+    """Reasons why some or all of it cannot be read."""
     snapshots: Mapping[tuple[str, str], Snapshot] = field(default_factory=dict)
-    """By library and digest: what runs began with."""
+    """Initial experience of runs, by library and digest."""
 
 
 def read_folder(path: Path) -> Folder:
-    """Return what a result folder holds; whatever is wrong with it is said, not raised."""
+    """Read an output folder; errors are returned in `broken`, not raised."""
     name = visible(path.as_posix())
     if not path.is_dir():
         return Folder(name, broken=("there is no such folder",))
@@ -67,11 +69,11 @@ def read_folder(path: Path) -> Folder:
 
 
 def _entries(path: Path) -> Iterator[Part | Gap | str]:
-    """Yield what each line of a file holds, or what is wrong with it.
+    """Yield the entry in each line of a file, or an error message.
 
     Raises:
         OSError: if the file cannot be opened.
-        ValueError: if it or a line is too large, or it is not a regular file's text.
+        ValueError: if the file or a line is too large, or it is not a regular text file.
     """
     lines = read_lines(path, max_bytes=_MAX_BYTES, max_line=_MAX_LINE)
     for number, line in enumerate(lines, start=1):
@@ -88,23 +90,23 @@ def _entries(path: Path) -> Iterator[Part | Gap | str]:
 
 
 def _read(line: str) -> Part | Gap:
-    """Return what a line holds.
+    """Parse a line.
 
     Raises:
-        ValueError: if it is nothing, or a part that nothing can be done with.
+        ValueError: if the line is malformed, or the part cannot be used.
     """
     try:
         part = line_from_json(parse_json(line))
         if isinstance(part, Gap):
             return part
         having_shared(Config(), part.campaign)
-        sites = {target.name: site_elsewhere(target) for target in part.ran}
+        script_targets = {target.name: remote_script_target(target) for target in part.ran}
         for bucket in part.buckets:
-            # What later steps do with it: an object of odd types shows itself here.
+            # Do what later steps do, so that values of wrong types fail here.
             simplicity(bucket.finding.case)
             fingerprint(bucket.finding)
             if has_script(bucket):
-                text_of(bucket, sites)
+                text_of(bucket, script_targets)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
         message = f"not a part of a campaign ({error!r:.200})"
         raise ValueError(message) from error
@@ -112,11 +114,11 @@ def _read(line: str) -> Part | Gap:
 
 
 def _snapshots(path: Path, parts: list[Part]) -> dict[tuple[str, str], Snapshot]:
-    """Return what the runs began with, as far as the folder holds just that."""
-    found = {}
+    """Return the valid initial snapshots in the folder."""
+    snapshots = {}
     for library in {target.library for part in parts for target in part.ran}:
-        with suppress(OSError, ValueError, ConstraintsFileError):  # a run may begin with nothing
-            file = used_file(path, library)
+        with suppress(OSError, ValueError, ConstraintsFileError):  # a run may have none
+            file = run_snapshot_file(path, library)
             snapshot = snapshot_of(read_text(file, most=_MAX_SNAPSHOT), name=file.name)
-            found[library, snapshot.digest] = snapshot
-    return found
+            snapshots[library, snapshot.digest] = snapshot
+    return snapshots

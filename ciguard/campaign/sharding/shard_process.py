@@ -1,6 +1,6 @@
-"""One shard on a node of a cluster: a `ciguard run --shard` in a process of its own.
+"""One shard on a node of a cluster, run as a separate process of `ciguard run --shard`.
 
-All of this runs on workers of the cluster, which import it by name.
+This module runs on workers of the cluster, which import it by name.
 """
 
 from __future__ import annotations
@@ -26,74 +26,79 @@ from ciguard.targets import child
 if TYPE_CHECKING:
     from ciguard.domain.shards import Shard
 
-TOKEN = ".token"  # noqa: S105 - tells a shared folder from another of that name
+TOKEN = ".token"  # noqa: S105 - identifies a shared folder
 _LOG = "run.log"
-BROUGHT_BACK = (PARTS_FILE, "run.json", "summary.md", _LOG)
-"""Files of a shard's folder that the machine of the command needs."""
+RESULT_FILES = (PARTS_FILE, "run.json", "summary.md", _LOG)
+"""Files of a shard's folder that are copied to the machine of the command."""
 _MAX_BYTES = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardJob:
-    """One shard, as it is sent to a worker."""
+    """Job of one shard, which is sent to a worker."""
 
     shard: Shard
+    """Number of the shard."""
     out: str
-    """Its folder on the machine of the command."""
+    """Output folder of the shard on the machine of the command."""
     token: str
-    """What the file beside that folder says, where it is the same folder."""
+    """Content of the token file next to this folder, which shows that a folder is shared."""
     variables: dict[str, str]
-    """Settings of the campaign."""
+    """Settings of the campaign, as environment variables."""
     toml: str = ""
-    """Settings that a variable cannot express."""
+    """Settings that environment variables cannot express."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """How the process of a shard ended."""
+class ShardDone:
+    """Result of a shard's process."""
 
     shard: Shard
+    """Number of the shard."""
     exit_code: int
+    """Exit code of the process."""
     node: str
+    """Host name of the node."""
     resumed: bool
+    """True if the shard was resumed from its journal."""
     files: dict[str, bytes] = field(default_factory=dict)
-    """What it left, where its folder is not that of the command."""
+    """Content of its result files by name, if its folder is not shared."""
     says: str = ""
-    """The end of its log, where it left no result."""
+    """End of its log, if it wrote no result."""
 
 
 _running: dict[str, set[int]] = {}
-"""Processes of this worker, by the token of their campaign."""
+"""Process ids of this worker's shards, by the token of their campaign."""
 _stopped: set[str] = set()
-"""Tokens of campaigns of which no shard is started any more."""
+"""Tokens of stopped campaigns, whose shards are not started any more."""
 
 
-def run_shard(job: ShardJob) -> Done:
-    """Run one shard to its end.
+def run_shard(job: ShardJob) -> ShardDone:
+    """Run one shard.
 
     Raises:
-        ClusterError: if its process was killed, so that it is to be tried again.
+        ClusterError: if its process was killed, so that Dask starts it again.
     """
     node = os.uname().nodename
     if job.token in _stopped:
-        return Done(shard=job.shard, exit_code=ExitCode.INTERRUPTED, node=node, resumed=False)
-    shared = Path(job.out)
-    is_shared = _says(shared.parent / TOKEN) == job.token
-    with ExitStack() as held:
-        folder = shared if is_shared else Path(held.enter_context(_own_folder()))
+        return ShardDone(shard=job.shard, exit_code=ExitCode.INTERRUPTED, node=node, resumed=False)
+    out = Path(job.out)
+    is_shared = _text(out.parent / TOKEN) == job.token
+    with ExitStack() as stack:
+        folder = out if is_shared else Path(stack.enter_context(_own_folder()))
         resumes = _can_resume(folder)
         code = _run(job, folder, resumes=resumes)
         if code < 0:
-            msg = f"shard {job.shard} was ended by signal {-code} on {node}"
+            msg = f"shard {job.shard} was killed by signal {-code} on {node}"
             raise ClusterError(msg)
-        left = (folder / PARTS_FILE).exists()
-        return Done(
+        has_result = (folder / PARTS_FILE).exists()
+        return ShardDone(
             shard=job.shard,
             exit_code=code,
             node=node,
             resumed=resumes,
             files={} if is_shared else _files(folder),
-            says="" if left else _says(folder / _LOG)[-2_000:],
+            says="" if has_result else _text(folder / _LOG)[-2_000:],
         )
 
 
@@ -112,7 +117,7 @@ def _can_resume(folder: Path) -> bool:
 def _run(job: ShardJob, folder: Path, *, resumes: bool) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "ciguard.toml").write_text(job.toml, "utf-8")
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}
+    inherited = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}
     cache = {name: text for name, text in os.environ.items() if name == "CIGUARD_CACHE"}
     argv = [sys.executable, "-m", "ciguard", "run", "--shard", str(job.shard), "--out", str(folder)]
     with (
@@ -120,7 +125,7 @@ def _run(job: ShardJob, folder: Path, *, resumes: bool) -> int:
         child(
             [*argv, *(["--resume"] if resumes else [])],
             folder=folder,
-            environment={**kept, **cache, **job.variables},
+            environment={**inherited, **cache, **job.variables},
             stdout=log,
             stderr=subprocess.STDOUT,
         ) as process,
@@ -134,7 +139,7 @@ def _run(job: ShardJob, folder: Path, *, resumes: bool) -> int:
 
 
 def stop_shards(token: str) -> int:
-    """Interrupt the shards of a campaign that run on this worker; they sum up what they found."""
+    """Interrupt the shards of a campaign on this worker, and return their number."""
     _stopped.add(token)
     pids = _running.get(token, set())
     for pid in pids:
@@ -148,7 +153,7 @@ def worker_version() -> str:
     return __version__
 
 
-def _says(path: Path) -> str:
+def _text(path: Path) -> str:
     try:
         return read_text(path, most=_MAX_BYTES)
     except (OSError, ValueError):
@@ -158,6 +163,6 @@ def _says(path: Path) -> str:
 def _files(folder: Path) -> dict[str, bytes]:
     return {
         name: (folder / name).read_bytes()
-        for name in BROUGHT_BACK
+        for name in RESULT_FILES
         if (folder / name).exists() and (folder / name).stat().st_size < _MAX_BYTES
     }

@@ -1,4 +1,4 @@
-"""The stages of a run, one module each, and what they need for it.
+"""The stages of a run, one module each, and their helpers.
 
-`stage` has what they have in common, `sequence` the list that a run goes through.
+`stage` defines the common interface, and `sequence` the order of the stages.
 """

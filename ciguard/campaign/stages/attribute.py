@@ -1,4 +1,4 @@
-"""Attribution: what one side of a change has shown is tried on both sides."""
+"""Attribution stage: buckets shown by one side of a change are tested on both sides."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ciguard.triage import first_of_each_cause
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
 
 
 class Attribute(CampaignStage):
-    """Finds out of new buckets whether base or head has them; for runs with a base."""
+    """Determines whether new buckets show on the base or on the head, in runs with a base."""
 
     name = "attribute"
     keys = (Attributor.KEY,)
@@ -28,33 +28,33 @@ class Attribute(CampaignStage):
         self._state = state
         self._attributor = Attributor(state.dispatcher, state.groups)
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Try what is new.
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Test new buckets on both sides.
 
-        One bucket of each cause comes first, the gravest before the others: where time ends, no
-        cause is left untried for the sake of another's second bucket.
+        One bucket of each cause comes first, by decreasing severity, so that as many causes as
+        possible are tested in time.
         """
-        state, attributor, intake = self._state, self._attributor, self._state.intake
-        known = state.memory.fingerprints
-        for bucket in first_of_each_cause(intake.worst_first()):
+        state, attributor, collector = self._state, self._attributor, self._state.collector
+        known = state.baseline.fingerprints
+        for bucket in first_of_each_cause(collector.by_severity()):
             is_known = not known.isdisjoint((bucket.fingerprint, *bucket.aliases))
             if not is_known and bucket.attribution is None:
-                attributor.propose(bucket, intake.cases.get(bucket.fingerprint, ()), state.base)
+                attributor.propose(bucket, collector.cases.get(bucket.fingerprint, ()), state.base)
         while not attributor.is_idle and time.monotonic() < state.budget.attribute_until:
             attributor.pump()
-            yield from turns.take_quietly()
+            yield from loop.step_running()
         self._abandon()
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take a result, and note which sides show the buckets that it decides."""
+        """Process a result, and record the attribution of the buckets that it decides."""
         for attributed in self._attributor.take(result):
-            yield from self._state.intake.attribute(attributed)
+            yield from self._state.collector.set_attribution(attributed)
 
     def give_up(self, target: str) -> Iterator[Event]:
-        """Let buckets wait that need a target that failed."""
+        """Mark buckets that need a failed target as pending."""
         self._abandon(target)
         yield from ()
 
     def _abandon(self, target: str = "") -> None:
         for key in self._attributor.abandon(target):
-            self._state.intake.doubt(key)
+            self._state.collector.mark_pending(key)

@@ -1,4 +1,4 @@
-"""Attribution: nothing is new against a base, or fixed, before both sides ran it many times."""
+"""Attribution of buckets: both sides of a change run a case many times before it is attributed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.group import subject_of
-from ciguard.campaign.stages.trial import TOGETHER, Attributed, Suspect, trial
+from ciguard.campaign.stages.trial import TOGETHER, Attributed, SuspectBucket, trial
 from ciguard.domain.findings import PairKind
 from ciguard.oracles import is_measured
 from ciguard.triage import cause_of
@@ -22,53 +22,53 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.execution import Dispatcher, Job, JobResult
 
-_MAX_UNDER_WAY = 3
+_MAX_RUNNING = 3
 
 
 @dataclass(slots=True)
 class _PendingTrial:
-    """A trial, and what its last step waits for."""
+    """A running trial, and the results of its present step."""
 
-    suspects: list[Suspect]
+    suspects: list[SuspectBucket]
     steps: Steps
     waits_for: int = 0
-    """Jobs of the last step."""
+    """Number of jobs of the present step."""
     answers: dict[int, Sequence[Outcome]] = field(default_factory=dict)
-    """Of those that have ended, by their place."""
+    """Outcomes of the finished jobs, by their index."""
 
 
 class Attributor:
-    """Tries buckets on base and head; the caller hands it the results that are its own."""
+    """Tests buckets on base and head; the caller passes it the results of its jobs."""
 
     KEY = "attribute"
 
     def __init__(self, dispatcher: Dispatcher, groups: Mapping[str, Group]) -> None:
-        """Make an attributor that has nothing to do.
+        """Create an idle attributor.
 
         Args:
-            dispatcher: runs the jobs.
-            groups: by library.
+            dispatcher: dispatcher of the jobs.
+            groups: groups by library.
         """
         self._dispatcher = dispatcher
         self._groups = groups
-        self._queue: deque[Suspect] = deque()
-        self._under_way: dict[int, _PendingTrial] = {}
+        self._queue: deque[SuspectBucket] = deque()
+        self._running: dict[int, _PendingTrial] = {}
         self._number = 0
         self._not_shown: set[tuple[str, tuple[str, ...]]] = set()
-        """Causes, and targets on which calls near a case of theirs have shown nothing."""
+        """Causes, each with targets on which calls near its cases have shown nothing."""
 
     def propose(
         self, bucket: Bucket, cases: Sequence[Case], base: Collection[str]
-    ) -> Suspect | None:
+    ) -> SuspectBucket | None:
         """Queue a bucket that only one side of a change has shown.
 
         Args:
-            bucket: that would be new, or fixed.
-            cases: others that fell into it.
+            bucket: bucket that would be new, or fixed.
+            cases: other cases of the bucket.
             base: names of the base's targets.
 
         Returns:
-            None if both sides showed it, or calls on both cannot tell whose it is.
+            None if both sides showed it, or if it cannot be attributed.
         """
         finding = bucket.finding
         if (
@@ -85,114 +85,123 @@ class Attributor:
 
     def _suspect(
         self, key: str, finding: Finding, cases: tuple[Case, ...], base: Collection[str]
-    ) -> Suspect | None:
+    ) -> SuspectBucket | None:
         names = self._groups[finding.library].targets_for(finding.case)
-        of_base = tuple(name for name in names if name in base)
-        of_head = tuple(name for name in names if name not in base)
+        base_targets = tuple(name for name in names if name in base)
+        head_targets = tuple(name for name in names if name not in base)
         on_base = [name in base for name in finding.targets]
         is_pair = finding.pair is not PairKind.NONE
         is_of_head = not all(on_base) if is_pair else not any(on_base)
-        if not of_base or not of_head or (not is_of_head and (is_pair or not all(on_base))):
+        if (
+            not base_targets
+            or not head_targets
+            or (not is_of_head and (is_pair or not all(on_base)))
+        ):
             return None
-        return Suspect(
+        return SuspectBucket(
             key=key,
             finding=finding,
             subject=subject_of(self._groups, finding),
-            accused=of_head if is_of_head else of_base,
-            others=of_base if is_of_head else of_head,
+            suspect_targets=head_targets if is_of_head else base_targets,
+            other_targets=base_targets if is_of_head else head_targets,
             is_of_head=is_of_head,
             cases=cases,
         )
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
-        return not self._queue and not self._under_way
+        """True if no trial is waiting or running."""
+        return not self._queue and not self._running
 
     def pump(self) -> None:
-        """Start as many trials as may be under way at once."""
-        while self._queue and len(self._under_way) < _MAX_UNDER_WAY:
+        """Start trials, up to the limit of trials at the same time."""
+        while self._queue and len(self._running) < _MAX_RUNNING:
             suspects = list(self._together(self._queue.popleft()))
             for suspect in suspects:
-                suspect.is_of_tried_cause = (suspect.cause, suspect.others) in self._not_shown
+                suspect.is_repeated_cause = (
+                    suspect.cause,
+                    suspect.other_targets,
+                ) in self._not_shown
             self._number += 1
-            self._under_way[self._number] = _PendingTrial(suspects, trial(suspects))
-            self._go_on(self._number, None)
+            self._running[self._number] = _PendingTrial(suspects, trial(suspects))
+            self._continue_trial(self._number, None)
 
-    def _together(self, first: Suspect) -> Iterator[Suspect]:
-        """Yield a suspect with those that can share its workers."""
+    def _together(self, first: SuspectBucket) -> Iterator[SuspectBucket]:
+        """Yield a suspect, and others that can share its workers."""
         yield first
         if first.ends_workers:
             return
-        sides = (first.accused, first.others)
-        alike = [
+        sides = (first.suspect_targets, first.other_targets)
+        compatible = [
             other
             for other in self._queue
-            if not other.ends_workers and (other.accused, other.others) == sides
+            if not other.ends_workers and (other.suspect_targets, other.other_targets) == sides
         ]
-        for other in alike[: TOGETHER - 1]:
+        for other in compatible[: TOGETHER - 1]:
             self._queue.remove(other)
             yield other
 
-    def _go_on(self, number: int, answers: Answers | None) -> bool:
+    def _continue_trial(self, number: int, answers: Answers | None) -> bool:
         """Start the next jobs of a trial; return whether there are any."""
-        going = self._under_way[number]
+        pending = self._running[number]
         try:
-            jobs = next(going.steps) if answers is None else going.steps.send(answers)
+            jobs = next(pending.steps) if answers is None else pending.steps.send(answers)
         except StopIteration:
             return False
-        going.answers, going.waits_for = {}, len(jobs)
-        for place, job in enumerate(jobs):
-            self._dispatcher.add(replace(job, key=(self.KEY, number, place)), urgent=True)
+        pending.answers, pending.waits_for = {}, len(jobs)
+        for index, job in enumerate(jobs):
+            self._dispatcher.add(replace(job, key=(self.KEY, number, index)), urgent=True)
         return True
 
     def take(self, result: JobResult) -> list[Attributed]:
-        """Take the result of one of this attributor's jobs; return what it settles."""
-        number, place = _numbers(result.job)
-        going = self._under_way.get(number)
-        if going is None:
-            return []  # given up meanwhile
-        going.answers[place] = result.outcomes
-        if len(going.answers) < going.waits_for:
+        """Process the result of one of its jobs; return the attributions that it decides."""
+        number, index = _numbers(result.job)
+        pending = self._running.get(number)
+        if pending is None:
+            return []  # abandoned meanwhile
+        pending.answers[index] = result.outcomes
+        if len(pending.answers) < pending.waits_for:
             return []
-        if self._go_on(number, [going.answers[place] for place in sorted(going.answers)]):
+        if self._continue_trial(
+            number, [pending.answers[index] for index in sorted(pending.answers)]
+        ):
             return []
-        del self._under_way[number]
-        self._learn(going.suspects)
-        return [suspect.attributed() for suspect in going.suspects]
+        del self._running[number]
+        self._record_causes(pending.suspects)
+        return [suspect.attributed() for suspect in pending.suspects]
 
-    def _learn(self, tried: Sequence[Suspect]) -> None:
-        """Take note of causes that the other side has not shown, and of those that it has."""
-        for suspect in tried:
-            tried_on = suspect.cause, suspect.others
+    def _record_causes(self, suspects: Sequence[SuspectBucket]) -> None:
+        """Record which causes the other side has not shown."""
+        for suspect in suspects:
+            key = suspect.cause, suspect.other_targets
             if suspect.shown_on:
-                self._not_shown.discard(tried_on)
+                self._not_shown.discard(key)
             elif not (suspect.is_pair or suspect.is_decided):
-                self._not_shown.add(tried_on)
+                self._not_shown.add(key)
 
     def abandon(self, target: str = "") -> list[str]:
-        """Give up what is not settled, and return its fingerprints.
+        """Abandon undecided buckets, and return their fingerprints.
 
         Args:
-            target: give up only what needs this target; empty for everything.
+            target: target whose buckets are abandoned; empty for all buckets.
         """
-        waiting = [s for s in self._queue if not target or target in s.targets]
+        waiting = [suspect for suspect in self._queue if not target or target in suspect.targets]
         for suspect in waiting:
             self._queue.remove(suspect)
-        going = [
+        numbers = [
             number
-            for number, one in self._under_way.items()
-            if not target or target in one.suspects[0].targets
+            for number, pending in self._running.items()
+            if not target or target in pending.suspects[0].targets
         ]
-        tried = [s for number in going for s in self._under_way.pop(number).suspects]
-        return [suspect.key for suspect in (*waiting, *tried)]
+        running = [suspect for number in numbers for suspect in self._running.pop(number).suspects]
+        return [suspect.key for suspect in (*waiting, *running)]
 
 
 def _numbers(job: Job) -> tuple[int, int]:
-    """Return the trial of a job, and its place among the jobs of one step."""
+    """Return the number of a job's trial, and the job's index in one step."""
     match job.key:
-        case (Attributor.KEY, int(number), int(place)):
-            return number, place
+        case (Attributor.KEY, int(number), int(index)):
+            return number, index
         case key:
-            msg = f"a result of nobody's trial: {key!r}"
+            msg = f"no trial owns the job {key!r}"
             raise AssertionError(msg)

@@ -1,4 +1,4 @@
-"""Confirming: what was found shows itself again, or is flaky."""
+"""Confirmation stage: findings are reproduced, or are flaky."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ciguard.triage import Confirmer
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
 
 
 class Confirm(CampaignStage):
-    """Confirms what the intake proposes, in the turns of all stages, and settles the rest."""
+    """Confirms proposed findings while any stage runs, and the remaining ones in its own time."""
 
     name = "confirm"
 
@@ -29,41 +29,41 @@ class Confirm(CampaignStage):
 
     @property
     def keys(self) -> Collection[str]:
-        """First words of the keys of repetitions, and of jobs that look closer."""
+        """First elements of the keys of repetitions, and of investigators' jobs."""
         return (Confirmer.KEY, *self._investigations.keys)
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Settle what waits; batches still under way are taken if they come in time."""
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Confirm waiting findings, and judge running batches that end in time."""
         state = self._state
         state.dispatcher.clear_queue()
-        while not self._is_settled(turns) and time.monotonic() < state.budget.confirm_until:
-            yield from turns.take()
+        while not self._is_settled(loop) and time.monotonic() < state.budget.confirm_until:
+            yield from loop.step()
         self._investigations.abandon()
 
-    def _is_settled(self, turns: Turns) -> bool:
-        """Return whether no finding waits to be isolated or confirmed, and all is proven."""
-        # First: workers that have nothing to do prove themselves while others still confirm.
-        return turns.is_proven and self._investigations.is_idle and self._confirmer.is_idle
+    def _is_settled(self, loop: EventLoop) -> bool:
+        """Return whether no finding is waiting, and all results are proven."""
+        # First `is_proven`: idle workers prove their results while others still confirm.
+        return loop.is_proven and self._investigations.is_idle and self._confirmer.is_idle
 
-    def prepare_turn(self, *, is_patient: bool) -> Iterator[Event]:
-        """Start what waits for confirmation, or for a closer look."""
+    def start_jobs(self, *, is_patient: bool) -> Iterator[Event]:
+        """Start waiting confirmations and investigations."""
         self._confirmer.pump(is_patient=is_patient)
         yield from self._investigations.pump()
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take a result, and what it settles."""
+        """Process a result, and settle the findings that it decides."""
         match result.job.key:
             case (Confirmer.KEY, _):
-                yield from self._state.intake.settle(self._confirmer.take(result))
+                yield from self._state.collector.settle(self._confirmer.take(result))
             case _:
                 yield from self._investigations.take(result)
 
     def give_up(self, target: str) -> Iterator[Event]:
-        """Let findings wait that need a target that failed."""
+        """Settle findings that need a failed target as pending."""
         self._investigations.give_up(target)
-        return self._state.intake.settle(self._confirmer.abandon(target))
+        return self._state.collector.settle(self._confirmer.abandon(target))
 
     def close(self) -> None:
-        """Let findings wait that were not confirmed."""
-        for _ in self._state.intake.settle(self._confirmer.abandon()):
+        """Settle findings that were not confirmed as pending."""
+        for _ in self._state.collector.settle(self._confirmer.abandon()):
             pass

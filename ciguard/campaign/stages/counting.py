@@ -1,4 +1,4 @@
-"""Counting what ran, for the tallies of targets and for whoever watches a run."""
+"""Counting of executed cases, for the tallies of targets and for progress events."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def counted(executed: Executed, group: Group, *, elapsed_s: float) -> Iterator[BatchFinished]:
-    """Count a batch in its group's members, and report it."""
+    """Count a batch in the members of its group, and yield its events."""
     apis = {api for case in executed.cases for api in case.apis if group.record(api) is not None}
     for name, outcomes in executed.outcomes.items():
         kinds = Counter(map(type, outcomes))
         counts = {kind.__name__.lower(): count for kind, count in kinds.items()}
         group.members[name].count(apis, counts)
-        group.members[name].tried += len(outcomes)
+        group.members[name].cases_run += len(outcomes)
         group.members[name].unbuilt += sum(map(is_unbuilt, outcomes))
         yield BatchFinished(target=name, api=executed.api, counts=counts, elapsed_s=elapsed_s)

@@ -1,7 +1,7 @@
-"""Since which release: bisection of what is new, in what is left of a long run's time.
+"""Dating stage: bisection of new buckets over releases, in the remaining time of a long run.
 
-Only released versions of a library on the processor are tried, each in an environment of its own.
-An installation that does not end in time is ended, and its bucket has no date.
+Only released versions of a library on the CPU are tested, each in its own environment. If an
+installation exceeds the time, it is stopped, and the bucket has no date.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FrameType
 
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.config import Config
     from ciguard.domain.events import Event
@@ -36,47 +36,47 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _MIN_S = 10.0
-"""In less no version can be tried."""
+"""Minimum time for testing a version, in seconds."""
 _MIN_FREE_BYTES = 8 << 30
-"""Environments of several releases take some; what a run needs for its results must be left."""
+"""Minimum free disk space for environments of several releases, in bytes."""
 _MAX_BETWEEN = 20
 
 
 class Date(CampaignStage):
-    """Finds since which release what is new shows; in long runs that others wait for less."""
+    """Finds the first release that shows a new bucket, in long runs."""
 
     name = "date"
 
     def __init__(self, state: CampaignState) -> None:
         self._state = state
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Bisect what was confirmed and no record knows, the gravest first."""
-        del turns
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Bisect confirmed new buckets, by decreasing severity."""
+        del loop
         state = self._state
-        unknown = [
+        new = [
             bucket
-            for bucket in state.intake.worst_first()
-            if find_record(state.memory.records, bucket.fingerprint, *bucket.aliases) is None
+            for bucket in state.collector.by_severity()
+            if find_record(state.baseline.records, bucket.fingerprint, *bucket.aliases) is None
         ]
-        for bucket, onset in dated(unknown, state.config, until=state.budget.date_until):
-            state.intake.date(bucket, onset)
+        for bucket, onset in dated(new, state.config, until=state.budget.date_until):
+            state.collector.set_onset(bucket, onset)
         yield from ()
 
 
 class _OutOfTimeError(BaseException):
-    """The time for dating is over. No `except Exception` on the way may take it for its own."""
+    """The time for dating is over; a BaseException, so that no `except Exception` catches it."""
 
 
 def dated(
     buckets: Iterable[Bucket], config: Config, *, until: float
 ) -> Iterator[tuple[Bucket, Onset]]:
-    """Yield the buckets for which a release is found that shows them first, each with that.
+    """Yield the buckets whose first release was found, each with the result.
 
     Args:
-        buckets: confirmed ones, those that matter most first.
-        config: limits and repetitions.
-        until: when the last one must have ended, on the clock of `time.monotonic`.
+        buckets: confirmed buckets, the most important first.
+        config: settings, with limits and repetitions.
+        until: deadline on the clock of `time.monotonic`.
     """
     for bucket in buckets:
         if not is_dated(bucket):
@@ -90,28 +90,29 @@ def dated(
 
 
 def is_dated(bucket: Bucket) -> bool:
-    """Return whether a defect can be dated: it is a library's, and releases can be tried."""
+    """Return whether a defect can be dated by testing releases of a library."""
     finding = bucket.finding
     if not finding.case.is_run_by_worker or is_measured(finding):
         return False
     if finding.pair not in {PairKind.NONE, PairKind.VERSION}:
         return False
     target = parse_target(finding.targets[-1].partition(" #")[0])
-    return target.device == "cpu" and all(isinstance(p, Published) for p in target.packages)
+    are_published = (isinstance(package, Published) for package in target.packages)
+    return target.device == "cpu" and all(are_published)
 
 
 def _onset(bucket: Bucket, config: Config, *, limit_s: float) -> Onset | None:
     try:
         with _limited(limit_s):
-            found = bisect(bucket, config)
+            bisection = bisect(bucket, config)
     except _OutOfTimeError:
-        log.info("%s: no time was left to find since which release", bucket.fingerprint)
+        log.info("%s: not dated, as the time is over", bucket.fingerprint)
         return None
     except CiguardError as error:
-        log.info("%s: not found since which release: %s", bucket.fingerprint, error)
+        log.info("%s: not dated: %s", bucket.fingerprint, error)
         return None
-    between = tuple(found.between[:_MAX_BETWEEN])
-    return Onset(first_bad=found.first_bad, last_good=found.last_good, between=between)
+    between = tuple(bisection.between[:_MAX_BETWEEN])
+    return Onset(first_bad=bisection.first_bad, last_good=bisection.last_good, between=between)
 
 
 def _free_bytes() -> int:
@@ -123,9 +124,9 @@ def _free_bytes() -> int:
 
 @contextmanager
 def _limited(limit_s: float) -> Iterator[None]:
-    """Raise once the time is over, also where an installation is waited for.
+    """Raise once the time is over, even during an installation.
 
-    Signals reach the main thread only: elsewhere all time is over at once.
+    Signals reach the main thread only, so other threads have no time at all.
     """
     if threading.current_thread() is not threading.main_thread():
         raise _OutOfTimeError

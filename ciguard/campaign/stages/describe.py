@@ -1,11 +1,11 @@
-"""The first stage: targets are started and described, streams made, an earlier part taken up."""
+"""First stage: start and describe targets, create streams, and restore an interrupted run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ciguard.campaign.factory import StreamFactory
-from ciguard.campaign.known_before import known_before, run_parameters
+from ciguard.campaign.initial_experience import initial_experience, run_parameters
 from ciguard.campaign.planned import focus_warning
 from ciguard.campaign.setup import divide_cases, documentation_of, start_groups, streams_of
 from ciguard.campaign.stages.stage import CampaignStage
@@ -18,40 +18,40 @@ if TYPE_CHECKING:
 
     from ciguard.campaign.experience import Snapshot
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.targets import Environment
 
 
 class Describe(CampaignStage):
-    """Makes environments into groups and streams that can run."""
+    """Creates the groups and streams of a run from its environments."""
 
     name = "describe"
 
     def __init__(self, state: CampaignState, environments: Mapping[str, Environment]) -> None:
-        """Prepare a run.
+        """Prepare the stage.
 
         Args:
-            state: of the run.
-            environments: by target, those of the base before those of the head.
+            state: state of the run.
+            environments: environments by target, those of the base first.
         """
         self._state = state
         self._environments = environments
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Start everything.
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Start all targets, create all streams, and restore an interrupted run.
 
         Raises:
             WorkerStartError: if a target cannot be started.
             ConfigurationError: if a level has nothing to test.
         """
-        del turns
+        del loop
         state = self._state
         yield from self._start_groups()
         yield from self._make_streams()
         yield from focus_warning(state.groups, state.config)
-        self._recall()
+        self._restore()
         if state.config.policy.reads_documentation and state.config.shard.index == 1:
             for event in documentation_of(state.groups):
                 state.documentation += event.findings
@@ -64,7 +64,7 @@ class Describe(CampaignStage):
         state.budget.measures = any(comparable(group.names, group) for group in groups.values())
         state.budget.spans_libraries = len(groups) > 1
         state.budget.attributes = bool(state.config.base)
-        failures = [m.not_run for m in state.members.values() if m.not_run]
+        failures = [member.not_run for member in state.members.values() if member.not_run]
         if failures:
             raise WorkerStartError("\n".join(failures))
 
@@ -75,7 +75,7 @@ class Describe(CampaignStage):
             groups=state.groups,
             dispatcher=state.dispatcher,
             lanes=max(1, state.config.jobs),
-            choose=self._known_before,
+            choose=self._choose_experience,
         )
         streams = yield from streams_of(factory)
         divide_cases(streams, state.config.max_cases)
@@ -83,33 +83,35 @@ class Describe(CampaignStage):
             state.streams[stream.name] = stream
             if not stream.last:
                 total_s = state.config.budget_s * state.config.shard.of
-                stream.last = state.memory.frontier.last(stream.name, total_s)
+                stream.last = state.baseline.frontier.last(stream.name, total_s)
 
-    def _known_before(self, group: Group, name: Callable[[str], str]) -> Snapshot:
+    def _choose_experience(self, group: Group, name: Callable[[str], str]) -> Snapshot:
         used = self._state.used
         if group.library not in used:
-            used[group.library] = known_before(self._state, group, name)
+            used[group.library] = initial_experience(self._state, group, name)
         return used[group.library]
 
-    def _recall(self) -> None:
-        """Take up what an earlier part of the same campaign has left."""
-        state, past = self._state, self._state.past
+    def _restore(self) -> None:
+        """Restore the state of the interrupted run, if this one resumes it."""
+        state, resume_state = self._state, self._state.resume_state
         if state.config.resume:
             state.journal.resume()
         else:
             state.journal.start(run_parameters(state))
-        for name, stream in past.streams.items():
+        for name, stream in resume_state.streams.items():
             if name in state.streams:
                 state.streams[name].continue_from(stream)
-                state.streams[name].lessons.recall(past.lessons.get(name, ()))
+                state.streams[name].feedback.restore(resume_state.feedback.get(name, ()))
         members = state.members
-        for name, seen in past.targets.items():
+        for name, target in resume_state.targets.items():
             if name in members:
-                members[name].exercised.update(seen["exercised"])
-                members[name].tally = Tally(**seen["tally"])
-        for key, bucket in past.buckets:
-            state.intake.recall(key, bucket)
-        for finding in past.candidates.values():
-            for _ in state.intake.propose(finding):
+                members[name].exercised.update(target["exercised"])
+                members[name].tally = Tally(**target["tally"])
+        for key, bucket in resume_state.buckets:
+            state.collector.restore(key, bucket)
+        for finding in resume_state.candidates.values():
+            for _ in state.collector.propose(finding):
                 pass
-        state.intake.recall_counts(past.counts)  # last: what is met again is counted again
+        state.collector.restore_counts(
+            resume_state.counts
+        )  # last, as proposing findings counts them

@@ -1,4 +1,4 @@
-"""What a level tries by itself, since workers cannot run its cases."""
+"""Stages of direct tests, whose cases workers cannot run."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ciguard.campaign.levels import DirectTests
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
 
 
-def direct_stages(state: CampaignState) -> list[TryDirectly]:
+def direct_stages(state: CampaignState) -> list[RunDirectTests]:
     """Return a stage for each level that has such tests."""
     config = state.config
-    made = [level.direct(config, state.groups, state.budget) for level in levels_in(config)]
-    return [TryDirectly(state, tests) for tests in made if tests is not None]
+    tests_of_levels = [
+        level.direct(config, state.groups, state.budget) for level in levels_in(config)
+    ]
+    return [RunDirectTests(state, tests) for tests in tests_of_levels if tests is not None]
 
 
-class TryDirectly(CampaignStage):
-    """Runs the tests of one level, for as long as every other level has too."""
+class RunDirectTests(CampaignStage):
+    """Runs the direct tests of one level, which gets an equal share of the time."""
 
     def __init__(self, state: CampaignState, tests: DirectTests) -> None:
         self.name = tests.stage
@@ -37,21 +39,21 @@ class TryDirectly(CampaignStage):
 
     @property
     def replayed(self) -> Mapping[str, frozenset[str]]:
-        """Known buckets that were looked at again and are not there."""
+        """Targets on which known buckets were tested and not found, by fingerprint."""
         return self._tests.gone
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Run the tests; findings are confirmed there."""
-        del turns
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Run the tests, whose findings are already confirmed."""
+        del loop
         state = self._state
-        latest = state.budget.explore_until
+        deadline = state.budget.explore_until
         now = time.monotonic()
-        until = now + (latest - now) / len(state.config.levels)
-        known = current(state.memory.records).values()
+        until = now + (deadline - now) / len(state.config.levels)
+        known = current(state.baseline.records).values()
         for item in chain(
-            self._tests.events(until), self._tests.again(known, state.intake.counts, latest)
+            self._tests.events(until), self._tests.again(known, state.collector.counts, deadline)
         ):
             if isinstance(item, Finding):
-                yield from state.intake.accept(item)
+                yield from state.collector.accept(item)
             else:
                 yield item

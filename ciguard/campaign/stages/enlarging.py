@@ -1,8 +1,8 @@
-"""Larger inputs: of a call of a few microseconds, most is entering it, and that is not compared.
+"""Enlarging of inputs, as calls of a few microseconds mostly measure the overhead of a call.
 
-Shapes grow together, so that what had to fit still fits: first every dimension, then the first
-alone, where a layer or an argument fixes the others. Whether the call accepts that, only running
-it tells: a climb asks for the time of one call after the other.
+All shapes grow together, so that they still match: first in every dimension, then only in the first
+one, as a layer or an argument may fix the others. A search measures one call after the other, as
+only running a call shows whether it accepts the inputs.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.values import TensorValue
 
-ENOUGH_S = 50e-6
-"""A call that takes so long is slow by what it computes: none larger is sought."""
-HANDY_S = 0.02
-"""Nor is one taken that takes longer: each is repeated a hundred times."""
+MIN_MEASURED_S = 50e-6
+"""Time from which on a call is long enough to be measured, in seconds."""
+MAX_MEASURED_S = 0.02
+"""Maximum time of a measured call, in seconds, as each is repeated a hundred times."""
 _ELEMENTS = (2**9, 2**12, 2**16)
-"""Of the largest tensor, step by step: the next step may cost the third power of this one."""
+"""Numbers of elements of the largest tensor, step by step; the cost may grow cubically."""
 
 Climb: TypeAlias = Generator["ApiCall", float | None, "tuple[ApiCall, float] | None"]
-"""Yields calls, takes the seconds of each, None for what did not pass; returns the best, if any."""
+"""Generator that yields calls, receives the seconds of each, and returns the best call.
+
+It receives None for a call that failed, and returns None if all calls failed."""
 
 
 def climb(case: ApiCall) -> Climb:
-    """Look for inputs with which a call takes long enough to be measured, and not too long."""
+    """Search for inputs with which a call takes long enough to be measured, but not too long."""
     cost_s = yield case
     if cost_s is None:
         return None
@@ -39,10 +41,10 @@ def climb(case: ApiCall) -> Climb:
     for only_first in (False, True):
         for elements in _ELEMENTS:
             larger = enlarged(case, elements, only_first=only_first)
-            if best[1] >= ENOUGH_S or larger is None:
+            if best[1] >= MIN_MEASURED_S or larger is None:
                 break
             cost_s = yield larger
-            if cost_s is None or cost_s > HANDY_S:
+            if cost_s is None or cost_s > MAX_MEASURED_S:
                 break
             best = larger, cost_s
         if best[0] is not case:
@@ -51,20 +53,20 @@ def climb(case: ApiCall) -> Climb:
 
 
 def can_grow(case: ApiCall) -> bool:
-    """Return whether the call has a tensor that can be larger, and none to which it is written."""
+    """Return whether the call has a tensor that can grow, and no `out` argument."""
     return not has_keyword(case, "out") and enlarged(case, _ELEMENTS[0]) is not None
 
 
 def enlarged(case: ApiCall, elements: int, *, only_first: bool = False) -> ApiCall | None:
-    """Return the call with tensors so much larger that the largest has about so many elements.
+    """Return the call with larger tensors, the largest of which has about `elements` elements.
 
     Args:
-        case: a call.
-        elements: at least; None is returned if it has half of them already.
-        only_first: let the first dimension grow alone, of the tensors that have as many dimensions.
+        case: call to enlarge.
+        elements: target size; None is returned if the largest tensor has half of it already.
+        only_first: whether only the first dimension grows, in tensors of the largest one's rank.
 
     Returns:
-        None where no tensor can grow: it has no dimensions or no elements, or they are written out.
+        None if no tensor can grow: it is a scalar or empty, or its elements are explicit.
     """
     tensors = [tensor for tensor in tensors_of(case) if tensor.shape]
     largest = max(tensors, key=lambda tensor: prod(tensor.shape), default=None)
@@ -78,13 +80,13 @@ def enlarged(case: ApiCall, elements: int, *, only_first: bool = False) -> ApiCa
     count = sum(size > fixed for size in growing)
     if not count:
         return None
-    times = max(2, round((elements / prod(largest.shape)) ** (1 / count)))
+    factor = max(2, round((elements / prod(largest.shape)) ** (1 / count)))
 
     def grown(tensor: TensorValue) -> TensorValue:
-        places = len(tensor.shape)
+        axes = len(tensor.shape)
         if only_first:
-            places = 1 if places == len(largest.shape) else 0
-        head = (size * times if size > fixed else size for size in tensor.shape[:places])
-        return replace(tensor, shape=(*head, *tensor.shape[places:]))
+            axes = 1 if axes == len(largest.shape) else 0
+        head = (size * factor if size > fixed else size for size in tensor.shape[:axes])
+        return replace(tensor, shape=(*head, *tensor.shape[axes:]))
 
     return with_tensors(case, grown)

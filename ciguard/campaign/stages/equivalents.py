@@ -1,7 +1,7 @@
-"""Equivalents: calls that passed on one library are made on the others, as they are written there.
+"""Equivalents: calls that passed on one library are translated and run on the others.
 
-Groups are of one library each; this is the one place where they meet. What passed while a campaign
-explored is kept, a few calls per API, and tried on the first target of every other library.
+This is the only place where groups of different libraries are compared. Some calls per API that
+passed while exploring are kept, and run on the first target of every other library.
 """
 
 from __future__ import annotations
@@ -32,24 +32,25 @@ if TYPE_CHECKING:
 
 _MAX_PER_API = 24
 _TOGETHER = 16
-"""Calls that share a job per target."""
-_MAX_UNDER_WAY = 4
+"""Number of calls that share a job per target."""
+_MAX_RUNNING = 4
 _PAIR = 2
 
 
 @dataclass(slots=True)
 class _Trial:
-    """One call and its equivalents."""
+    """One call and its equivalents on other libraries."""
 
     calls: dict[str, ApiCall]
-    """By target."""
+    """Call of each target."""
     outcomes: dict[str, Outcome]
+    """Outcome on each target."""
     record: str = ""
-    """Fingerprint of the baseline whose case it is."""
+    """Fingerprint of the baseline's record that the call belongs to; empty for none."""
 
 
 class Equivalents:
-    """Runs equivalent calls on a dispatcher; the caller hands it the results that are its own."""
+    """Runs equivalent calls on a dispatcher; the caller passes it the results of its jobs."""
 
     KEY = "equivalents"
 
@@ -59,18 +60,18 @@ class Equivalents:
         self._kept: list[tuple[int, str, _Trial]] = []
         self._counts: Counter[str] = Counter()
         self._queue: list[_Trial] = []
-        self._under_way: dict[int, tuple[list[_Trial], set[str]]] = {}
+        self._running: dict[int, tuple[list[_Trial], set[str]]] = {}
         self._number = 0
         self.replayed: dict[str, frozenset[str]] = {}
-        """Fingerprint of the baseline → targets on which its case was run again and ended well."""
+        """Targets on which a record's case was run again and ended well, by fingerprint."""
         self._records: dict[int, list[str]] = {}
-        """Number of a job → fingerprints that its trials were stored for."""
-        self._doubted: set[str] = set()
+        """Fingerprints of the records in a job, by number of the job."""
+        self._invalidated: set[str] = set()
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
-        return not self._queue and not self._under_way
+        """True if no call is waiting or running."""
+        return not self._queue and not self._running
 
     def note(self, executed: Executed) -> None:
         """Keep conforming calls that passed on the first target of their library."""
@@ -91,92 +92,94 @@ class Equivalents:
                 self._kept.append((self._counts[case.api], case.api, trial))
 
     def start(self, records: Iterable[BaselineRecord]) -> None:
-        """Queue what is known to differ, then what was kept: some calls of every API first."""
+        """Queue known differences, then the kept calls, in rounds over all APIs."""
         for record in records:
             if record.exhibit.pair is not PairKind.LIBRARY:
                 continue
             calls = self._calls(as_call(record.exhibit.case), prefer=set(record.targets))
             if set(record.targets) <= calls.keys():
                 self._queue.append(_Trial(calls, {}, record.fingerprint))
-        self._kept.sort(key=lambda kept: kept[:2])
+        self._kept.sort(key=lambda entry: entry[:2])
         self._queue += [trial for _, _, trial in self._kept]
         self._kept.clear()
 
     def _calls(self, case: ApiCall, *, prefer: set[str]) -> dict[str, ApiCall]:
-        """Return the equivalent calls by target: of each library the preferred, else the first."""
-        found = {}
+        """Return the equivalent calls by target; preferred targets precede the first ones."""
+        equivalent_calls = {}
         for library, call in calls_across(case, self._groups).items():
             group = self._groups.get(library)
             present = [] if group is None else group.targets_with(call.api)
             target = next((name for name in present if name in prefer), next(iter(present), ""))
             if target:
-                found[target] = call
-        return found
+                equivalent_calls[target] = call
+        return equivalent_calls
 
     def pump(self) -> None:
-        """Start as many trials as may be under way at once."""
-        while self._queue and len(self._under_way) < _MAX_UNDER_WAY:
-            together, self._queue = self._queue[:_TOGETHER], self._queue[_TOGETHER:]
+        """Start trials, up to the limit of jobs at the same time."""
+        while self._queue and len(self._running) < _MAX_RUNNING:
+            trials, self._queue = self._queue[:_TOGETHER], self._queue[_TOGETHER:]
             self._number += 1
-            self._records[self._number] = [trial.record for trial in together if trial.record]
+            self._records[self._number] = [trial.record for trial in trials if trial.record]
             jobs: dict[str, list[bytes]] = {}
-            for trial in together:
+            for trial in trials:
                 for target, call in trial.calls.items():
                     if target not in trial.outcomes:
                         jobs.setdefault(target, []).append(encode(call))
-            self._under_way[self._number] = together, set(jobs)
+            self._running[self._number] = trials, set(jobs)
             for target, cases in jobs.items():
                 key = (self.KEY, self._number)
                 self._dispatcher.add(Job(target, key, tuple(cases), most_hangs=1))
 
     def take(self, result: JobResult) -> Iterator[tuple[Group, Executed]]:
-        """Take a result; return what ran, by the API of the target's own library."""
+        """Add a result; yield its cases as batches of the target's group."""
         number: int = result.job.key[1]  # type: ignore[index]
         target = result.job.target
-        together, waiting = self._under_way[number]
+        trials, waiting = self._running[number]
         waiting.discard(target)
-        group = next(g for g in self._groups.values() if target in g.members)
-        asked = [t for t in together if target in t.calls and target not in t.outcomes]
-        for trial, outcome in zip(asked, result.outcomes, strict=False):  # none after a hang
+        group = next(group for group in self._groups.values() if target in group.members)
+        requested = [
+            trial for trial in trials if target in trial.calls and target not in trial.outcomes
+        ]
+        for trial, outcome in zip(requested, result.outcomes, strict=False):  # fewer after a hang
             trial.outcomes[target] = outcome
             call = trial.calls[target]
             yield group, Executed(call.api, (call,), {target: (outcome,)})
 
-    def doubt(self, number: int) -> None:
-        """Let no record of a job that has a void result pass for replayed, now or later."""
+    def invalidate(self, number: int) -> None:
+        """Exclude the records of a job with an invalid result from `replayed`."""
         for record in self._records[number]:
-            self._doubted.add(record)
+            self._invalidated.add(record)
             self.replayed.pop(record, None)
 
     def findings(self) -> Iterator[Finding]:
-        """Judge the trials that have come back from every target."""
-        for number, (together, waiting) in list(self._under_way.items()):
+        """Yield the findings of the trials that are complete on all targets."""
+        for number, (trials, waiting) in list(self._running.items()):
             if waiting:
                 continue
-            del self._under_way[number]
-            for trial in together:
+            del self._running[number]
+            for trial in trials:
                 yield from self._judge(trial)
 
     def _judge(self, trial: _Trial) -> Iterator[Finding]:
         is_complete = trial.calls.keys() <= trial.outcomes.keys()
-        if trial.record and trial.record not in self._doubted and is_complete:
+        if trial.record and trial.record not in self._invalidated and is_complete:
             self.replayed[trial.record] = frozenset(
                 name for name in trial.calls if ended_well(trial.outcomes[name])
             )
-        every = identities(self._groups)
-        in_order = {name: trial.outcomes[name] for name in every if name in trial.outcomes}
+        targets = identities(self._groups)
+        in_order = {name: trial.outcomes[name] for name in targets if name in trial.outcomes}
         if len(in_order) < _PAIR:
             return
-        # The same difference is met from either side: it is judged as the last library's.
+        # A difference can be found from either side; it is attributed to the last library.
         last = list(in_order)[-1]
-        call, group = trial.calls[last], self._groups[every[last].library]
-        subject = replace(group.subject(call.api), targets=every)
+        call, group = trial.calls[last], self._groups[targets[last].library]
+        subject = replace(group.subject(call.api), targets=targets)
         yield from judge(call, in_order, subject)
 
     def give_up(self, target: str) -> None:
-        """Forget what needs a target that failed."""
+        """Drop calls that need a failed target."""
         self._queue = [trial for trial in self._queue if target not in trial.calls]
-        for _, waiting in self._under_way.values():
+        for _, waiting in self._running.values():
             waiting.discard(target)
 
 

@@ -1,4 +1,4 @@
-"""Exploring: the streams of all levels propose batches for as long as there is time."""
+"""Exploring stage: the streams of all levels run batches while there is time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
 
 
 class Explore(CampaignStage):
-    """Fills the streams, and judges what they hand on."""
+    """Runs the streams, and judges their batches."""
 
     name = "explore"
     keys = (Stream.KEY,)
@@ -30,17 +30,17 @@ class Explore(CampaignStage):
     def __init__(
         self, state: CampaignState, *, watchers: Sequence[Callable[[Executed, Group], object]] = ()
     ) -> None:
-        """Prepare to explore.
+        """Prepare the stage.
 
         Args:
-            state: of the run.
-            watchers: called with every batch that was judged.
+            state: state of the run.
+            watchers: functions that are called with every judged batch.
         """
         self._state = state
         self._watchers = watchers
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Propose batches until the time is over, or there are no more."""
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Run batches until the time is over, or there are no more batches."""
         state = self._state
         streams, until = list(state.streams.values()), state.budget.explore_until
         has_cases = any(not stream.is_exhausted for stream in streams)
@@ -56,10 +56,10 @@ class Explore(CampaignStage):
                 break
             if not any(group.running for group in state.groups.values()):
                 break
-            yield from turns.take(is_patient=True)
+            yield from loop.step(is_patient=True)
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take a result, also after exploring has ended; judge the batches that are complete."""
+        """Add a result, even after the stage has ended, and judge the complete batches."""
         match result.job.key:
             case (Stream.KEY, str(name), _):
                 stream = self._state.streams[name]
@@ -69,15 +69,15 @@ class Explore(CampaignStage):
                 raise AssertionError(key)
 
     def _judge(self, stream: Stream, executed: Executed) -> Iterator[Event]:
-        """Judge a batch, then yield what came of it: an interruption comes between two batches."""
+        """Judge a batch without interruption, then yield its events."""
         state, group = self._state, stream.group
         with held():
-            judged: list[Event] = []
+            findings: list[Event] = []
             if not state.investigations.note(executed, group):
-                judged += state.intake.take(executed, group)
-            count = list(counted(executed, group, elapsed_s=state.budget.elapsed_s))
+                findings += state.collector.take(executed, group)
+            counts = list(counted(executed, group, elapsed_s=state.budget.elapsed_s))
             for watch in self._watchers:
                 watch(executed, group)
             stream.mark_judged()
         reported = level_of(executed.level).events_of(executed)
-        yield from (*count, *reported, *judged)
+        yield from (*counts, *reported, *findings)

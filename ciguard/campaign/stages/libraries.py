@@ -1,4 +1,4 @@
-"""Calls that passed on one library, made on the others."""
+"""Stage that compares libraries: calls that passed on one library run on the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.campaign.stream import Executed
     from ciguard.domain.events import Event
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CrossLibraries(CampaignStage):
-    """Compares libraries with each other, where targets are of several."""
+    """Compares libraries with each other, if there are targets of several."""
 
     name = "libraries"
     keys = (Equivalents.KEY,)
@@ -32,16 +32,16 @@ class CrossLibraries(CampaignStage):
 
     @property
     def replayed(self) -> Mapping[str, frozenset[str]]:
-        """Buckets whose equivalent calls were made again."""
+        """Targets on which equivalent calls of known buckets ended well, by fingerprint."""
         return self._equivalents.replayed
 
     def watch(self, executed: Executed, group: Group) -> None:
-        """Keep calls of a batch that are worth making on other libraries."""
+        """Keep the calls of a batch that can run on other libraries."""
         del group
         self._equivalents.note(executed)
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Make the calls."""
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Run the equivalent calls."""
         state, equivalents = self._state, self._equivalents
         if not state.budget.spans_libraries:
             return
@@ -50,26 +50,26 @@ class CrossLibraries(CampaignStage):
         equivalents.start(state.corpus())
         while not equivalents.is_idle and time.monotonic() < until:
             equivalents.pump()
-            yield from turns.take()
+            yield from loop.step()
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take a result; judge it by itself, and what is complete across libraries."""
+        """Judge a result on its own, and the calls that are complete across libraries."""
         state = self._state
         for group, executed in self._equivalents.take(result):
             yield from counted(executed, group, elapsed_s=state.budget.elapsed_s)
-            yield from state.intake.take(executed, group)
+            yield from state.collector.take(executed, group)
         for finding in self._equivalents.findings():
-            yield from state.intake.propose(finding)
+            yield from state.collector.propose(finding)
 
-    def doubt(self, job: Job) -> None:
-        """Let no stored case count as run again by a result that is void."""
+    def invalidate(self, job: Job) -> None:
+        """Exclude stored cases from `replayed` if their result is invalid."""
         match job.key:
             case (Equivalents.KEY, int(number)):
-                self._equivalents.doubt(number)
+                self._equivalents.invalidate(number)
             case _:
                 pass
 
     def give_up(self, target: str) -> Iterator[Event]:
-        """Forget the calls that need a target that failed."""
+        """Drop calls that need a failed target."""
         self._equivalents.give_up(target)
         yield from ()

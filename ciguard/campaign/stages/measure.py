@@ -1,4 +1,4 @@
-"""Time and memory of calls, measured on several targets against each other."""
+"""Measuring stage: time and memory of calls are compared between targets."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.campaign.stream import Executed
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
 
-_MAX_WAITING = 0.3
-"""Of the time for measuring: until everything else has ended."""
+_MAX_WAITING_SHARE = 0.3
+"""Maximum share of the time for measuring that is spent waiting for other jobs."""
 
 
 class Measure(CampaignStage):
-    """Measures what looked costly while it was explored, while nothing else runs."""
+    """Measures calls that seemed costly while exploring, while no other job runs."""
 
     name = "measure"
     keys = (Measurer.KEY,)
@@ -32,42 +32,42 @@ class Measure(CampaignStage):
     def __init__(self, state: CampaignState) -> None:
         self._state = state
         self._suspects = Suspects()
-        self._measurer = Measurer(state.dispatcher, state.groups, known=state.memory.fingerprints)
+        self._measurer = Measurer(state.dispatcher, state.groups, known=state.baseline.fingerprints)
 
     @property
     def replayed(self) -> Mapping[str, frozenset[str]]:
-        """Buckets whose case was measured again."""
+        """Targets on which known buckets were measured again, by fingerprint."""
         return self._measurer.measured
 
     def watch(self, executed: Executed, group: Group) -> None:
-        """Look at the costs of a batch that was explored."""
+        """Record the costs of an explored batch."""
         self._suspects.note(executed, group)
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Measure, where targets can be compared."""
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Measure calls, if there are comparable targets."""
         state, measurer = self._state, self._measurer
         if not state.budget.measures:
             return
         until = state.budget.measure_until
         state.dispatcher.clear_queue()
-        # A hang that is being confirmed may take long: then it has to be measured beside it.
-        patience_until = until - (until - time.monotonic()) * (1 - _MAX_WAITING)
+        # Confirming a hang may take long: then measuring begins in parallel.
+        wait_until = until - (until - time.monotonic()) * (1 - _MAX_WAITING_SHARE)
         measurer.propose(state.corpus(), self._suspects.ranked())
         while not measurer.is_idle and time.monotonic() < until:
-            if state.dispatcher.is_idle or time.monotonic() > patience_until:
+            if state.dispatcher.is_idle or time.monotonic() > wait_until:
                 measurer.pump()
-            yield from turns.take_quietly()
-        yield from state.intake.settle(measurer.abandon())
+            yield from loop.step_running()
+        yield from state.collector.settle(measurer.abandon())
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take a result, and what it settles."""
-        return self._state.intake.settle(self._measurer.take(result))
+        """Process a result, and settle the findings that it decides."""
+        return self._state.collector.settle(self._measurer.take(result))
 
     def give_up(self, target: str) -> Iterator[Event]:
-        """Let findings wait that need a target that failed."""
-        return self._state.intake.settle(self._measurer.abandon(target))
+        """Settle findings that need a failed target as pending."""
+        return self._state.collector.settle(self._measurer.abandon(target))
 
     def close(self) -> None:
-        """Let findings wait that were not measured twice."""
-        for _ in self._state.intake.settle(self._measurer.abandon()):
+        """Settle findings that were not measured twice as pending."""
+        for _ in self._state.collector.settle(self._measurer.abandon()):
             pass

@@ -1,10 +1,9 @@
-"""Measuring: calls are timed and weighed on several targets in turn, after they were explored.
+"""Measuring of time and memory of calls on several targets, after exploring.
 
-A call that takes little is given larger inputs. Then comes a screening: a few rounds of many
-candidates in one worker per target. What looks suspicious there is measured anew in workers that
-ran nothing before, in as many rounds as the test needs, the targets in turn so that drift cancels.
-What the oracle finds is measured once more from the start: only what both measurements show is
-confirmed.
+Short calls get larger inputs. Then many candidates are screened, with a few rounds in one worker
+per target. Suspicious candidates are measured again in fresh workers, in as many rounds as the
+statistical test needs, with alternating targets so that drift cancels out. Findings of the oracle
+are confirmed by a second measurement of the same kind.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from ciguard.campaign.stages.screening import (
     Suspicion,
     SuspicionTrial,
     best,
-    glance,
     grouped,
     request,
+    rough_time_request,
 )
 from ciguard.campaign.stages.suspects import SuspectCall, comparable
 from ciguard.domain.api_calls import as_call
@@ -46,38 +45,38 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _TOGETHER = 8
-"""Candidates that are screened in one worker per target."""
+"""Number of candidates that are screened in one worker per target."""
 _SCREENED_AHEAD = 8
-"""So many workers are filled before the first suspicion is looked at, the gravest of theirs."""
+"""Number of screened workers before the first, most suspicious candidate is measured."""
 _SCREENING_ROUNDS = 3
-_MORE = 3
-"""So many times the calls when a leak is measured again: what warms up has levelled off by then."""
+_REPEAT_FACTOR = 3
+"""Factor for the number of calls when a leak is measured again, so that caches have filled."""
 _ROUNDS_PER_WORKER = 4
-"""What is peculiar to one process must not decide, where a fresh one costs little."""
-_LOOK_AFTER = 6
-"""Rounds after which a measurement that shows little is given up; that can only lose findings."""
+"""Number of rounds per worker, as peculiarities of one process must not decide."""
+_CHECK_AFTER = 6
+"""Number of rounds after which a measurement without a difference is abandoned."""
 
 Answers: TypeAlias = tuple[Measured | None, ...]
-"""What came of a job: one per request, None for one that was not measured."""
+"""Results of a job, one per request; None for one that was not measured."""
 Verdict: TypeAlias = tuple[bool, Finding | None]
-"""Whether a suspicion could be measured, and what was found."""
+"""Whether a suspicion could be measured, and its finding, if any."""
 Steps: TypeAlias = Generator[Job, Answers, None]
 
 
 class Measurer:
-    """Measures one thing at a time on a dispatcher; the caller hands it its results."""
+    """Measures one group of calls at a time; the caller passes it the results of its jobs."""
 
     KEY = "measure"
 
     def __init__(
         self, dispatcher: Dispatcher, groups: Mapping[str, Group], *, known: Collection[str]
     ) -> None:
-        """Make a measurer that has nothing to do.
+        """Create an idle measurer.
 
         Args:
-            dispatcher: runs the jobs.
-            groups: by library.
-            known: fingerprints of the baseline: what is met again needs no second measurement.
+            dispatcher: dispatcher of the jobs.
+            groups: groups by library.
+            known: fingerprints of the baseline, which need no second measurement.
         """
         self._dispatcher = dispatcher
         self._groups = groups
@@ -87,20 +86,22 @@ class Measurer:
         self._records: deque[BaselineRecord] = deque()
         self._steps: Steps | None = None
         self._job: Job | None = None
-        """Under way."""
+        """Running job; None for none."""
         self._in_use: tuple[str, ...] = ()
-        """Targets of what is being measured."""
+        """Targets that are being measured."""
         self._number = 0
         self._tests = 1
         self._session = 0
-        self._met: list[Settled] = []
+        self._settled: list[Settled] = []
         self._unconfirmed: list[tuple[str, Finding]] = []
         self.measured: dict[str, frozenset[str]] = {}
-        """Fingerprint of the baseline → targets on which its case was measured again."""
+        """Targets on which a record's case was measured again, by fingerprint."""
 
     def propose(self, records: Iterable[BaselineRecord], candidates: Iterable[SuspectCall]) -> None:
-        """Queue what is known to be slow or greedy, and then what may be. Called once."""
-        self._records.extend(r for r in records if traits_of(r.exhibit.oracle).is_measured)
+        """Queue known performance buckets, then candidates. Call this once."""
+        self._records.extend(
+            record for record in records if traits_of(record.exhibit.oracle).is_measured
+        )
         self._queue.extend(candidates)
         pairs = sum(len(candidate.targets) - 1 for candidate in self._queue) + len(self._records)
         self._tests = max(1, pairs * len(Quantity))
@@ -108,25 +109,25 @@ class Measurer:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits and nothing is under way."""
+        """True if no measurement is waiting or running."""
         return self._steps is None
 
     def pump(self) -> None:
         """Start the first job; each result starts the next."""
         if self._steps is not None and self._job is None:
-            self._go_on(None)
+            self._next_step(None)
 
     def take(self, result: JobResult) -> list[Settled]:
-        """Take the result of one of this measurer's jobs; return what it settles."""
+        """Process the result of one of its jobs; return the findings that it settles."""
         if self._job is not None and result.job.key == self._job.key:
             self._job = None
             answers = [_measured(outcome) for outcome in result.outcomes]
             missing = len(result.job.cases) - len(answers)
-            self._go_on((*answers, *[None] * missing))
-        settled, self._met = self._met, []
+            self._next_step((*answers, *[None] * missing))
+        settled, self._settled = self._settled, []
         return settled
 
-    def _go_on(self, answers: Answers | None) -> None:
+    def _next_step(self, answers: Answers | None) -> None:
         if self._steps is None:
             return
         try:
@@ -138,151 +139,166 @@ class Measurer:
             self._dispatcher.add(job)
 
     def abandon(self, target: str = "") -> list[Settled]:
-        """Give up what is not settled; a finding that awaits its second measurement is pending.
+        """Abandon unfinished measurements; findings without a second measurement are pending.
 
         Args:
-            target: give up only what needs this target; empty for everything.
+            target: target whose measurements are abandoned; empty for all.
         """
-        self._queue = deque(c for c in self._queue if target and target not in c.targets)
-        self._records = deque(r for r in self._records if target and target not in r.targets)
+        self._queue = deque(
+            candidate for candidate in self._queue if target and target not in candidate.targets
+        )
+        self._records = deque(
+            record for record in self._records if target and target not in record.targets
+        )
         if target and target not in self._in_use:
             return []
-        left, self._unconfirmed = self._unconfirmed, []
+        pending, self._unconfirmed = self._unconfirmed, []
         self._job, self._in_use = None, ()
         self._steps = self._work() if self._queue or self._records else None
-        return [Settled(*one, Confirmation.PENDING) for one in left]
+        return [Settled(key, finding, Confirmation.PENDING) for key, finding in pending]
 
     # --- the steps ------------------------------------------------------------------------------
 
     def _work(self) -> Steps:
         while self._records:
-            yield from self._again(self._records.popleft())
+            yield from self._measure_record(self._records.popleft())
         while self._queue:
             targets = self._in_use = self._queue[0].targets
             suspicions: list[Suspicion] = []
             for _ in range(_SCREENED_AHEAD):
                 suspicions += yield from self._screen(self._next_candidates(targets), targets)
-            log.info("%d are suspicious, %d not screened", len(suspicions), len(self._queue))
-            for together in grouped(suspicions):
-                yield from self._examine(together)
+            log.info("%d calls are suspicious, %d not screened", len(suspicions), len(self._queue))
+            for group in grouped(suspicions):
+                yield from self._examine(group)
 
     def _next_candidates(self, targets: tuple[str, ...]) -> list[SuspectCall]:
-        together: list[SuspectCall] = []
-        while self._queue and len(together) < _TOGETHER and self._queue[0].targets == targets:
-            together.append(self._queue.popleft())
-        return together
+        candidates: list[SuspectCall] = []
+        while self._queue and len(candidates) < _TOGETHER and self._queue[0].targets == targets:
+            candidates.append(self._queue.popleft())
+        return candidates
 
     def _screen(
         self, candidates: list[SuspectCall], targets: tuple[str, ...]
     ) -> Generator[Job, Answers, list[Suspicion]]:
-        """Measure each candidate a few times; return what is worth a closer look."""
+        """Measure each candidate a few times; return the suspicions."""
         session = self._new_session()
         screened = yield from self._enlarged(candidates, targets[0], session)
         for number in range(_SCREENING_ROUNDS):
-            asked = [(o, r) for o in screened for r in o.requests(is_first=not number)]
-            requests = tuple(encoded for _, encoded in asked)
-            for target in targets if asked else ():
+            requested = [
+                (call, request)
+                for call in screened
+                for request in call.requests(is_first=not number)
+            ]
+            requests = tuple(request for _, request in requested)
+            for target in targets if requested else ():
                 answers = yield self._new_job(target, requests, session)
-                for (one, _), measured in zip(asked, answers, strict=True):
+                for (call, _), measured in zip(requested, answers, strict=True):
                     if measured is not None:
-                        one.add(target, measured)
-        return [found for one in screened for found in one.suspicions(targets[0], targets[1:])]
+                        call.add(target, measured)
+        return [
+            suspicion for call in screened for suspicion in call.suspicions(targets[0], targets[1:])
+        ]
 
     def _enlarged(
         self, candidates: list[SuspectCall], target: str, session: int
     ) -> Generator[Job, Answers, list[Screened]]:
-        """Return what passes on a target, with inputs as large as it is measured with."""
-        found: dict[int, Screened] = {}
+        """Return the calls that pass on a target, with inputs enlarged for measuring."""
+        screened: dict[int, Screened] = {}
         climbs = [climb(candidate.case) for candidate in candidates]
-        asked = {place: next(one) for place, one in enumerate(climbs)}
-        while asked:
-            answers = yield self._new_job(target, tuple(map(glance, asked.values())), session)
-            for place, measured in zip(tuple(asked), answers, strict=True):
+        calls = {index: next(search) for index, search in enumerate(climbs)}
+        while calls:
+            answers = yield self._new_job(
+                target, tuple(map(rough_time_request, calls.values())), session
+            )
+            for index, measured in zip(tuple(calls), answers, strict=True):
                 cost_s = None if measured is None else best(measured) / 1e9
                 try:
-                    asked[place] = climbs[place].send(cost_s)
+                    calls[index] = climbs[index].send(cost_s)
                 except StopIteration as end:
-                    del asked[place]
+                    del calls[index]
                     if end.value is not None:
-                        found[place] = _screened(candidates[place], *end.value)
-        return [found[place] for place in sorted(found)]
+                        screened[index] = _screened(candidates[index], *end.value)
+        return [screened[index] for index in sorted(screened)]
 
     def _examine(self, suspicions: list[Suspicion]) -> Generator[Job, Answers, bool]:
-        """Measure suspects, and once more those of which the oracle finds something.
+        """Measure suspicions, and measure those with a finding a second time.
 
         Returns:
-            Whether all came to a verdict: a call that was refused or died says nothing.
+            True if all were measured; a call that was rejected or crashed was not.
         """
         first = yield from self._findings(suspicions)
-        again: list[Suspicion] = []
-        for suspicion, (_, found) in zip(suspicions, first, strict=True):
-            if found is None:
+        repeated: list[Suspicion] = []
+        for suspicion, (_, finding) in zip(suspicions, first, strict=True):
+            if finding is None:
                 continue
-            key = fingerprint(found).key
+            key = fingerprint(finding).key
             if key in self._known:
-                self._met.append(Settled(key, found, Confirmation.CONFIRMED))
+                self._settled.append(Settled(key, finding, Confirmation.CONFIRMED))
             else:
-                self._unconfirmed.append((key, found))
-                again.append(suspicion)
-        second = (yield from self._findings(again, is_second=True)) if again else []
-        for (key, found), (_, confirmed) in zip(self._unconfirmed, second, strict=True):
+                self._unconfirmed.append((key, finding))
+                repeated.append(suspicion)
+        second = (yield from self._findings(repeated, is_second=True)) if repeated else []
+        for (key, finding), (_, confirmed) in zip(self._unconfirmed, second, strict=True):
             confirmation = Confirmation.CONFIRMED if confirmed else Confirmation.FLAKY
-            self._met.append(Settled(key, confirmed or found, confirmation))
+            self._settled.append(Settled(key, confirmed or finding, confirmation))
         self._unconfirmed = []
-        return all(came_to_one for came_to_one, _ in (*first, *second))
+        return all(is_measured for is_measured, _ in (*first, *second))
 
-    def _again(self, record: BaselineRecord) -> Steps:
-        """Measure what the baseline holds: it is met again, or it is fixed."""
+    def _measure_record(self, record: BaselineRecord) -> Steps:
+        """Measure the case of a record, which shows its bucket again or is fixed."""
         group = self._groups.get(record.exhibit.library)
         present = () if group is None else group.targets_with(record.exhibit.api)
         targets = comparable(present, group) if group is not None else ()
         self._in_use = targets
-        quantity = next((q for q, kind in KINDS.items() if kind == record.exhibit.kind), None)
+        quantities = {kind: quantity for quantity, kind in KINDS.items()}
+        quantity = quantities.get(record.exhibit.kind)
         if not targets or quantity is None:
-            return  # of a kind that another version knew: not run
+            return  # a kind of another version of ciguard: not exercised
         case = as_call(record.exhibit.case)
-        (once,) = yield self._new_job(targets[0], (glance(case),), self._new_session())
+        (once,) = yield self._new_job(targets[0], (rough_time_request(case),), self._new_session())
         if once is None:
             return
         costs = (best(once) / 1e9,) * len(targets)
         candidate = SuspectCall(record.exhibit.library, case, targets, costs)
         is_measured = True
         for other in targets[1:]:
-            came_to_one = yield from self._examine([Suspicion(candidate, quantity, other)])
-            is_measured = is_measured and came_to_one
+            has_result = yield from self._examine([Suspicion(candidate, quantity, other)])
+            is_measured = is_measured and has_result
         if is_measured:
             self.measured[record.fingerprint] = frozenset(targets)
 
     def _findings(
         self, suspicions: list[Suspicion], *, is_second: bool = False
     ) -> Generator[Job, Answers, list[Verdict]]:
-        """Measure in fresh workers and ask the oracle; all concern one quantity and target."""
+        """Measure in fresh workers and judge; all suspicions are of one quantity and target."""
         first = suspicions[0]
         names = first.candidate.targets[0], first.other
-        # What was found is one hypothesis, whatever the number of those that were tested.
+        # The second measurement tests a single hypothesis, the first one many.
         tests = 1 if is_second else self._tests
         rounds = 1 if first.quantity is Quantity.GROWTH else rounds_for(tests)
-        more = _MORE if is_second else 1
+        factor = _REPEAT_FACTOR if is_second else 1
         trials = [
-            SuspicionTrial(one, request(one.candidate, one.quantity, more=more))
-            for one in suspicions
+            SuspicionTrial(
+                suspicion, request(suspicion.candidate, suspicion.quantity, factor=factor)
+            )
+            for suspicion in suspicions
         ]
         session = self._new_session()
         renewal = _ROUNDS_PER_WORKER if self._forks_cheaply(first.candidate) else rounds
         for number in range(rounds):
             if number and number % renewal == 0:
                 session = self._new_session()
-            # In turn, and who begins in turn: what drifts evenly cancels.
+            # Alternate the targets and their order, so that a steady drift cancels out.
             for name in names if number % 2 == 0 else reversed(names):
-                under_way = [trial for trial in trials if not trial.is_over]
-                if under_way:
-                    requests = tuple(trial.request for trial in under_way)
-                    answers = yield self._new_job(name, requests, session, most_hangs=0)
-                    for trial, measured in zip(under_way, answers, strict=True):
+                running = [trial for trial in trials if not trial.is_over]
+                if running:
+                    requests = tuple(trial.request for trial in running)
+                    answers = yield self._new_job(name, requests, session, max_hangs=0)
+                    for trial, measured in zip(running, answers, strict=True):
                         trial.take(name, measured)
-            if number == _LOOK_AFTER - 1:
+            if number == _CHECK_AFTER - 1:
                 for trial in trials:
-                    trial.look(*names)
+                    trial.drop_if_similar(*names)
         return [(trial.is_measured, self._judged(trial, tests)) for trial in trials]
 
     def _judged(self, trial: SuspicionTrial, tests: int) -> Finding | None:
@@ -291,11 +307,11 @@ class Measurer:
         candidate = trial.suspicion.candidate
         outcomes = {name: _outcome(rounds, tests) for name, rounds in trial.taken.items()}
         subject = self._groups[candidate.library].subject(candidate.case.api)
-        found = self._oracle.judge(candidate.case, outcomes, subject)
-        return found[0] if found else None
+        findings = self._oracle.judge(candidate.case, outcomes, subject)
+        return findings[0] if findings else None
 
     def _forks_cheaply(self, candidate: SuspectCall) -> bool:
-        """Return whether a fresh worker is ready at once."""
+        """Return whether starting a fresh worker is fast."""
         group = self._groups[candidate.library]
         library = group.members[candidate.targets[0]].environment.library
         return library.forks is ForkPolicy.AFTER_USE
@@ -305,12 +321,12 @@ class Measurer:
         return self._session
 
     def _new_job(
-        self, target: str, requests: tuple[bytes, ...], session: int, *, most_hangs: int = 1
+        self, target: str, requests: tuple[bytes, ...], session: int, *, max_hangs: int = 1
     ) -> Job:
-        """Return a job; after so many hangs the rest of its requests is left out, for 0 never."""
+        """Return a job; its remaining requests are skipped after `max_hangs` hangs, if not 0."""
         self._number += 1
         key = self.KEY, self._number
-        return Job(target, key, requests, most_hangs=most_hangs, session=session)
+        return Job(target, key, requests, most_hangs=max_hangs, session=session)
 
 
 def _measured(outcome: Outcome) -> Measured | None:
@@ -318,12 +334,12 @@ def _measured(outcome: Outcome) -> Measured | None:
 
 
 def _outcome(rounds: list[Measured], tests: int) -> Outcome:
-    """Return all rounds of one target as the outcome that is evidence."""
+    """Return the outcome that holds all rounds of one target."""
     first = rounds[0]
     values = first.values if first.quantity is Quantity.GROWTH else tuple(map(best, rounds))
-    whole = Measured(quantity=first.quantity, values=values, calls=first.calls, tests=tests)
+    combined = Measured(quantity=first.quantity, values=values, calls=first.calls, tests=tests)
     cost_s = median(values) / 1e9 if first.quantity is Quantity.TIME else 0.0
-    return Passed(whole.encoded(), cost_s)
+    return Passed(combined.encoded(), cost_s)
 
 
 def _screened(candidate: SuspectCall, case: ApiCall, cost_s: float) -> Screened:

@@ -1,4 +1,4 @@
-"""Minimising: new findings are shown by simpler cases."""
+"""Minimising stage: new buckets get simpler cases."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ciguard.triage import Minimiser
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.execution import JobResult
 
 
 class Minimise(CampaignStage):
-    """Simplifies what is new, the gravest first; each variant of a hang costs its whole limit."""
+    """Minimises new buckets by decreasing severity; hangs come last, as each costs its timeout."""
 
     name = "minimise"
     keys = (Minimiser.KEY,)
@@ -37,29 +37,29 @@ class Minimise(CampaignStage):
             conformity=Rater(state.groups),
         )
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Simplify until the time is over."""
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Minimise until the time is over."""
         state, minimiser = self._state, self._minimiser
         new = [
             bucket
-            for bucket in state.intake.worst_first()
-            if bucket.fingerprint not in state.memory.fingerprints
-            and not is_measured(bucket.finding)  # a simpler call takes less of everything
+            for bucket in state.collector.by_severity()
+            if bucket.fingerprint not in state.baseline.fingerprints
+            and not is_measured(bucket.finding)  # a simpler call needs less time and memory
         ]
-        for bucket in sorted(new, key=lambda b: traits_of(b.finding.oracle).takes_limit):
+        for bucket in sorted(new, key=lambda item: traits_of(item.finding.oracle).takes_limit):
             minimiser.propose(bucket.fingerprint, bucket.finding)
         while not minimiser.is_idle and time.monotonic() < state.budget.minimise_until:
             minimiser.pump()
-            yield from turns.take()
+            yield from loop.step()
         minimiser.abandon()
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take a result; a simpler case stands for its bucket from now on."""
+        """Process a result; a simpler case represents its bucket from then on."""
         for finding in self._minimiser.take(result):
-            self._state.intake.simplify(finding)
+            self._state.collector.simplify(finding)
         yield from ()
 
     def give_up(self, target: str) -> Iterator[Event]:
-        """Leave what needs a target that failed as it is."""
+        """Stop minimising buckets that need a failed target."""
         self._minimiser.abandon(target)
         yield from ()

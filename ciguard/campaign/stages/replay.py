@@ -1,4 +1,4 @@
-"""Replay: the corpus is run first, so that what is known is met again, or is fixed."""
+"""Replay stage: the stored cases of known buckets run first, and show them again or as fixed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ciguard.baseline import BaselineRecord
     from ciguard.campaign.group import Group
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.domain.events import Event
     from ciguard.domain.outcomes import Outcome
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class _PendingReplay:
     records: list[BaselineRecord]
-    """Buckets that are shown by the same case, which is run once for all of them."""
+    """Records with the same case, which is run once for all of them."""
     targets: list[str]
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
@@ -40,105 +40,104 @@ class Replayed:
     """One stored case that ran on all its targets."""
 
     fingerprints: tuple[str, ...]
-    """Of the buckets that it is stored for."""
+    """Fingerprints of the buckets with this case."""
     group: Group
+    """Targets that ran the case."""
     executed: Executed
+    """Case and outcomes."""
 
     @property
     def exercised_on(self) -> frozenset[str]:
-        """Targets on which the call was made and ended well: silence there means that it is gone.
-
-        What was found, if anything, is not looked at here.
-        """
+        """Targets on which the case ended well; its buckets are fixed there unless found again."""
         outcomes = self.executed.outcomes.items()
         return frozenset(name for name, (outcome,) in outcomes if ended_well(outcome))
 
 
 class Replays:
-    """Runs the stored cases; the caller hands it the results that are its own."""
+    """Runs the stored cases; the caller passes it the results of its jobs."""
 
     KEY = "replay"
 
     def __init__(self, dispatcher: Dispatcher, groups: Mapping[str, Group]) -> None:
         self._dispatcher = dispatcher
         self._groups = groups
-        self._under_way: dict[str, _PendingReplay] = {}
+        self._running: dict[str, _PendingReplay] = {}
         self._started: dict[str, _PendingReplay] = {}
-        self.doubted: set[str] = set()
-        """Fingerprints of buckets that a void result of their case says nothing about."""
+        self.invalidated: set[str] = set()
+        """Fingerprints of the buckets whose case has an invalid result."""
         self.shown: set[str] = set()
-        """Fingerprints of buckets that the replay of their case has shown again."""
+        """Fingerprints of the buckets that their case has shown again."""
         self.passed: dict[str, frozenset[str]] = {}
-        """Fingerprint → targets on which its stored case ended well and nothing was found."""
+        """Targets on which a stored case ended well without findings, by fingerprint."""
 
     @property
     def is_done(self) -> bool:
-        """Whether no stored case is under way."""
-        return not self._under_way
+        """True if no stored case is running."""
+        return not self._running
 
     def start(self, records: Iterable[BaselineRecord]) -> None:
-        """Queue the case of every record on all targets that have its API."""
-        alike: dict[tuple[str, bytes], _PendingReplay] = {}
+        """Queue the case of every record on all targets that can run it."""
+        by_case: dict[tuple[str, bytes], _PendingReplay] = {}
         for record in records:
             group = self._groups.get(record.exhibit.library)
             targets = [] if group is None else group.targets_for(record.exhibit.case)
             if not is_whole(record.exhibit.case):
-                targets = []  # alone, without its relation, it would pass for fixed
+                targets = []  # without its relation, the bucket would seem fixed
             if not targets:
                 continue
             case = encode(record.exhibit.case)
-            entry = alike.get((record.exhibit.api, case))
+            entry = by_case.get((record.exhibit.api, case))
             if entry is not None:
                 entry.records.append(record)
                 continue
-            entry = alike[record.exhibit.api, case] = _PendingReplay([record], targets)
-            self._under_way[record.fingerprint] = self._started[record.fingerprint] = entry
+            entry = by_case[record.exhibit.api, case] = _PendingReplay([record], targets)
+            self._running[record.fingerprint] = self._started[record.fingerprint] = entry
             for target in targets:
                 self._dispatcher.add(Job(target, (self.KEY, record.fingerprint), (case,)))
 
     def take(self, result: JobResult) -> Replayed | None:
-        """Take a result; return the case with all its outcomes when it is the last of them."""
+        """Add a result; return the case when all its outcomes are complete."""
         fingerprint: str = result.job.key[1]  # type: ignore[index]
-        entry = self._under_way.get(fingerprint)
+        entry = self._running.get(fingerprint)
         if entry is None:
-            return None  # another of its targets failed meanwhile
+            return None  # one of its targets has failed
         entry.outcomes[result.job.target] = result.outcomes[0]
         if len(entry.outcomes) < len(entry.targets):
             return None
-        del self._under_way[fingerprint]
+        del self._running[fingerprint]
         names = tuple(record.fingerprint for record in entry.records)
         exhibit = entry.records[0].exhibit
         in_order = {name: (entry.outcomes[name],) for name in entry.targets}
         executed = Executed(exhibit.api, (exhibit.case,), in_order)
         return Replayed(names, self._groups[exhibit.library], executed)
 
-    def doubt(self, fingerprint: str) -> None:
-        """Let a case that has a void result pass for none of its buckets, now or later."""
+    def invalidate(self, fingerprint: str) -> None:
+        """Exclude the buckets of a case with an invalid result from `passed`."""
         for record in self._started[fingerprint].records:
-            self.doubted.add(record.fingerprint)
+            self.invalidated.add(record.fingerprint)
             self.passed.pop(record.fingerprint, None)
 
     def note_passed(self, complete: Replayed) -> None:
-        """Take note of a case that showed nothing, unless one of its results is void."""
+        """Record a case without findings, unless one of its results is invalid."""
         for fingerprint in complete.fingerprints:
-            if fingerprint not in self.doubted:
+            if fingerprint not in self.invalidated:
                 self.passed[fingerprint] = complete.exercised_on
 
     def revise(self, fingerprints: Collection[str]) -> None:
-        """Let buckets that passed show after all."""
+        """Mark buckets as shown that had passed before."""
         self.shown |= self.passed.keys() & fingerprints
         for fingerprint in fingerprints:
             self.passed.pop(fingerprint, None)
 
     def give_up(self, target: str) -> None:
-        """Forget the cases that need a target that failed."""
-        for fingerprint, entry in list(self._under_way.items()):
+        """Drop cases that need a failed target."""
+        for fingerprint, entry in list(self._running.items()):
             if target in entry.targets:
-                del self._under_way[fingerprint]
+                del self._running[fingerprint]
 
 
 class Replay(CampaignStage):
-    """Runs the corpus first: what is known must be seen again, or be fixed."""
+    """Runs the stored cases of known buckets, which show again or are fixed."""
 
     name = "replay"
     keys = (Replays.KEY,)
@@ -149,19 +148,19 @@ class Replay(CampaignStage):
 
     @property
     def replayed(self) -> Mapping[str, frozenset[str]]:
-        """Buckets whose case showed nothing."""
+        """Targets on which the case of a bucket showed nothing, by fingerprint."""
         return self._replays.passed
 
     @property
     def shown(self) -> Collection[str]:
-        """Buckets whose case showed them again."""
+        """Fingerprints of the buckets whose case showed them again."""
         return self._replays.shown
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Run the corpus, as far as it is not met by a stage of its own.
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Run the stored cases, except those that other stages replay.
 
-        What takes more time or memory passes: measuring meets that, and calls across libraries meet
-        what differs between these.
+        Performance buckets are measured again, and differences between libraries are compared
+        again, in their own stages.
         """
         until = self._state.budget.explore_until
         self._replays.start(
@@ -171,39 +170,39 @@ class Replay(CampaignStage):
             and record.exhibit.pair is not PairKind.LIBRARY
         )
         while not self._replays.is_done and time.monotonic() < until:
-            yield from turns.take()
+            yield from loop.step()
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take a result; judge a case that has run on all of its targets."""
+        """Add a result, and judge its case if it has run on all targets."""
         complete = self._replays.take(result)
         if complete is None:
             return
-        intake = self._state.intake
-        before = dict(intake.counts)
+        collector = self._state.collector
+        previous = dict(collector.counts)
         elapsed_s = self._state.budget.elapsed_s
         yield from counted(complete.executed, complete.group, elapsed_s=elapsed_s)
-        yield from intake.take(complete.executed, complete.group)
+        yield from collector.take(complete.executed, complete.group)
         self._replays.shown.update(
             name
             for name in complete.fingerprints
-            if intake.counts.get(name, 0) > before.get(name, 0)
+            if collector.counts.get(name, 0) > previous.get(name, 0)
         )
-        if sum(intake.counts.values()) == sum(before.values()):
+        if sum(collector.counts.values()) == sum(previous.values()):
             self._replays.note_passed(complete)
 
-    def doubt(self, job: Job) -> None:
-        """Let no stored case count as passed by a result that is void."""
+    def invalidate(self, job: Job) -> None:
+        """Exclude stored cases from `replayed` if their result is invalid."""
         match job.key:
             case (Replays.KEY, str(fingerprint)):
-                self._replays.doubt(fingerprint)
+                self._replays.invalidate(fingerprint)
             case _:
-                pass  # nothing concludes from these but what is judged again
+                pass  # a job of another stage
 
     def revise(self, fingerprints: Collection[str]) -> None:
-        """Let a bucket that passed show after all."""
+        """Mark buckets as shown that had passed before."""
         self._replays.revise(fingerprints)
 
     def give_up(self, target: str) -> Iterator[Event]:
-        """Forget the cases that need a target that failed."""
+        """Drop cases that need a failed target."""
         self._replays.give_up(target)
         yield from ()

@@ -1,4 +1,4 @@
-"""What is asked about a call that is measured, and which answers are worth a closer look."""
+"""Screening of calls: measuring requests, and the choice of suspicious calls by their results."""
 
 from __future__ import annotations
 
@@ -23,79 +23,86 @@ _MAX_CALLS = 256
 _CHECKPOINTS = 10
 _SCREENING_CHECKPOINTS = 4
 _GROWTH_S = 0.03
-"""Of the calls between two checkpoints."""
-_MAX_CALLS_OF_GROWTH = 128
+"""Time of the calls between two checkpoints, in seconds."""
+_MAX_GROWTH_CALLS = 128
 _HINT_RATIO = 1.3
 _HINTS = {
     Quantity.TIME: MIN_TIME_NS / 2,
     Quantity.PEAK: MIN_PEAK,
     Quantity.GROWTH: MIN_GROWTH / 2,
 }
-"""Differences that make a candidate a suspect. A peak is much the same every time."""
+"""Minimum differences of suspicious candidates; the peak hardly varies, so it is not halved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """What is to be measured thoroughly."""
+    """A call, quantity and target to measure thoroughly."""
 
     candidate: SuspectCall
+    """Call to measure."""
     quantity: Quantity
+    """Quantity to measure."""
     other: str
-    """The target that looks worse than the reference."""
+    """Target that seems worse than the reference."""
     ratio: float = math.inf
+    """Ratio of the two targets in the screening."""
 
 
 _ORDER = (Quantity.GROWTH, Quantity.TIME, Quantity.PEAK)
 _TOGETHER = {Quantity.GROWTH: 1, Quantity.TIME: 8, Quantity.PEAK: 8}
-"""Suspicions that are measured in the same workers. What one call frees hides another's leak."""
+"""Number of suspicions measured in the same worker; freed memory would hide another's leak."""
 
 
 def grouped(suspicions: Iterable[Suspicion]) -> Iterator[list[Suspicion]]:
-    """Yield the suspicions that are measured together: leaks first, then what differs most."""
-    ranked = sorted(suspicions, key=lambda one: -one.ratio)
+    """Yield groups of suspicions to measure together: leaks first, then by decreasing ratio."""
+    ranked = sorted(suspicions, key=lambda suspicion: -suspicion.ratio)
     for quantity in _ORDER:
-        for other in dict.fromkeys(one.other for one in ranked):
-            same = [s for s in ranked if (s.other, s.quantity) == (other, quantity)]
+        for other in dict.fromkeys(suspicion.other for suspicion in ranked):
+            group = [
+                suspicion
+                for suspicion in ranked
+                if (suspicion.other, suspicion.quantity) == (other, quantity)
+            ]
             count = _TOGETHER[quantity]
-            yield from (same[at : at + count] for at in range(0, len(same), count))
+            yield from (group[start : start + count] for start in range(0, len(group), count))
 
 
 @dataclass(slots=True)
 class Screened:
-    """One call under screening, and what was measured of it, by quantity and target."""
+    """One screened call, with its measurements by quantity and target."""
 
     small: SuspectCall
-    """As it was explored. What is lost with every call does not grow with the inputs."""
+    """Call with its original inputs, to measure leaks, which do not grow with the inputs."""
     large: SuspectCall
-    """With the inputs that it is timed with."""
+    """Call with enlarged inputs, to measure time and peak memory."""
     _measured: dict[tuple[Quantity, str], list[Measured]] = field(default_factory=dict)
 
     def requests(self, *, is_first: bool) -> Iterator[bytes]:
-        """Yield what is asked in one round: the time in each, memory in the first."""
+        """Yield the requests of one round: time in each round, memory in the first one only."""
         yield _time_request(self.large, repetitions=1)
         if is_first:
             yield request(self.large, Quantity.PEAK)
-            calls = _calls(self.small, _GROWTH_S / 2, _MAX_CALLS_OF_GROWTH // 4)
+            calls = _calls(self.small, _GROWTH_S / 2, _MAX_GROWTH_CALLS // 4)
             case = encode(self.small.case)
             yield growth_request(case, calls=calls, checkpoints=_SCREENING_CHECKPOINTS)
 
     def add(self, target: str, measured: Measured) -> None:
-        """Take an answer."""
+        """Add a result."""
         self._measured.setdefault((measured.quantity, target), []).append(measured)
 
     def suspicions(self, reference: str, others: Iterable[str]) -> Iterator[Suspicion]:
-        """Yield in what which target looks worse than the reference."""
+        """Yield the targets and quantities that seem worse than the reference."""
         for other in others:
             for quantity in Quantity:
-                mine = self._measured.get((quantity, reference))
-                theirs = self._measured.get((quantity, other))
-                if mine and theirs and is_worse(quantity, mine, theirs):
+                baseline = self._measured.get((quantity, reference))
+                compared = self._measured.get((quantity, other))
+                if baseline and compared and is_worse(quantity, baseline, compared):
                     measured = self.small if quantity is Quantity.GROWTH else self._timed()
-                    ratio = _amount(quantity, theirs) / max(_amount(quantity, mine), 1.0)
+                    ratio = _amount(quantity, compared) / max(_amount(quantity, baseline), 1.0)
                     yield Suspicion(measured, quantity, other, ratio)
 
     def _timed(self) -> SuspectCall:
-        """Return the large call with what it costs on each target: one may take far longer."""
+        """Return the large call with its time on each target, as one may take far longer."""
         rows = [self._measured.get((Quantity.TIME, name)) for name in self.large.targets]
         costs = tuple(_amount(Quantity.TIME, row) / 1e9 for row in rows if row)
         return replace(self.large, costs=costs or self.large.costs)
@@ -103,35 +110,37 @@ class Screened:
 
 @dataclass(slots=True)
 class SuspicionTrial:
-    """A suspicion, and what was measured of it."""
+    """A suspicion, with its thorough measurements."""
 
     suspicion: Suspicion
+    """Call, quantity and target."""
     request: bytes
+    """Request to a worker."""
     taken: dict[str, list[Measured]] = field(default_factory=dict)
-    """By target, one per round."""
+    """Measurements by target, one per round."""
     is_measured: bool = True
-    """Every answer was one."""
+    """True if every request was answered with a measurement."""
     is_over: bool = False
-    """There is nothing to be found."""
+    """True if no more rounds are needed."""
 
     def take(self, target: str, measured: Measured | None) -> None:
-        """Take an answer; a call that was refused or died says nothing from then on."""
+        """Add a result; the trial is over if the call was rejected or crashed."""
         if measured is None:
             self.is_measured, self.is_over = False, True
         else:
             self.taken.setdefault(target, []).append(measured)
 
-    def look(self, reference: str, other: str) -> None:
-        """Give up what shows little."""
+    def drop_if_similar(self, reference: str, other: str) -> None:
+        """End the trial if the first rounds show no difference."""
         if not self.is_over:
             quantity = self.suspicion.quantity
             self.is_over = not is_worse(quantity, self.taken[reference], self.taken[other])
 
 
 def is_worse(quantity: Quantity, reference: list[Measured], other: list[Measured]) -> bool:
-    """Return whether a few rounds hint at a difference; proves nothing."""
-    mine, theirs = _amount(quantity, reference), _amount(quantity, other)
-    return theirs - mine >= _HINTS[quantity] and theirs >= _HINT_RATIO * mine
+    """Return whether a few rounds hint at a difference, without statistical evidence."""
+    expected, actual = _amount(quantity, reference), _amount(quantity, other)
+    return actual - expected >= _HINTS[quantity] and actual >= _HINT_RATIO * expected
 
 
 def _amount(quantity: Quantity, rounds: Iterable[Measured]) -> float:
@@ -139,17 +148,17 @@ def _amount(quantity: Quantity, rounds: Iterable[Measured]) -> float:
 
 
 def best(measured: Measured) -> float:
-    """Return the least of a round's repetitions: what disturbs a call only ever adds to it."""
+    """Return the minimum of a round's repetitions, as disturbances only increase the values."""
     return min(measured.values)
 
 
-def request(candidate: SuspectCall, quantity: Quantity, *, more: int = 1) -> bytes:
-    """Return what a worker is asked in one round of a measurement; for a leak, in the only one.
+def request(candidate: SuspectCall, quantity: Quantity, *, factor: int = 1) -> bytes:
+    """Return the request for one round of a measurement; leaks need a single round.
 
     Args:
-        candidate: what is measured.
-        quantity: of it.
-        more: so many times the calls, for a leak.
+        candidate: call to measure.
+        quantity: quantity to measure.
+        factor: factor for the number of calls, for a leak.
     """
     case = encode(candidate.case)
     match quantity:
@@ -158,7 +167,7 @@ def request(candidate: SuspectCall, quantity: Quantity, *, more: int = 1) -> byt
         case Quantity.PEAK:
             return peak_request(case)
         case Quantity.GROWTH:
-            calls = more * _calls(candidate, _GROWTH_S, _MAX_CALLS_OF_GROWTH)
+            calls = factor * _calls(candidate, _GROWTH_S, _MAX_GROWTH_CALLS)
             return growth_request(case, calls=calls, checkpoints=_CHECKPOINTS)
 
 
@@ -167,10 +176,10 @@ def _time_request(candidate: SuspectCall, repetitions: int) -> bytes:
     return time_request(encode(candidate.case), calls=calls, repetitions=repetitions)
 
 
-def glance(case: Case) -> bytes:
-    """Return the request for a call's rough time."""
+def rough_time_request(case: Case) -> bytes:
+    """Return the request for a rough time of a call."""
     return time_request(encode(case), calls=1, repetitions=2)
 
 
-def _calls(candidate: SuspectCall, seconds: float, most: int) -> int:
-    return max(1, min(most, math.ceil(seconds / max(*candidate.costs, 1e-9))))
+def _calls(candidate: SuspectCall, seconds: float, maximum: int) -> int:
+    return max(1, min(maximum, math.ceil(seconds / max(*candidate.costs, 1e-9))))

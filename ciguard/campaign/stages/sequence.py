@@ -1,4 +1,4 @@
-"""Which stages a run has, and in which order."""
+"""The sequence of a run's stages."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def stages_of(
     """Return the stages of a run, in order.
 
     Args:
-        state: of the run.
-        environments: of its targets.
-        dates: whether what is new is bisected over releases.
+        state: state of the run.
+        environments: environments of its targets, by name.
+        dates: whether new buckets are bisected over releases.
     """
     libraries, measure = CrossLibraries(state), Measure(state)
     return [

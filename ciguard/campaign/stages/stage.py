@@ -1,18 +1,16 @@
-"""What the stages of a run have in common.
+"""Interface of the stages of a run.
 
-A run is a list of stages (`ciguard.campaign.run`), each with a part of the time box. They go one
-after the other, and each in the same way:
+A run goes through a list of stages (`ciguard.campaign.run`), each with its part of the time budget:
 
-- its turn comes once, in `run`: it starts jobs and takes turns of the loop until it has no more to
-  do or its time is over;
-- what it has started may end later, and what others have done may concern it: so every stage takes
-  part in the turns of all. `take` receives the results of its own jobs, known by the first word of
-  their keys, `prepare_turn` may start more, `doubt`, `revise` and `give_up` take back what earlier
-  results said;
-- it contributes events, jobs for the dispatcher, findings for the intake, and `replayed`, what it
-  knows of buckets of the baseline.
+- `run` is called once per stage. It starts jobs, and steps the event loop until the stage has no
+  more work or its time is over.
+- While any stage runs, all stages receive calls. `take` processes results of their own jobs, which
+  are identified by the first element of the key. `start_jobs` may start more jobs. `invalidate`,
+  `revise` and `give_up` correct conclusions from earlier results.
+- A stage contributes events, jobs for the dispatcher, and findings for the collector. `replayed`
+  and `shown` are its results for buckets of the baseline.
 
-Stages share `ciguard.campaign.state`, and know nothing of each other.
+Stages share `ciguard.campaign.state`, and do not depend on each other.
 """
 
 from __future__ import annotations
@@ -27,79 +25,79 @@ if TYPE_CHECKING:
     from ciguard.execution import Job, JobResult
 
 
-class Turns(Protocol):
-    """The loop, as a stage that has its turn sees it."""
+class EventLoop(Protocol):
+    """Event loop, as the running stage uses it."""
 
     @property
     def is_proven(self) -> bool:
-        """Whether every result can be relied upon, and none is waited for a second time."""
+        """True if every result is proven, and no case runs again."""
 
-    def take(self, *, is_patient: bool = False) -> Iterator[Event]:
-        """Take one turn: every stage starts what may be started, and gets the results that came.
+    def step(self, *, is_patient: bool = False) -> Iterator[Event]:
+        """Let every stage start jobs, then route the available results to their stages.
 
         Args:
-            is_patient: what is to be confirmed may wait until more of it can be confirmed together.
+            is_patient: whether confirmations may wait, so that more of them run together.
         """
 
-    def take_quietly(self) -> Iterator[Event]:
-        """Take one turn in which nothing is started but what follows from the results."""
+    def step_running(self) -> Iterator[Event]:
+        """Route the available results to their stages, without starting other jobs."""
 
 
 class CampaignStage(ABC):
-    """One stage of a run; all but `run` is empty here."""
+    """One stage of a run; all methods except `run` are optional."""
 
     name: str
-    """Under which its time is reported."""
+    """Name under which its time is reported."""
 
     @property
     def keys(self) -> Collection[str]:
-        """First words of the keys of its jobs."""
+        """First elements of the keys of its jobs."""
         return ()
 
     @property
     def replayed(self) -> Mapping[str, frozenset[str]]:
-        """Fingerprints of the baseline → targets on which their case ran again and ended well."""
+        """Targets on which a stored case ran again and ended well, by fingerprint."""
         return {}
 
     @property
     def shown(self) -> Collection[str]:
-        """Fingerprints of the baseline whose case has shown them again."""
+        """Fingerprints of known buckets whose case has shown them again."""
         return ()
 
     @abstractmethod
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Do everything, until the stage's time is over.
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Run the stage until it is complete or its time is over.
 
         Raises:
-            CiguardError: if the run cannot go on.
-            KeyboardInterrupt: if somebody ends it.
+            CiguardError: if the run cannot continue.
+            KeyboardInterrupt: if the user interrupts the run.
         """
 
-    def prepare_turn(self, *, is_patient: bool) -> Iterator[Event]:
-        """Start what may be started, in the turn of any stage."""
+    def start_jobs(self, *, is_patient: bool) -> Iterator[Event]:
+        """Start jobs, while any stage is running."""
         del is_patient
         return iter(())
 
     def take(self, result: JobResult) -> Iterator[Event]:
-        """Take the result of one of its jobs."""
+        """Process the result of one of its jobs."""
         raise AssertionError(result.job.key)
 
-    def doubt(self, job: Job) -> None:
-        """Let nothing conclude from the results of a job: they are void, and it may run again."""
+    def invalidate(self, job: Job) -> None:
+        """Ignore the results of a job, as they are invalid; the job may run again."""
         del job
 
     def revise(self, fingerprints: Collection[str]) -> None:
-        """Note that these buckets were shown by what ran again."""
+        """Record that cases which ran again have shown these buckets."""
         del fingerprints
 
     def give_up(self, target: str) -> Iterator[Event]:
-        """Forget what needs a target that failed.
+        """Drop all work that needs a failed target.
 
-        Called in every turn: batches that had run before are judged later, and bring candidates.
+        It is called in every step, as batches that ran before may be judged later.
         """
         del target
         return iter(())
 
     def close(self) -> None:
-        """Settle what is still open: the run ends, by itself or interrupted."""
+        """Settle all unfinished work, as the run ends."""
         return

@@ -1,6 +1,6 @@
-"""New crashes under a debugger: where in the library's native code each one happened.
+"""Tracing stage: native stacks of crashes, taken with a debugger.
 
-Those that a device did not survive are seen by a sanitizer of its kernels instead.
+For crashes of a device, a sanitizer locates the error in its kernels instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ciguard.campaign.group import Member
-    from ciguard.campaign.stages.stage import Turns
+    from ciguard.campaign.stages.stage import EventLoop
     from ciguard.campaign.state import CampaignState
     from ciguard.config import Config
     from ciguard.domain.events import Event
@@ -31,27 +31,27 @@ _MAX_SANITIZED_S = 120.0
 
 
 class Trace(CampaignStage):
-    """Looks at crashes with a debugger, where there is one."""
+    """Traces crashes with a debugger, if the machine has one."""
 
     name = "trace"
 
     def __init__(self, state: CampaignState) -> None:
         self._state = state
 
-    def run(self, turns: Turns) -> Iterator[Event]:
-        """Note where each crash that was met happened; what is new comes first."""
-        del turns
+    def run(self, loop: EventLoop) -> Iterator[Event]:
+        """Record the native stack of each crash of this run, new ones first."""
+        del loop
         state = self._state
         until = state.budget.trace_until
         for bucket, stack in traced(self._untraced(), state.members, state.config, until=until):
-            state.intake.explain(bucket, stack)
+            state.collector.set_native_stack(bucket, stack)
         yield from ()
 
     def _untraced(self) -> list[Bucket]:
-        """Return what was met and no debugger has seen."""
+        """Return the buckets of this run without a native stack, new ones first."""
         new, known = [], []
-        for bucket in self._state.intake.worst_first():
-            records = self._state.memory.records
+        for bucket in self._state.collector.by_severity():
+            records = self._state.baseline.records
             record = find_record(records, bucket.fingerprint, *bucket.aliases)
             if record is None:
                 new.append(bucket)
@@ -63,13 +63,13 @@ class Trace(CampaignStage):
 def traced(
     buckets: Iterable[Bucket], members: Mapping[str, Member], config: Config, *, until: float
 ) -> Iterator[tuple[Bucket, tuple[Frame, ...]]]:
-    """Yield the buckets whose crash the debugger saw, each with its native frames.
+    """Yield the buckets whose crash was traced, each with its native frames.
 
     Args:
-        buckets: confirmed ones, those that matter most first.
+        buckets: confirmed buckets, the most important first.
         members: targets by name.
-        config: limits of a case.
-        until: when the last one must have ended, on the clock of `time.monotonic`.
+        config: settings, with the limits of a case.
+        until: deadline on the clock of `time.monotonic`.
     """
     debugger, sanitizer = find_debugger(), find_sanitizer()
     for bucket in buckets:
@@ -90,7 +90,7 @@ def traced(
             limit_s = min(limit_s, _MAX_SANITIZED_S)
             frames = sanitized(spec, case, sanitizer=sanitizer, limit_s=limit_s).frames
         elif debugger is not None and not outcome.is_of_device:
-            seen = trace(spec, case, debugger=debugger, limit_s=limit_s)
-            frames = native_frames(seen.frames)
+            stack = trace(spec, case, debugger=debugger, limit_s=limit_s)
+            frames = native_frames(stack.frames)
         if frames:
             yield bucket, frames

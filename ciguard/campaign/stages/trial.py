@@ -1,10 +1,10 @@
-"""The trial of what only one side of a change has shown: many calls on both sides.
+"""Trials of buckets that only one side of a change has shown: many calls on both sides.
 
-The final case runs on base and head in turn, in fresh workers, with memory as it comes and filled
-with a byte. What the accused side does not show every time is flaky. Then the other side gets every
-chance to show the defect too: the case before it was minimised, other cases of the bucket, and
-calls near them, fewer once those of another bucket of the same cause have shown nothing. One of
-them that shows it, by fingerprint or by symptom, acquits the change.
+The final case runs on base and head alternately, in fresh workers, with different memory contents.
+The bucket is flaky if its own side does not show it every time. Then the other side runs the case
+before minimisation, other cases of the bucket, and calls near them. There are fewer of these if
+calls near another bucket of the same cause have shown nothing. If the other side shows the defect,
+by fingerprint or symptom, the change is not to blame.
 """
 
 from __future__ import annotations
@@ -29,85 +29,101 @@ if TYPE_CHECKING:
     from ciguard.oracles import Subject
 
 REPETITIONS = 6
+"""Number of runs of the final case on each side."""
 _FILLS = (0, 0x55, 0xAA, 0, 0x33, 0xCC)
-"""What newly allocated memory holds in each repetition; 0: whatever it held."""
+"""Byte that fills newly allocated memory in each repetition; 0 leaves memory as it is."""
 _HANG_REPETITIONS = 2
-"""Of the accused side: confirming has waited for the call several times already."""
-_HANG_PATIENCE = 0.5
-"""Of its limit, what a call gets that did not return in a multiple of it."""
+"""Repetitions of a hang on the suspect side, as it was confirmed several times before."""
+_HANG_LIMIT_FACTOR = 0.5
+"""Timeout of a hang as a multiple of its limit, which it exceeded before."""
 _NEIGHBOURS = 50
-_NEIGHBOURS_OF_DEATHS = 200
+_CRASH_NEIGHBOURS = 200
 TOGETHER = 16
-"""Cases that share a worker."""
+"""Number of cases that share a worker."""
 _FURTHER_NEIGHBOURS = TOGETHER
-"""Of a bucket whose cause was tried before."""
+"""Number of neighbours of a bucket whose cause was tested before."""
 
 Answers: TypeAlias = Sequence[Sequence[Outcome]]
-"""Outcomes of each job, in order; fewer than its cases where one hung."""
+"""Outcomes of each job, in order; fewer than its cases if one hung."""
 Steps: TypeAlias = Generator[list[Job], Answers, None]
 
 
 @dataclass(frozen=True, slots=True)
 class Attributed:
-    """What a trial came to."""
+    """Result of a trial."""
 
     key: str
+    """Fingerprint of the bucket."""
     attribution: Attribution
+    """Number of runs, and of those that show the bucket, on each side."""
     shown_on: tuple[str, ...]
-    """Targets of the other side that show it too."""
+    """Targets of the other side that also show the bucket."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Suspect:
-    """A bucket on trial."""
+class SuspectBucket:
+    """A bucket under trial, with the counts so far."""
 
     key: str
+    """Fingerprint of the bucket."""
     finding: Finding
+    """Finding with the final case."""
     subject: Subject
-    accused: tuple[str, ...]
-    """The targets on whose side it was met: of the head for what is new, of the base for what
-    would be fixed."""
-    others: tuple[str, ...]
+    """Subject for judging the outcomes."""
+    suspect_targets: tuple[str, ...]
+    """Targets of the side that showed it: of the head if it is new, of the base if it is fixed."""
+    other_targets: tuple[str, ...]
+    """Targets of the other side."""
     is_of_head: bool
+    """True if the head showed it."""
     cases: tuple[Case, ...] = ()
-    """Others that fell into the bucket, in the order in which they were met."""
+    """Other cases of the bucket, in the order in which they were found."""
     cause: str = ""
-    """Name of what is taken for the bucket's root cause."""
-    is_of_tried_cause: bool = False
-    """Whether calls near another bucket of the cause have shown nothing on the other side."""
-    accused_shown: int = 0
-    accused_tried: int = 0
-    others_shown: int = 0
-    others_tried: int = 0
+    """Name of the presumed root cause."""
+    is_repeated_cause: bool = False
+    """True if calls near another bucket of the cause showed nothing on the other side."""
+    suspect_shown: int = 0
+    """Runs on the suspect side that showed the bucket."""
+    suspect_runs: int = 0
+    """All runs on the suspect side."""
+    other_shown: int = 0
+    """Runs on the other side that showed the bucket."""
+    other_runs: int = 0
+    """All runs on the other side."""
     shown_on: set[str] = field(default_factory=set)
+    """Targets of the other side that showed the bucket."""
 
     @property
     def is_decided(self) -> bool:
-        """Whether nothing that follows can change what it comes to."""
-        return bool(self.shown_on) or self.accused_shown < self.accused_tried
+        """True if further runs cannot change the result."""
+        return bool(self.shown_on) or self.suspect_shown < self.suspect_runs
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The targets of the base, then those of the head: what deviates is the head."""
-        sides = (self.others, self.accused)
+        """Targets of the base, then those of the head, so that deviations are the head's."""
+        sides = (self.other_targets, self.suspect_targets)
         base, head = sides if self.is_of_head else sides[::-1]
         return base + head
 
     @property
     def ends_workers(self) -> bool:
-        """Whether its case leaves no worker for others."""
+        """True if its case crashes or hangs, so that it needs its own worker."""
         return traits_of(self.finding.oracle).ends_workers
 
     @property
     def is_pair(self) -> bool:
-        """Whether it is a difference between targets."""
+        """True if it is a difference between targets."""
         return self.finding.pair is not PairKind.NONE
 
     def attributed(self) -> Attributed:
-        """Return what the trial has come to."""
-        accused = (self.accused_shown, self.accused_tried)
-        others = (self.others_shown, self.others_tried)
-        head, base = (accused, others) if self.is_of_head else (others, accused)
+        """Return the result of the trial."""
+        suspect_targets = (self.suspect_shown, self.suspect_runs)
+        other_targets = (self.other_shown, self.other_runs)
+        head, base = (
+            (suspect_targets, other_targets)
+            if self.is_of_head
+            else (other_targets, suspect_targets)
+        )
         return Attributed(
             self.key,
             Attribution(
@@ -117,97 +133,98 @@ class Suspect:
         )
 
 
-def trial(suspects: Sequence[Suspect]) -> Steps:
-    """Yield the jobs of a trial step by step; each is sent what the jobs of the last came to.
+def trial(suspects: Sequence[SuspectBucket]) -> Steps:
+    """Yield the jobs of a trial step by step, and receive the outcomes of each step.
 
     Args:
-        suspects: all with the same targets; one alone if its case ends workers.
+        suspects: buckets with the same targets; a single one if its case ends workers.
     """
     for repetition in range(REPETITIONS):
-        tried = [suspect for suspect in suspects if not suspect.is_decided]
-        if not tried:
+        open_suspects = [suspect for suspect in suspects if not suspect.is_decided]
+        if not open_suspects:
             return
-        names = _targets_of(tried[0], repetition)
-        answers = yield [_repeated(tried, name, repetition) for name in names]
-        for place, suspect in enumerate(tried):
-            seen = {name: rows[place] for name, rows in zip(names, answers, strict=True)}
-            _count(suspect, {name: seen[name] for name in suspect.targets if name in seen})
+        names = _targets_of(open_suspects[0], repetition)
+        answers = yield [_repeated(open_suspects, name, repetition) for name in names]
+        for index, suspect in enumerate(open_suspects):
+            outcomes = {name: row[index] for name, row in zip(names, answers, strict=True)}
+            _count(suspect, {name: outcomes[name] for name in suspect.targets if name in outcomes})
     for suspect in suspects:
         if not suspect.is_decided and not suspect.is_pair:
             yield from _neighbourhood(suspect)
 
 
-def _targets_of(suspect: Suspect, repetition: int) -> tuple[str, ...]:
-    """Return where a case runs this time: each side first in turn."""
+def _targets_of(suspect: SuspectBucket, repetition: int) -> tuple[str, ...]:
+    """Return the targets of a repetition; the sides alternate in coming first."""
     if traits_of(suspect.finding.oracle).takes_limit and repetition >= _HANG_REPETITIONS:
-        return suspect.others
-    sides = (suspect.others, suspect.accused)
+        return suspect.other_targets
+    sides = (suspect.other_targets, suspect.suspect_targets)
     first, second = sides if repetition % 2 == 0 else sides[::-1]
     return first + second
 
 
-def _repeated(suspects: Sequence[Suspect], target: str, repetition: int) -> Job:
+def _repeated(suspects: Sequence[SuspectBucket], target: str, repetition: int) -> Job:
     is_hang = traits_of(suspects[0].finding.oracle).takes_limit
     return Job(
         target,
         None,
-        tuple(encode_on(target, one.finding.case, one.subject) for one in suspects),
+        tuple(encode_on(target, suspect.finding.case, suspect.subject) for suspect in suspects),
         fresh=True,
         perturb=_FILLS[repetition],
-        limit_s=_HANG_PATIENCE * limit_of(suspects[0].finding) if is_hang else 0.0,
+        limit_s=_HANG_LIMIT_FACTOR * limit_of(suspects[0].finding) if is_hang else 0.0,
     )
 
 
-def _count(suspect: Suspect, outcomes: Mapping[str, Outcome]) -> None:
-    """Note what one repetition has shown."""
+def _count(suspect: SuspectBucket, outcomes: Mapping[str, Outcome]) -> None:
+    """Count the outcomes of one repetition."""
     if suspect.is_pair:
         _count_differences(suspect, outcomes)
         return
     for name, outcome in outcomes.items():
-        is_accused = name in suspect.accused
-        shows = _shows(suspect, suspect.finding.case, {name: outcome}, is_exact=is_accused)
-        if not is_accused:
+        is_suspect = name in suspect.suspect_targets
+        shows = _shows(suspect, suspect.finding.case, {name: outcome}, is_exact=is_suspect)
+        if not is_suspect:
             _count_other(suspect, name, shows=shows)
         elif name in suspect.finding.targets:
-            suspect.accused_tried += 1
-            suspect.accused_shown += shows
+            suspect.suspect_runs += 1
+            suspect.suspect_shown += shows
 
 
-def _count_differences(suspect: Suspect, outcomes: Mapping[str, Outcome]) -> None:
+def _count_differences(suspect: SuspectBucket, outcomes: Mapping[str, Outcome]) -> None:
     """Count differences that a target of the head takes part in, and those within the base."""
-    found = _matching(suspect, judge(suspect.finding.case, outcomes, suspect.subject))
-    inside = [other for other in found if not set(suspect.accused).intersection(other.targets)]
-    suspect.accused_tried += 1
-    suspect.accused_shown += len(found) > len(inside)
-    suspect.others_tried += 1
-    suspect.others_shown += bool(inside)
-    suspect.shown_on.update(name for other in inside for name in other.targets)
+    findings = _matching(suspect, judge(suspect.finding.case, outcomes, suspect.subject))
+    suspect_targets = set(suspect.suspect_targets)
+    inside = [finding for finding in findings if not suspect_targets.intersection(finding.targets)]
+    suspect.suspect_runs += 1
+    suspect.suspect_shown += len(findings) > len(inside)
+    suspect.other_runs += 1
+    suspect.other_shown += bool(inside)
+    suspect.shown_on.update(name for finding in inside for name in finding.targets)
 
 
-def _count_other(suspect: Suspect, name: str, *, shows: bool) -> None:
-    suspect.others_tried += 1
+def _count_other(suspect: SuspectBucket, name: str, *, shows: bool) -> None:
+    suspect.other_runs += 1
     if shows:
-        suspect.others_shown += 1
+        suspect.other_shown += 1
         suspect.shown_on.add(name)
 
 
-def _neighbourhood(suspect: Suspect) -> Steps:
-    """Run other cases of the bucket, and calls near them, on the side that is not accused."""
-    for number, together in enumerate(_batches(_cases_beside(suspect))):
+def _neighbourhood(suspect: SuspectBucket) -> Steps:
+    """Run other cases of the bucket, and calls near them, on the other side."""
+    for number, batch in enumerate(_batches(_cases_beside(suspect))):
         jobs = [
             Job(
                 name,
                 None,
-                tuple(encode_on(name, case, suspect.subject) for case in together),
+                tuple(encode_on(name, case, suspect.subject) for case in batch),
                 fresh=True,
                 most_hangs=1,
                 perturb=_FILLS[number % len(_FILLS)],
             )
-            for name in suspect.others
+            for name in suspect.other_targets
         ]
         answers = yield jobs
         for job, outcomes in zip(jobs, answers, strict=True):
-            for case, outcome in zip(together, outcomes, strict=False):
+            for case, outcome in zip(batch, outcomes, strict=False):
                 shows = _shows(suspect, case, {job.target: outcome}, is_exact=False)
                 _count_other(suspect, job.target, shows=shows)
         if suspect.is_decided:
@@ -215,40 +232,40 @@ def _neighbourhood(suspect: Suspect) -> Steps:
 
 
 def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
-    left = iter(cases)
-    while together := list(islice(left, TOGETHER)):
-        yield together
+    remaining = iter(cases)
+    while batch := list(islice(remaining, TOGETHER)):
+        yield batch
 
 
-def _cases_beside(suspect: Suspect) -> list[Case]:
-    """Return other cases of the bucket, then calls near the first that was met and the final."""
+def _cases_beside(suspect: SuspectBucket) -> list[Case]:
+    """Return other cases of the bucket, then calls near its first case and its final one."""
     case = suspect.finding.case
-    most = _NEIGHBOURS_OF_DEATHS if traits_of(suspect.finding.oracle).is_death else _NEIGHBOURS
-    found = [other for other in suspect.cases if other != case][:most]
-    if suspect.is_of_tried_cause:
-        most = len(found) + _FURTHER_NEIGHBOURS
-    starts = [*found[:1], case]
-    share = (most - len(found)) // len(starts)
+    maximum = _CRASH_NEIGHBOURS if traits_of(suspect.finding.oracle).is_death else _NEIGHBOURS
+    cases = [other for other in suspect.cases if other != case][:maximum]
+    if suspect.is_repeated_cause:
+        maximum = len(cases) + _FURTHER_NEIGHBOURS
+    starts = [*cases[:1], case]
+    share = (maximum - len(cases)) // len(starts)
     for start in starts:
-        found += neighbours(start, share, seed=case.seed)
-    return found
+        cases += neighbours(start, share, seed=case.seed)
+    return cases
 
 
 def _shows(
-    suspect: Suspect, case: Case, outcomes: Mapping[str, Outcome], *, is_exact: bool
+    suspect: SuspectBucket, case: Case, outcomes: Mapping[str, Outcome], *, is_exact: bool
 ) -> bool:
-    found = judge(case, outcomes, suspect.subject)
-    return bool(_matching(suspect, found, is_exact=is_exact))
+    findings = judge(case, outcomes, suspect.subject)
+    return bool(_matching(suspect, findings, is_exact=is_exact))
 
 
 def _matching(
-    suspect: Suspect, found: Iterable[Finding], *, is_exact: bool = True
+    suspect: SuspectBucket, findings: Iterable[Finding], *, is_exact: bool = True
 ) -> list[Finding]:
-    """Return the findings of the suspect's bucket, and of its symptom unless exact."""
+    """Return the findings with the fingerprint of the suspect, or its symptom unless exact."""
     finding = suspect.finding
     return [
         other
-        for other in found
+        for other in findings
         if fingerprint(other).key == suspect.key
         or (finding.oracle == other.oracle and traits_of(finding.oracle).takes_limit)
         or (not is_exact and same_symptom(finding, other))

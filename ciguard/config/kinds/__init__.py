@@ -1,4 +1,4 @@
-"""Kinds of settings: how a value is read from text and from TOML, checked, and shown again."""
+"""Kinds of settings: parsing of values from text and TOML, validation, and formatting."""
 
 from ciguard.config.kinds.contract import SettingKind
 from ciguard.config.kinds.own import disclosure, label, location, place, policy, severity, shard

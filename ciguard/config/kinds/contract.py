@@ -1,4 +1,4 @@
-"""What a kind of setting is: how a value is read from text and from TOML, checked, and shown."""
+"""The interface of kinds of settings: parsing, validation and formatting of values."""
 
 from __future__ import annotations
 
@@ -22,37 +22,38 @@ _TYPE_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingKind:
-    """One type of value. Its functions raise ValueError with the reason; callers add the place."""
+    """One kind of value. Its functions raise a ValueError; callers add the place."""
 
     metavar: str
-    """The placeholder in `--help`."""
+    """Placeholder in `--help`."""
     remedy: str
-    """What to write instead, as the end of `Write …`."""
+    """Valid values, as the end of the sentence `Write …`."""
     parse: Callable[[str], Any]
-    """Read the text of a flag or of an environment variable."""
+    """Function that parses the text of a flag or an environment variable."""
     toml_types: tuple[type, ...]
-    """What TOML may hold; a string among them is parsed, everything else is the value."""
+    """Valid types in TOML; strings are parsed, other values are used directly."""
     check: Callable[[Any], Any] = lambda value: value
-    """Return a value that is within bounds."""
+    """Function that validates and returns a value."""
     show: Callable[[Any], str] = str
-    """Return the value as `from_text` reads it."""
+    """Function that formats a value for `from_text`."""
     is_list: bool = False
+    """True if a flag may be repeated."""
 
     def from_text(self, text: str) -> Any:
-        """Read the text of a flag or of an environment variable.
+        """Parse the text of a flag or an environment variable.
 
         Raises:
-            ValueError: with the reason, if it is not such a value.
+            ValueError: if it is invalid; the message has the reason.
         """
         return self.check(self.parse(text))
 
     def from_toml(self, value: object) -> Any:
-        """Read what a TOML file holds.
+        """Convert a value from a TOML file.
 
         Raises:
-            ValueError: with the reason, if it is not such a value.
+            ValueError: if it is invalid; the message has the reason.
         """
-        # A boolean is an int in Python, never in TOML.
+        # Not `isinstance`, because `True` is an `int`.
         if type(value) not in self.toml_types:
             msg = f"{_TYPE_NAMES.get(type(value), 'a date or time')} is not allowed here"
             raise ValueError(msg)
@@ -60,6 +61,6 @@ class SettingKind:
 
 
 def closest(text: str, known: Any) -> str:
-    """Return `. Did you mean 'x'?` or nothing; the remedy lists what is known."""
+    """Return `. Did you mean 'x'?`, or an empty string; the remedy lists the known values."""
     hint = suggestion(text, map(str, known)).partition(" Known:")[0]
     return "." + hint if hint else ""

@@ -12,12 +12,12 @@ from ciguard.domain.findings import Severity
 from ciguard.domain.policy import Action, FindingClass, PolicyRule
 from ciguard.domain.shards import MAX_SHARDS, parse_shard
 
-_MAX_LABEL = 50
-"""Characters; GitHub takes no more."""
+_MAX_LABEL_LENGTH = 50
+"""Maximum number of characters that GitHub accepts in a label."""
 
 
 def label() -> SettingKind:
-    """Return the kind of labels of issues, as trackers take them."""
+    """Return the kind of labels of issues."""
     return SettingKind(
         metavar="LABEL",
         remedy="a label of at most 50 characters without a comma",
@@ -28,7 +28,7 @@ def label() -> SettingKind:
 
 
 def location() -> SettingKind:
-    """Return the kind of places of a baseline."""
+    """Return the kind of locations of a baseline."""
     return SettingKind(
         metavar="PLACE",
         remedy="the path of a folder, or git+REMOTE#BRANCH",
@@ -39,7 +39,7 @@ def location() -> SettingKind:
 
 
 def place() -> SettingKind:
-    """Return the kind of trackers: a name, a colon and what the tracker takes for a location."""
+    """Return the kind of trackers: `NAME:LOCATION`."""
     return SettingKind(
         metavar="TRACKER",
         remedy="a tracker such as github:owner/name",
@@ -49,7 +49,7 @@ def place() -> SettingKind:
 
 
 def disclosure() -> SettingKind:
-    """Return the kind of places for what must not be published."""
+    """Return the kind of destinations for security-relevant crashes."""
     return SettingKind(
         metavar="HOW",
         remedy="withhold, public, advisory, or a private repository such as github:owner/name",
@@ -60,7 +60,7 @@ def disclosure() -> SettingKind:
 
 
 def shard() -> SettingKind:
-    """Return the kind of shards: which of how many."""
+    """Return the kind of shards: `I/N`."""
     return SettingKind(
         metavar="I/N",
         remedy=f"I/N with 1 <= I <= N <= {MAX_SHARDS}, such as 2/8",
@@ -84,9 +84,9 @@ def policy() -> SettingKind:
     """Return the kind of policies: a table in files, `SELECTOR=ACTION` elsewhere."""
     return SettingKind(
         metavar="RULE",
-        remedy=f'a table such as [policy] with lines such as performance = "fail": left one of '
-        f"{', '.join(FindingClass)}, or a glob such as 'metamorphic/*' or 'torch.nn.*'; "
-        f"right one of {', '.join(action.label for action in Action)}",
+        remedy=f'a table [policy] with lines such as performance = "fail". Keys are '
+        f"{', '.join(FindingClass)}, or globs such as 'metamorphic/*' or 'torch.nn.*'. "
+        f"Values are {', '.join(action.label for action in Action)}",
         parse=split_list,
         toml_types=(dict,),
         check=_rules,
@@ -96,27 +96,27 @@ def policy() -> SettingKind:
 
 
 def _label(text: str) -> str:
-    written = text.strip()
+    label = text.strip()
     # A listing of issues separates labels with commas.
-    if not 0 < len(written) <= _MAX_LABEL or "," in written or CONTROL.search(written):
+    if not 0 < len(label) <= _MAX_LABEL_LENGTH or "," in label or CONTROL.search(label):
         msg = "not a label"
         raise ValueError(msg)
-    return written
+    return label
 
 
 def _tracker(text: str) -> str:
-    written = text.strip()
-    if written and not re.fullmatch(r"[a-z][a-z0-9_-]*:[!-~]+", written):
+    tracker = text.strip()
+    if tracker and not re.fullmatch(r"[a-z][a-z0-9_-]*:[!-~]+", tracker):
         msg = "not a tracker"
         raise ValueError(msg)
-    return written
+    return tracker
 
 
 def _disclosure(text: str) -> str:
-    written = text.strip()
-    if written in {"withhold", "public", "advisory"} or written.startswith("github:"):
-        return _tracker(written) if ":" in written else written
-    msg = "not a way to disclose a vulnerability"
+    destination = text.strip()
+    if destination in {"withhold", "public", "advisory"} or destination.startswith("github:"):
+        return _tracker(destination) if ":" in destination else destination
+    msg = "not a destination of security-relevant crashes"
     raise ValueError(msg)
 
 
@@ -128,28 +128,28 @@ def _severity(text: str) -> Severity:
     return by_label[text.strip().lower()]
 
 
-def _rules(given: Any) -> tuple[PolicyRule, ...]:
-    if not isinstance(given, dict):
-        parted = [text.partition("=") for text in given]
-        for text, (_, sign, _) in zip(given, parted, strict=True):
+def _rules(value: Any) -> tuple[PolicyRule, ...]:
+    if not isinstance(value, dict):
+        parts = [text.partition("=") for text in value]
+        for text, (_, sign, _) in zip(value, parts, strict=True):
             if not sign:
                 msg = f"{text!r} is not SELECTOR=ACTION"
                 raise ValueError(msg)
-        given = {selector.strip(): action.strip() for selector, _, action in parted}
-    return tuple(_rule(selector, action) for selector, action in given.items())
+        value = {selector.strip(): action.strip() for selector, _, action in parts}
+    return tuple(_rule(selector, action) for selector, action in value.items())
 
 
-def _rule(selector: str, wanted: object) -> PolicyRule:
+def _rule(selector: str, label: object) -> PolicyRule:
     if not {"/", "."}.intersection(selector) and selector not in set(FindingClass):
-        msg = f"{selector!r} is no class of findings{closest(selector, FindingClass)}"
+        msg = f"{selector!r} is not a class of findings{closest(selector, FindingClass)}"
         raise ValueError(msg)
     by_label = {action.label: action for action in Action}
-    if not isinstance(wanted, str) or wanted not in by_label:
-        near = closest(wanted, by_label) if isinstance(wanted, str) else ""
-        msg = f"{selector} = {wanted!r}: no such action{near}"
+    if not isinstance(label, str) or label not in by_label:
+        hint = closest(label, by_label) if isinstance(label, str) else ""
+        msg = f"{selector} = {label!r}: no such action{hint}"
         raise ValueError(msg)
-    action = by_label[wanted]
+    action = by_label[label]
     if selector == FindingClass.DOCUMENTATION and action > Action.REPORT:
-        msg = f"{selector} = {wanted!r}: what documentation says is only ever reported"
+        msg = f"{selector} = {label!r}: documentation defects can only be reported"
         raise ValueError(msg)
     return PolicyRule(selector, action)

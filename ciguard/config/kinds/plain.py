@@ -1,4 +1,4 @@
-"""Kinds of settings that any level may have: numbers, texts, paths, yes or no."""
+"""General kinds of settings: numbers, strings, paths and switches."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ CONTROL = re.compile(r"[\0-\x1f\x7f]")
 
 
 def whole(least: int, greatest: int) -> SettingKind:
-    """Return the kind of whole numbers within bounds."""
+    """Return the kind of integers in a range."""
     return SettingKind(
         metavar="N",
         remedy=f"a whole number from {least} to {greatest}",
         parse=_whole_number,
         toml_types=(int,),
-        check=_within(least, greatest),
+        check=_range_check(least, greatest),
     )
 
 
 def duration(least_s: float, greatest_s: float, *, or_zero: bool = False) -> SettingKind:
-    """Return the kind of spans of time, in seconds; 0 may mean something of its own."""
-    within = _within(least_s, greatest_s)
+    """Return the kind of durations in a range, in seconds; `or_zero` accepts 0, too."""
+    within = _range_check(least_s, greatest_s)
     bounds = f"from {duration_text(least_s)} to {duration_text(greatest_s)}"
     return SettingKind(
         metavar="DURATION",
@@ -43,25 +43,25 @@ def duration(least_s: float, greatest_s: float, *, or_zero: bool = False) -> Set
 
 
 def size(least_mib: int, greatest_mib: int) -> SettingKind:
-    """Return the kind of amounts of memory, in MiB."""
+    """Return the kind of memory sizes in a range, in MiB."""
     return SettingKind(
         metavar="SIZE",
         remedy=f"a size from {size_text(least_mib)} to {size_text(greatest_mib)}, such as 4GiB, "
         "512MiB or a number of MiB",
         parse=parse_size,
         toml_types=(str, int),
-        check=_within(least_mib, greatest_mib),
+        check=_range_check(least_mib, greatest_mib),
         show=size_text,
     )
 
 
 def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> SettingKind:
-    """Return the kind of lists of texts.
+    """Return the kind of lists of strings.
 
     Args:
-        item: what one item is, for `--help`.
-        known: the only items allowed; empty means any.
-        required: at least one item.
+        item: placeholder of one item in `--help`.
+        known: valid items; empty for any.
+        required: whether the list must not be empty.
     """
 
     def check(items: Any) -> tuple[str, ...]:
@@ -90,21 +90,21 @@ def texts(item: str, *, known: tuple[str, ...] = (), required: bool = False) -> 
 
 
 def name() -> SettingKind:
-    """Return the kind of names; what names there are is known when it is looked up."""
+    """Return the kind of names, which are validated when they are used."""
     return SettingKind(metavar="NAME", remedy="a name", parse=_name, toml_types=(str,), show=str)
 
 
 def choice(*known: str) -> SettingKind:
-    """Return the kind of words of which there are a few."""
+    """Return the kind of a choice among words."""
 
-    def chosen(text: str) -> str:
+    def parse(text: str) -> str:
         if text.strip() not in known:
             msg = f"{text!r} is unknown{closest(text, known)}"
             raise ValueError(msg)
         return text.strip()
 
     remedy = f"one of {', '.join(known)}"
-    return SettingKind(metavar="WORD", remedy=remedy, parse=chosen, toml_types=(str,))
+    return SettingKind(metavar="WORD", remedy=remedy, parse=parse, toml_types=(str,))
 
 
 def folder() -> SettingKind:
@@ -124,33 +124,33 @@ def file() -> SettingKind:
 
 
 def path_or_nothing() -> SettingKind:
-    """Return the kind of paths of files that need not be given; empty means none."""
+    """Return the kind of optional paths of files; empty for none."""
     return replace(file(), parse=lambda text: str(_path(text)), show=str)
 
 
 def switch() -> SettingKind:
-    """Return the kind of yes or no."""
+    """Return the kind of booleans."""
     return SettingKind(
         metavar="",
         remedy="true or false",
-        parse=_truth,
+        parse=_boolean,
         toml_types=(bool,),
         show=lambda value: "true" if value else "false",
     )
 
 
 def split_list(text: str) -> list[str]:
-    """Split at newlines or, where there is none, at commas.
+    """Split text at newlines, or at commas if there is no newline.
 
-    A comma inside brackets or before a comparison belongs to a requirement: `numpy>=1,<2`.
+    Commas in brackets or before a comparison belong to a requirement: `numpy>=1,<2`.
     """
-    written = text.strip()
-    if "\n" in written:
-        return [line.strip() for line in written.splitlines() if line.strip()]
-    return re.split(r"\s*,(?!\s*[<>=!~])(?![^\[]*\])\s*", written) if written else []
+    items = text.strip()
+    if "\n" in items:
+        return [line.strip() for line in items.splitlines() if line.strip()]
+    return re.split(r"\s*,(?!\s*[<>=!~])(?![^\[]*\])\s*", items) if items else []
 
 
-def _within(least: float, greatest: float) -> Callable[[Any], Any]:
+def _range_check(least: float, greatest: float) -> Callable[[Any], Any]:
     def check(number: Any) -> Any:
         if not least <= number <= greatest:
             msg = "out of range"
@@ -169,20 +169,20 @@ def _whole_number(text: str) -> int:
 
 def _name(text: str) -> str:
     if not text.strip():
-        msg = "it is empty"
+        msg = "the name is empty"
         raise ValueError(msg)
     return text.strip()
 
 
 def _path(text: str) -> Path:
-    # Paths are shown in logs and handed to other programs line by line.
+    # Logs and other programs get paths line by line.
     if not text.strip() or CONTROL.search(text):
         msg = "not a path"
         raise ValueError(msg)
     return Path(text)
 
 
-def _truth(text: str) -> bool:
+def _boolean(text: str) -> bool:
     word = text.strip().lower()
     if word not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
         msg = "neither true nor false"

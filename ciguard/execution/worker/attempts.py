@@ -1,7 +1,7 @@
-"""Harmless attempts at what confinement is to refuse, made by a worker to show that it holds.
+"""Harmless attempts at forbidden operations, made by a worker to check its confinement.
 
-Each is made on what ciguard has put there for it, or changes nothing: the signal is number 0, the
-limit is only read, what is made is removed.
+Each attempt targets an object that ciguard has created for it, or changes nothing: the signal is
+number 0, limits are only read, and created objects are removed.
 """
 
 from __future__ import annotations
@@ -19,32 +19,39 @@ import sys
 from typing import Any, Callable, NamedTuple
 
 Bait = dict[str, Any]
-"""`guard`, ciguard's process; `stream`, a Unix socket that listens; `abstract`, the name of
-another; `port`, of a TCP socket; `file`, one outside; `processes`, whether workers may start some;
-`devices`, whether they compute on one, whose driver shares memory with the kernel.
+"""Objects that the attempts target, and the permissions of the worker.
+
+- `guard`: process id of ciguard.
+- `stream`: path of a listening Unix socket.
+- `abstract`: name of a listening abstract socket.
+- `port`: a listening TCP port.
+- `file`: path of a file outside the worker's folders.
+- `processes`: true if the worker may start processes.
+- `devices`: true if the worker uses a device, whose driver needs shared memory.
 """
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _IO_URING_SETUP, _PIDFD_OPEN, _PIDFD_GETFD = 425, 434, 438
 _AF_NETLINK, _AF_ALG, _AF_VSOCK = 16, 38, 40
-_HERE = -100
+_AT_FDCWD = -100
 _REFUSALS = frozenset({errno.EPERM, errno.EACCES, errno.ENOSYS})
-"""What confinement answers; any other error comes from a kernel that would have done it."""
+"""Errors of a refused operation; with any other error, the kernel would have allowed it."""
 ALLOWED = "allowed"
 
 
 class Attempt(NamedTuple):
-    """One attempt."""
+    """One attempt at a forbidden operation."""
 
     name: str
+    """Short, stable name."""
     attack: str
-    """What is tried, for people: ends the sentence "a worker can …"."""
+    """Description that completes the sentence "a worker can …"."""
     make: Callable[[Bait], object]
-    """Returns if it got through; raises `OSError` where it was refused."""
+    """Function that makes the attempt; it raises `OSError` if the operation is refused."""
 
 
 class _AllowedError(Exception):
-    """The attempt is none: workers of this target may do it."""
+    """The operation is allowed to the workers of this target."""
 
 
 def _checked(result: int) -> int:
@@ -73,7 +80,7 @@ def _open_sockets(_: Bait) -> None:
         except OSError as error:
             refused += error.errno in {*_REFUSALS, errno.EAFNOSUPPORT}
     if refused == len(families):
-        raise PermissionError(errno.EPERM, "all were refused")
+        raise PermissionError(errno.EPERM, "all socket families are refused")
 
 
 def _send_from_pair(bait: Bait) -> None:
@@ -144,7 +151,7 @@ def _set_attribute(bait: Bait) -> None:
 def _take_handle(bait: Bait) -> None:
     handle = ctypes.create_string_buffer((128).to_bytes(4, sys.byteorder) + bytes(132))
     mount, path = ctypes.c_int(), os.fsencode(bait["file"])
-    _checked(_LIBC.name_to_handle_at(_HERE, path, handle, ctypes.byref(mount), 0))
+    _checked(_LIBC.name_to_handle_at(_AT_FDCWD, path, handle, ctypes.byref(mount), 0))
 
 
 def _read_file(bait: Bait) -> None:
@@ -173,27 +180,27 @@ def _fork(bait: Bait) -> None:
 ATTEMPTS = (
     Attempt(
         "unix-socket",
-        "talk to a daemon such as docker's on a Unix socket",
+        "connect to a daemon such as Docker's on a Unix socket",
         lambda bait: _connect(socket.AF_UNIX, bait["stream"]),
     ),
     Attempt(
         "abstract-socket",
-        "talk to a daemon on an abstract socket",
+        "connect to a daemon on an abstract socket",
         lambda bait: _connect(socket.AF_UNIX, "\0" + bait["abstract"]),
     ),
-    Attempt("datagram", "send to a socket's path from a pair of sockets", _send_from_pair),
+    Attempt("datagram", "send a datagram to a socket's path from a socket pair", _send_from_pair),
     Attempt(
         "network",
         "connect to a port of this machine",
         lambda bait: _connect(socket.AF_INET, ("127.0.0.1", bait["port"])),
     ),
-    Attempt("sockets", "open a socket of UDP, netlink, vsock or of another kind", _open_sockets),
-    Attempt("io-uring", "make a queue of system calls that no filter sees", _make_ring),
-    Attempt("descriptors", "take a descriptor of another process", _take_descriptor),
+    Attempt("sockets", "open a UDP, netlink, vsock or other socket", _open_sockets),
+    Attempt("io-uring", "create an io_uring queue, whose system calls no filter sees", _make_ring),
+    Attempt("descriptors", "copy a file descriptor of another process", _take_descriptor),
     Attempt("processes-read", "read the environment of ciguard", _open_process),
     Attempt(
         "limits",
-        "reach the limits of another process",
+        "access the resource limits of another process",
         lambda bait: resource.prlimit(bait["guard"], resource.RLIMIT_CPU),
     ),
     Attempt("signals", "signal another process", lambda bait: os.kill(bait["guard"], 0)),
@@ -204,26 +211,26 @@ ATTEMPTS = (
     ),
     Attempt(
         "signals-handles",
-        "signal another process by a handle of it",
+        "signal another process through a process descriptor",
         lambda bait: signal.pidfd_send_signal(  # type: ignore[attr-defined, unused-ignore]
             _checked(_LIBC.syscall(_PIDFD_OPEN, bait["guard"], 0)), 0
         ),
     ),
-    Attempt("signals-kernel", "have the kernel signal another process", _arrange_signal),
-    Attempt("memory-shared", "take shared memory, which no limit counts", _map_shared),
-    Attempt("memory-device", "take shared memory of /dev/zero", _map_zeros),
-    Attempt("memory-file", "take a file in memory, which no limit counts", _make_file_in_memory),
-    Attempt("memory-segment", "make shared memory that outlives it", _make_shared_segment),
-    Attempt("file-read", "read a file outside of its folders", _read_file),
-    Attempt("file-write", "write a file outside of its folders", _write_file),
-    Attempt("file-beside", "write beside its own folder", _write_beside),
-    Attempt("file-times", "set the times of a file outside", _set_times),
-    Attempt("file-mode", "set the mode of a file outside", _set_mode),
-    Attempt("file-attributes", "set attributes of a file outside", _set_attribute),
-    Attempt("file-handles", "take a handle of a file outside", _take_handle),
+    Attempt("signals-kernel", "make the kernel signal another process", _arrange_signal),
+    Attempt("memory-shared", "map shared memory, which no limit counts", _map_shared),
+    Attempt("memory-device", "map shared memory of /dev/zero", _map_zeros),
+    Attempt("memory-file", "create a file in memory, which no limit counts", _make_file_in_memory),
+    Attempt("memory-segment", "create shared memory that outlives it", _make_shared_segment),
+    Attempt("file-read", "read a file outside its folders", _read_file),
+    Attempt("file-write", "write a file outside its folders", _write_file),
+    Attempt("file-beside", "write next to its own folder", _write_beside),
+    Attempt("file-times", "set the timestamps of a file outside its folders", _set_times),
+    Attempt("file-mode", "set the mode of a file outside its folders", _set_mode),
+    Attempt("file-attributes", "set attributes of a file outside its folders", _set_attribute),
+    Attempt("file-handles", "get a handle of a file outside its folders", _take_handle),
     Attempt(
         "namespaces",
-        "enter a namespace of its own",
+        "create a namespace",
         lambda _: _checked(_LIBC.unshare(0x10000000)),  # CLONE_NEWUSER
     ),
     Attempt("processes-start", "start a process", _fork),
@@ -231,13 +238,13 @@ ATTEMPTS = (
 
 
 def report(bait: Bait) -> None:
-    """Make all attempts; print one line of JSON: by name, what refused it, empty if nothing did."""
+    """Make all attempts; print one JSON object with the error that refused each, or nothing."""
     refusals = {attempt.name: _refusal(attempt, bait) for attempt in ATTEMPTS}
     sys.stdout.write(json.dumps(refusals) + "\n")
 
 
 def run(settings: Any, descriptor: int) -> None:
-    """Make all attempts whenever the host asks, which sends the bait; see `hosting/host.py`."""
+    """Make all attempts for each request of the host, which is a `Bait`; see `hosting/host.py`."""
     with socket.socket(fileno=descriptor) as channel, channel.makefile("rw") as stream:
         answer: Any = {"ready": "", "confined_by": settings.get("confined_by", [])}
         stream.write(json.dumps(answer) + "\n")

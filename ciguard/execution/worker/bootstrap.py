@@ -1,12 +1,14 @@
-"""Entry of a target's process: `python -Ss bootstrap.py SETTINGS CONTROL-FD`.
+"""Entry point of a target's process: `python -Ss bootstrap.py SETTINGS CONTROL-FD`.
 
-SETTINGS are JSON, or `@` and the file that holds them.
-Settings that name a `case` file run that one case under a debugger instead, without a control.
-Settings that name an `entry` hand over to that module, which may belong to another room; those
-that say with `held` what it may reach confine it first.
+SETTINGS is a JSON object, or `@` and the path of a file that holds one. Its keys select the mode:
 
-Makes `ciguard.execution.worker`, `ciguard.libraries` and what lies around the entry importable
-without running any package's door, because the doors import what a target does not have.
+- `case` names a file with one case, which runs under a debugger, without a control descriptor.
+- `entry` names a module of any package, which runs instead of the fork server. With `held`, which
+  lists the files that the module may access, the process is confined first.
+- Otherwise the fork server runs.
+
+The bootstrap makes `ciguard.execution.worker`, `ciguard.libraries` and the packages around the
+entry importable without running any `__init__`, because these import what a target lacks.
 """
 
 from __future__ import annotations
@@ -21,41 +23,44 @@ import sys
 import types
 from typing import Any, NoReturn
 
-_ROOMS = ("execution", "libraries", "domain", "functions")
+_PACKAGES = ("execution", "libraries", "domain", "functions")
 _IN_TARGET = "in_target"
-_DEBUGGED = "case.py"
-_DOORLESS = ("ciguard", *(f"ciguard.{room}" for room in _ROOMS))
+_CASE_SCRIPT = "case.py"
+_PLAIN_PACKAGES = ("ciguard", *(f"ciguard.{package}" for package in _PACKAGES))
 
 
 def open_packages(root: str, entry: str = "") -> None:
-    """Register packages as plain folders below `root`: those in `_DOORLESS`, and an entry's own."""
-    for name in (*_DOORLESS, *_around(entry)):
+    """Register packages as plain folders below `root`, so that no `__init__` runs.
+
+    These are `_PLAIN_PACKAGES` and the packages around the entry's `in_target` folder.
+    """
+    for name in (*_PLAIN_PACKAGES, *_packages_around(entry)):
         package = types.ModuleType(name)
         package.__path__ = [os.path.join(root, *name.split("."))]
         sys.modules[name] = package
 
 
-def _around(entry: str) -> list[str]:
-    """Return the packages of ciguard whose folder `in_target` holds the entry."""
+def _packages_around(entry: str) -> list[str]:
+    """Return the packages of ciguard whose folder `in_target` contains the entry."""
     names = entry.split(".")
     if names[0] != "ciguard" or _IN_TARGET not in names:
         return []
     return [".".join(names[:end]) for end in range(2, names.index(_IN_TARGET) + 1)]
 
 
-def _settings(given: str) -> Any:
-    if not given.startswith("@"):
-        return json.loads(given)
-    with open(given[1:], encoding="utf-8") as file:
+def _settings(argument: str) -> Any:
+    if not argument.startswith("@"):
+        return json.loads(argument)
+    with open(argument[1:], encoding="utf-8") as file:
         return json.load(file)
 
 
 def main() -> None:
-    """Run the fork server, or one case under a debugger."""
+    """Run the fork server, another module, or one case under a debugger."""
     settings = _settings(sys.argv[1])
-    # Python puts a script's folder first, and modules here have names that others have as well.
-    own = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]
+    # Python puts a script's folder first, but modules here share names with others.
+    script_folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != script_folder]
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
     open_packages(root, settings.get("entry", ""))
     from ciguard.execution.worker import privileges
@@ -64,53 +69,53 @@ def main() -> None:
         _serve(settings, int(sys.argv[2]), sys.argv[3:])
         return
     if settings.get("held"):
-        _enter(settings, int(sys.argv[2]), sys.argv[3:])
+        _run_entry_confined(settings, int(sys.argv[2]), sys.argv[3:])
         return
-    privileges.die_with_parent()
+    privileges.exit_with_parent()
     if "case" in settings:
-        _watch(settings)
+        _run_under_tool(settings)
         return
     importlib.import_module(settings["entry"]).run(settings, int(sys.argv[2]))
 
 
-def _watch(settings: Any) -> None:
-    """Run one case under a debugger, which this process becomes, or under one that started it.
+def _run_under_tool(settings: Any) -> None:
+    """Run one case under a debugger, which replaces this process, or under the tool around it.
 
-    Nothing of the target's environment has run before the process is confined.
+    No code of the target's environment runs before the process is confined.
     """
     from ciguard.execution.worker import confine
 
     if settings["debugger"] or settings["holds_itself"]:
-        confine.hold(settings)
+        confine.restrict_files(settings)
     if settings["debugger"]:
-        _become(settings)
+        _execute_debugger(settings)
     if settings["holds_itself"]:
-        site.main()  # which the interpreter was started without
+        site.main()  # as the interpreter was started with `-S`
     if settings["device"] != "cpu":
-        confine.settle(settings, settings["scratch"])
+        confine.isolate_worker(settings, settings["scratch"])
     from ciguard.execution.worker import debugged
 
     debugged.run(settings)
 
 
-def _become(settings: Any) -> NoReturn:
-    """Become the debugger that the settings name; its child runs the case."""
+def _execute_debugger(settings: Any) -> NoReturn:
+    """Replace this process by the debugger, whose child runs the case."""
     os.chdir(settings["scratch"])
-    inner = [sys.argv[0], json.dumps({**settings, "debugger": []})]
-    with open(_DEBUGGED, "w", encoding="utf-8") as file:
-        file.write(f"import runpy, sys\nsys.argv = {inner!r}\n")
+    arguments = [sys.argv[0], json.dumps({**settings, "debugger": []})]
+    with open(_CASE_SCRIPT, "w", encoding="utf-8") as file:
+        file.write(f"import runpy, sys\nsys.argv = {arguments!r}\n")
         file.write("runpy.run_path(sys.argv[0], run_name='__main__')\n")
-    # Without a shell gdb parts arguments at spaces: none of these holds one.
-    own = [sys.executable, "-s", _DEBUGGED]
+    # Without a shell, gdb splits arguments at spaces: none of these contains a space.
+    command = [sys.executable, "-s", _CASE_SCRIPT]
     debugger = settings["debugger"]
-    os.execv(debugger[0], [*debugger, *own])  # noqa: S606 - no shell is wanted
+    os.execv(debugger[0], [*debugger, *command])  # noqa: S606 - no shell is wanted
 
 
-def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
-    """Confine this process, and start the interpreter anew with these options.
+def _confine_and_restart(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
+    """Confine this process, and restart the interpreter with these options.
 
-    The second interpreter reads what the target's environment has it run when it starts (`.pth`
-    files, `sitecustomize`): a wheel under test may bring those.
+    Only the second interpreter runs the startup code of the target's environment (`.pth` files and
+    `sitecustomize`), which a wheel under test may have installed.
     """
     from ciguard.execution.worker import (
         confine,
@@ -119,34 +124,34 @@ def _hold(settings: Any, descriptor: int, options: list[str]) -> NoReturn:
         strays,
     )
 
-    look = functools.partial(strays.end_greedy, settings["writable"])
-    used = ["reaper"] if reaper.fork_below(descriptor, look) else []
-    privileges.die_with_parent()
-    used += confine.hold_import(settings)
-    again = [sys.executable, *options, *sys.argv, json.dumps(used)]
-    os.execv(sys.executable, again)  # noqa: S606 - no shell is wanted
+    check_strays = functools.partial(strays.kill_excessive_strays, settings["writable"])
+    confined_by = ["reaper"] if reaper.fork_below(descriptor, check_strays) else []
+    privileges.exit_with_parent()
+    confined_by += confine.confine_import(settings)
+    command = [sys.executable, *options, *sys.argv, json.dumps(confined_by)]
+    os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted
 
 
-def _enter(settings: Any, descriptor: int, held: list[str]) -> None:
-    """Run the entry of another room, confined."""
+def _run_entry_confined(settings: Any, descriptor: int, confined_by: list[str]) -> None:
+    """Run the module that the settings name, confined."""
     from ciguard.execution.worker import confine, limits
 
-    if not held:
-        _hold(settings["held"], descriptor, ["-u"])
+    if not confined_by:
+        _confine_and_restart(settings["held"], descriptor, ["-u"])
     limits.limit_output(settings["held"]["output_mib"])
     confine.restrict_calls(confine.role_of(settings["held"]))
-    settings["confined_by"] = json.loads(held[0])
+    settings["confined_by"] = json.loads(confined_by[0])
     importlib.import_module(settings["entry"]).run(settings, descriptor)
 
 
-def _serve(settings: Any, descriptor: int, held: list[str]) -> None:
+def _serve(settings: Any, descriptor: int, confined_by: list[str]) -> None:
     """Run the fork server, confined."""
-    if not held:
-        _hold(settings, descriptor, ["-s"])
+    if not confined_by:
+        _confine_and_restart(settings, descriptor, ["-s"])
     from ciguard.execution.worker.server import Server
 
     with socket.socket(fileno=descriptor) as control:
-        Server(settings, control, json.loads(held[0])).serve()
+        Server(settings, control, json.loads(confined_by[0])).serve()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""From the JSON form of a value to a live object of the target's library."""
+"""Construction of live objects of the target's library from the JSON form of values."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ class Builder:
         self._dtype = adapter.dtype
         self._resolve = adapter.resolve
         self._resolved: dict[str, Any] = {}
-        self._kept: list[Any] = []
+        self._call_results: list[Any] = []
         self.watch = Watch(adapter)
-        self._note = self.watch.made.append
+        self._watch = self.watch.objects.append
         self._makers: dict[str, Callable[[list[Any]], Any]] = {
             "t": self._watched if adapter.mutable else self._unwatched,
-            "a": lambda e: self.watch.array(elements(e[3], e[1], e[2])),
-            "l": lambda e: [self.value(item) for item in e[1]],
-            "p": lambda e: tuple([self.value(item) for item in e[1]]),
-            "d": lambda e: self.keywords(e[1]),
-            "y": lambda e: self._dtype(e[1]),
-            "m": lambda e: self.member(e[1]),
+            "a": lambda form: self.watch.array(elements(form[3], form[1], form[2])),
+            "l": lambda form: [self.value(item) for item in form[1]],
+            "p": lambda form: tuple([self.value(item) for item in form[1]]),
+            "d": lambda form: self.keywords(form[1]),
+            "y": lambda form: self._dtype(form[1]),
+            "m": lambda form: self.member(form[1]),
             "c": self._call,
-            "f": lambda e: float(e[1]),
-            "z": lambda e: complex(float(e[1]), float(e[2])),
-            "b": lambda e: e[1].encode("latin-1"),
+            "f": lambda form: float(form[1]),
+            "z": lambda form: complex(float(form[1]), float(form[2])),
+            "b": lambda form: form[1].encode("latin-1"),
         }
 
     def value(self, encoded: Any) -> Any:
-        """Build one value; plain scalars stand for themselves."""
+        """Build one value; a plain scalar is returned as it is."""
         return self._makers[encoded[0]](encoded) if type(encoded) is list else encoded
 
     def values(self, encoded: list[Any]) -> list[Any]:
@@ -47,33 +47,34 @@ class Builder:
         return {key: self.value(item) for key, item in encoded}
 
     def member(self, path: str) -> Any:
-        """Find an object by its dotted name; remembered, since most cases name few objects."""
+        """Return the object with a dotted name; the result is cached, as cases name few objects."""
         try:
             return self._resolved[path]
         except KeyError:
-            found = self._resolved[path] = self._resolve(path)
-            return found
+            member = self._resolved[path] = self._resolve(path)
+            return member
 
     def _unwatched(self, encoded: list[Any]) -> Any:
         return self._tensor(elements(encoded[3], encoded[1], encoded[2]), encoded[1])
 
     def _watched(self, encoded: list[Any]) -> Any:
-        made = self._tensor(elements(encoded[3], encoded[1], encoded[2]), encoded[1])
-        self._note(made)
-        return made
+        tensor = self._unwatched(encoded)
+        self._watch(tensor)
+        return tensor
 
     def _call(self, encoded: list[Any]) -> Any:
         _, function, arguments, keywords = encoded
-        made = self.member(function)(*self.values(arguments), **self.keywords(keywords))
-        self._kept.append(made)  # a part of it, such as a variable's handle, may not outlive it
-        return made
+        result = self.member(function)(*self.values(arguments), **self.keywords(keywords))
+        # A part of the result, such as a variable's handle, may not outlive it.
+        self._call_results.append(result)
+        return result
 
-    def has_made(self, value: Any) -> bool:
-        """Return whether this object was made by a call, for the present case."""
-        return any(value is made for made in self._kept)
+    def is_call_result(self, value: Any) -> bool:
+        """Return whether this object was returned by a call of the present case."""
+        return any(value is result for result in self._call_results)
 
     def forget(self) -> None:
-        """Let go of the objects that were made for a case."""
-        self._kept.clear()
-        if self.watch.made:
+        """Release the objects that were created for a case."""
+        self._call_results.clear()
+        if self.watch.objects:
             self.watch.forget()

@@ -1,7 +1,7 @@
 """The shared-memory cell between a worker and its parent.
 
-The worker writes where it is and what came of each case; the parent reads it when the worker
-reports, and also when the worker is dead. Nothing that reached the cell is ever lost.
+The worker writes its progress and the record of each case. The parent reads them when the worker
+reports, and also after the worker has crashed, so that no record is lost.
 
 Layout, little-endian:
 
@@ -13,9 +13,9 @@ Layout, little-endian:
     64  …    records: u32 number of the case within the batch, from 1, u32 length of the payload,
              u8 status, u32 cost in µs, payload
 
-When the cell is full and was read, records begin at its start again; their numbers go on.
+After a full cell was read, records begin at its start again; their numbering continues.
 
-The worker is untrusted: the parent checks every number it reads.
+The worker is untrusted, so the parent validates every number.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ import mmap
 import struct
 
 SIZE = 4 * 1024 * 1024
+"""Size of the cell, in bytes."""
 RECORDS_AT = 64
+"""Offset of the first record, in bytes."""
 _PROGRESS = struct.Struct("<QQ")
 _WRITTEN = struct.Struct("<QQ")
 _TOKEN = struct.Struct("<Q")
 _TOKEN_AT = 32
 _RECORD = struct.Struct("<IIBI")
 ROOM = SIZE - RECORDS_AT - _RECORD.size
-"""Longest payload that one record can hold."""
+"""Maximum size of the payload of one record, in bytes."""
 
 PASSED = ord("P")
 REJECTED = ord("R")
@@ -42,49 +44,49 @@ INEXPRESSIBLE = ord("I")
 STATUSES = frozenset((PASSED, REJECTED, UNBUILT, ERRORED, EXHAUSTED, INEXPRESSIBLE))
 
 Record = tuple[int, int, bytes]
-"""Status, cost in µs, payload."""
+"""Status, cost in µs, and payload."""
 
 
 class CorruptCellError(Exception):
-    """The worker's memory was overwritten by the code under test."""
+    """The code under test has corrupted the cell."""
 
 
 class CellWriter:
-    """The worker's end."""
+    """The worker's access to the cell."""
 
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap.mmap(descriptor, SIZE)
-        self._at = 0
+        self._offset = 0
         self._count = 0
         self.records = 0
-        """Records of the batch."""
+        """Number of records of the batch."""
 
     def begin_batch(self, token: int) -> None:
-        """Forget the records of the batch before."""
+        """Start a batch, and discard the records of the previous one."""
         self.records = 0
         self.begin_page()
         _TOKEN.pack_into(self._memory, _TOKEN_AT, token)
 
     def begin_page(self) -> None:
-        """Forget the records that were read."""
-        self._at = self._count = 0
+        """Discard the records that were read."""
+        self._offset = self._count = 0
         _WRITTEN.pack_into(self._memory, 16, 0, 0)
 
     def begin_case(self, number: int, now_ns: int) -> None:
-        """Say which case of the batch is about to run, counted from 1."""
+        """Announce the case that is about to run, by its number in the batch, from 1."""
         _PROGRESS.pack_into(self._memory, 0, number, now_ns)
 
     def idle(self) -> None:
-        """Say that no case is running."""
+        """Announce that no case is running."""
         _PROGRESS.pack_into(self._memory, 0, 0, 0)
 
     def has_room(self, payload: bytes) -> bool:
         """Return whether one more record fits."""
-        return RECORDS_AT + self._at + _RECORD.size + len(payload) <= SIZE
+        return RECORDS_AT + self._offset + _RECORD.size + len(payload) <= SIZE
 
     def append(self, status: int, cost_us: int, payload: bytes) -> None:
-        """Add a record. The count is written last: a record is there whole or not at all."""
-        start = RECORDS_AT + self._at
+        """Add a record; its count is written last, so that a partial record is never visible."""
+        start = RECORDS_AT + self._offset
         body = start + _RECORD.size
         end = body + len(payload)
         memory = self._memory
@@ -92,13 +94,13 @@ class CellWriter:
         self.records += 1
         cost_us = min(cost_us, 0xFFFFFFFF)
         _RECORD.pack_into(memory, start, self.records, len(payload), status, cost_us)
-        self._at = end - RECORDS_AT
+        self._offset = end - RECORDS_AT
         self._count += 1
-        _WRITTEN.pack_into(memory, 16, self._at, self._count)
+        _WRITTEN.pack_into(memory, 16, self._offset, self._count)
 
 
 class Reader:
-    """The parent's end."""
+    """The parent's access to the cell."""
 
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap.mmap(descriptor, SIZE)
@@ -112,40 +114,40 @@ class Reader:
         self._memory.close()
 
     def progress(self) -> tuple[int, int]:
-        """Return the number of the running case (0: idle) and when it began, in ns."""
+        """Return the number of the running case (0: idle) and its start time, in ns."""
         number, began_ns = _PROGRESS.unpack_from(self._memory, 0)
         return number, began_ns
 
-    def records(self, token: int, *, after: int, most: int) -> list[Record]:
-        """Return the records that a batch has left in the cell.
+    def records(self, token: int, *, after: int, maximum: int) -> list[Record]:
+        """Return the records of a batch that are in the cell.
 
         Args:
-            token: of the batch; there are none while the worker has not begun it.
-            after: how many of its records were read before.
-            most: how many more it can have.
+            token: token of the batch, which the worker writes when it begins the batch.
+            after: number of its records that were read before.
+            maximum: number of further records that the batch can have.
 
         Raises:
-            CorruptCellError: if what is there cannot have been written by `CellWriter`.
+            CorruptCellError: if the content was not written by `CellWriter`.
         """
         memory = self._memory
-        (written_by,) = _TOKEN.unpack_from(memory, _TOKEN_AT)
+        (batch_token,) = _TOKEN.unpack_from(memory, _TOKEN_AT)
         written, count = _WRITTEN.unpack_from(memory, 16)
-        if written_by != token:
+        if batch_token != token:
             return []
-        if written > SIZE - RECORDS_AT or count > most:
+        if written > SIZE - RECORDS_AT or count > maximum:
             message = f"{count} records in {written} bytes"
             raise CorruptCellError(message)
-        found: list[Record] = []
-        at, stop = RECORDS_AT, RECORDS_AT + written
+        records: list[Record] = []
+        offset, stop = RECORDS_AT, RECORDS_AT + written
         for expected in range(after + 1, after + count + 1):
-            if at + _RECORD.size > stop:
-                message = "a record starts behind the end"
+            if offset + _RECORD.size > stop:
+                message = "a record starts after the end"
                 raise CorruptCellError(message)
-            number, length, status, cost_us = _RECORD.unpack_from(memory, at)
-            body = at + _RECORD.size
-            at = body + length
-            if at > stop or status not in STATUSES or number != expected:
+            number, length, status, cost_us = _RECORD.unpack_from(memory, offset)
+            body = offset + _RECORD.size
+            offset = body + length
+            if offset > stop or status not in STATUSES or number != expected:
                 message = f"record {number} of {length} bytes with status {status}"
                 raise CorruptCellError(message)
-            found.append((status, cost_us, memory[body:at]))
-        return found
+            records.append((status, cost_us, memory[body:offset]))
+        return records

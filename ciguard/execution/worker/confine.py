@@ -1,9 +1,9 @@
 """Confinement of a worker by the kernel: Landlock, seccomp and resource limits.
 
-Fuzzed calls delete files, open sockets and start processes. Landlock keeps them inside their own
-folder and away from everything they need not read; seccomp leaves them the system calls of
-`syscalls`, also as root; limits bound memory and output. Only what the running kernel offers is
-used, and what was used is reported. `privileges`, `landlock`, `seccomp` and `limits` are the means.
+Fuzzed calls may delete files, open sockets and start processes. Landlock restricts them to the
+files that they need, seccomp to the system calls of `syscalls`, even as root, and resource limits
+bound memory and output. The mechanisms that the running kernel supports are used and reported. They
+are in `privileges`, `landlock`, `seccomp` and `limits`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ciguard.execution.worker.syscalls import ProcessRole
 
 
 def prepare_restrictions(role: ProcessRole) -> None:
-    """Make the shared part of the filter of `restrict_calls` now, for all that is forked later."""
+    """Compute the shared part of the seccomp filter now, for all processes forked later."""
     if seccomp.is_supported():
         seccomp.shared_program(role, platform.machine())
 
 
 def restrict_calls(role: ProcessRole) -> bool:
-    """Leave every thread of this process the system calls of its role, see `syscalls`.
+    """Restrict every thread of this process to the system calls of its role, see `syscalls`.
 
     Returns:
-        Whether the kernel and this machine type allow it.
+        True if the kernel and this machine type support it.
     """
     forbid_new_privileges()
     return seccomp.install(role)
@@ -37,11 +37,11 @@ def restrict_calls(role: ProcessRole) -> bool:
 RLIMITS, CAPABILITIES, LANDLOCK, SCOPES, SECCOMP = (
     "rlimits", "capabilities", "landlock", "scopes", "seccomp",
 )  # fmt: skip
-"""Names of what can hold a process; `scopes` are Landlock's, of signals and abstract sockets."""
+"""Names of the mechanisms; `scopes` are those of Landlock, for signals and abstract sockets."""
 
 
 def role_of(settings: dict[str, Any], *, imports: bool = False) -> ProcessRole:
-    """Return the role of a target's worker, or with `imports` of the process that forks them."""
+    """Return the role of a target's worker, or with `imports` that of its fork server."""
     return ProcessRole(
         imports=imports,
         processes=settings["processes"],
@@ -51,47 +51,47 @@ def role_of(settings: dict[str, Any], *, imports: bool = False) -> ProcessRole:
     )
 
 
-def hold(settings: dict[str, Any]) -> list[str]:
-    """Confine this process, and all it starts, to its files; return the names of what holds it."""
-    used = [RLIMITS]
+def restrict_files(settings: dict[str, Any]) -> list[str]:
+    """Restrict the files of this process and its descendants; return the mechanisms' names."""
+    names = [RLIMITS]
     if not settings["confine"]:
-        return used
+        return names
     if drop_capabilities():
-        used.append(CAPABILITIES)
-    own = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
-    readable = [*landlock.SYSTEM_PATHS, landlock.ZEROS, *settings["readable"], *own]
-    is_ruled = landlock.restrict_files(
+        names.append(CAPABILITIES)
+    package = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
+    readable = [*landlock.SYSTEM_PATHS, landlock.ZEROS, *settings["readable"], *package]
+    is_supported = landlock.restrict_files(
         readable,
         settings["writable"],
         _devices(settings),
         listable=settings.get("listable", ()),
         ports=settings.get("ports", ()),
     )
-    if is_ruled:
-        used += [LANDLOCK, *([SCOPES] if landlock.landlock_abi() >= landlock.SCOPES_SINCE else [])]
-    return used
+    if is_supported:
+        names += [LANDLOCK, *([SCOPES] if landlock.landlock_abi() >= landlock.SCOPES_SINCE else [])]
+    return names
 
 
-def hold_import(settings: dict[str, Any]) -> list[str]:
-    """Confine a process that is to import the library; return the names of what holds it."""
-    used = hold(settings)
+def confine_import(settings: dict[str, Any]) -> list[str]:
+    """Confine a process that will import the library, and return the mechanisms' names."""
+    names = restrict_files(settings)
     if settings["confine"] and restrict_calls(role_of(settings, imports=True)):
-        used.append(SECCOMP)
-    return used
+        names.append(SECCOMP)
+    return names
 
 
-def settle(settings: dict[str, Any], folder: str) -> None:
-    """Make `folder` the home of this worker, and the only folder of its own that it may write."""
+def isolate_worker(settings: dict[str, Any], folder: str) -> None:
+    """Make `folder` the home of this worker, and the only folder in scratch that it may write."""
     os.environ["HOME"] = os.environ["TMPDIR"] = folder
-    tempfile.tempdir = None  # what the server has looked up
+    tempfile.tempdir = None  # the value was cached by the server
     if settings["confine"]:
-        kept = [path for path in settings["writable"] if path != settings["scratch"]]
-        shared = compiled_folder(settings)  # there only where the library shares what it compiles
-        landlock.part_from_others([folder, shared, *kept], _devices(settings))
+        persistent = [path for path in settings["writable"] if path != settings["scratch"]]
+        shared = compiled_folder(settings)  # exists only if the library shares compiled files
+        landlock.isolate_worker([folder, shared, *persistent], _devices(settings))
 
 
 def compiled_folder(settings: dict[str, Any]) -> str:
-    """Return the folder of what workers compile for each other; they are named by numbers."""
+    """Return the folder of the compiled files that workers share."""
     return os.path.join(settings["scratch"], "compiled")
 
 

@@ -1,6 +1,6 @@
-"""One case in a process of its own, which a debugger or a sanitizer watches.
+"""Execution of one case in a separate process under a debugger or a sanitizer.
 
-`bootstrap` has held it to the files of a worker by then; here it is held to the same system calls.
+`bootstrap` has restricted its files before. Here its system calls are restricted like a worker's.
 """
 
 from __future__ import annotations
@@ -10,29 +10,34 @@ import os
 from typing import Any
 
 from ciguard.execution.worker.loop import Executor
-from ciguard.execution.worker.preparing import link_programs, load_adapter, restrain, start_device
+from ciguard.execution.worker.preparing import (
+    link_programs,
+    load_adapter,
+    restrict_process,
+    start_device,
+)
 
 
 def run(settings: dict[str, Any]) -> None:
-    """Run the case, confined already: a debugger or a sanitizer watches this process."""
+    """Run the case in this process, whose files are restricted already."""
     os.chdir(settings["scratch"])
     link_programs(settings)
-    _silence(os.path.join(settings["scratch"], "case.log"))
+    _redirect_streams(os.path.join(settings["scratch"], "case.log"))
     adapter = load_adapter(settings["adapter"])
     adapter.load(settings["device"])
     if settings["warm_up"]:
         adapter.warm_up()
     with open(settings["case"], encoding="ascii") as file:
         case = json.load(file)
-    restrain(settings)
+    restrict_process(settings)
     on_device = settings["device"] != "cpu"
-    if on_device and not settings["holds_itself"]:  # a sanitizer would check all of its kernels
+    if on_device and not settings["holds_itself"]:  # a sanitizer would check all its kernels
         start_device(adapter, settings)
     Executor(adapter, settings["functions"], on_device=on_device).execute(case)
 
 
-def _silence(path: str) -> None:
-    """Send the standard streams to a file: what the case prints must not pass for a stack."""
+def _redirect_streams(path: str) -> None:
+    """Redirect the standard streams to a file, so that output cannot be mistaken for a stack."""
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)

@@ -1,51 +1,54 @@
-"""What a call did to its arguments: which it changed, and with which its result shares memory."""
+"""Side effects of a call: changed arguments, and arguments that share memory with its output."""
 
 from __future__ import annotations
 
 from typing import Any, Sequence
 
 _MAX_BYTES = 1024
-"""Larger arrays are not remembered: libraries change their own tensors, hardly ever numpy's."""
+"""Maximum size of a watched array, in bytes; libraries hardly ever change numpy's arrays."""
 
 
 class Watch:
-    """Remembers the tensors and arrays that were made for a case, in order.
+    """Watches the tensors and arrays that were created for a case, in order of creation.
 
-    Looked at after every call, so it costs a small part of a microsecond per tensor.
+    They are checked after every call, at a small fraction of a microsecond per tensor.
     """
 
     def __init__(self, adapter: Any) -> None:
         self._effects = adapter.effects
-        self.made: list[Any] = []
-        """Tensors where calls can change them, and numpy arrays."""
+        self.objects: list[Any] = []
+        """Tensors of libraries whose calls can change them, and numpy arrays."""
         self._bytes: list[tuple[int, bytes]] = []
 
     def array(self, array: Any) -> Any:
-        """Take note of a numpy array and return it."""
+        """Watch a numpy array, and return it."""
         if array.nbytes <= _MAX_BYTES:
-            self._bytes.append((len(self.made), array.tobytes()))
-        self.made.append(array)
+            self._bytes.append((len(self.objects), array.tobytes()))
+        self.objects.append(array)
         return array
 
-    def beginning(self, output: Any) -> bytes:
-        """Return what the record of a call that did something begins with; else nothing."""
-        changed, shared = self._effects(self.made, output)
+    def record_prefix(self, output: Any) -> bytes:
+        """Return the prefix of the record of a call with side effects; otherwise nothing."""
+        changed, shared = self._effects(self.objects, output)
         if self._bytes:
             changed = [*changed, *self._changed_arrays()]
-            shared = [*shared, *(place for place, _ in self._bytes if self.made[place] is output)]
+            shared = [
+                *shared,
+                *(index for index, _ in self._bytes if self.objects[index] is output),
+            ]
         if changed or shared:
-            return b'["E",%s,%s,' % (places(changed), places(shared))
+            return b'["E",%s,%s,' % (indices(changed), indices(shared))
         return b""
 
     def _changed_arrays(self) -> list[int]:
-        return [place for place, was in self._bytes if self.made[place].tobytes() != was]
+        return [index for index, old in self._bytes if self.objects[index].tobytes() != old]
 
     def forget(self) -> None:
-        """Let go of what was made for a case."""
-        self.made.clear()
+        """Release the objects of the case."""
+        self.objects.clear()
         self._bytes.clear()
 
 
-def places(found: Sequence[int]) -> bytes:
-    """Return places as a JSON list, each once and in order."""
-    return str(sorted(set(found))).replace(" ", "").encode("ascii")
+def indices(numbers: Sequence[int]) -> bytes:
+    """Return distinct indices as a sorted JSON list."""
+    return str(sorted(set(numbers))).replace(" ", "").encode("ascii")

@@ -1,8 +1,8 @@
-"""The elements of an array from its fill: the same numbers on every machine and numpy version.
+"""Elements of an array from its fill, which are equal on every machine and numpy version.
 
-A fuzzing case names its array's content by a seed, so that it stays small. Seeding a generator per
-array would cost more than the call under test; instead one fixed table of random numbers is made
-once, and a fill reads it from the place that its seed names.
+A fuzzing case defines the content of an array by a seed, so that it stays small. Seeding a
+generator for each array would cost more than the call under test. Instead, a fixed table of random
+numbers is computed once, and a fill reads it from the offset that its seed selects.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _UNIT = np.random.RandomState(0).random_sample(TABLE_SIZE)
 _TABLE = np.concatenate([_UNIT, _UNIT])
 
 _STORED_AS = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"}
-"""Types that numpy lacks travel as float32; the adapter casts."""
+"""Storage types of dtypes that numpy lacks; the adapter casts."""
 
 
 _STORAGE: dict[str, Any] = {"string": np.dtype(object)}
@@ -27,20 +27,20 @@ def storage_dtype(dtype: str) -> Any:
     """Return the numpy dtype that holds elements of a common dtype.
 
     Raises:
-        TypeError: if numpy has no dtype that could.
+        TypeError: if numpy has no suitable dtype.
     """
-    found = _STORAGE.get(dtype)
-    if found is None:
-        found = _STORAGE[dtype] = np.dtype(_STORED_AS.get(dtype, dtype))
-    return found
+    storage = _STORAGE.get(dtype)
+    if storage is None:
+        storage = _STORAGE[dtype] = np.dtype(_STORED_AS.get(dtype, dtype))
+    return storage
 
 
 def _limits(kind: Any) -> tuple[int, int]:
-    found = _LIMITS.get(kind)
-    if found is None:
-        limits = np.iinfo(kind)
-        found = _LIMITS[kind] = (int(limits.min), int(limits.max))
-    return found
+    limits = _LIMITS.get(kind)
+    if limits is None:
+        info = np.iinfo(kind)
+        limits = _LIMITS[kind] = (int(info.min), int(info.max))
+    return limits
 
 
 def elements(fill: Sequence[Any], dtype: str, shape: Sequence[int]) -> Any:
@@ -49,14 +49,14 @@ def elements(fill: Sequence[Any], dtype: str, shape: Sequence[int]) -> Any:
     Args:
         fill: JSON form of a `ciguard.domain.values.Fill`: `["k", value]`, `["u", seed, low, high]`,
             `["s", seed]` or `["x", [values…]]`.
-        dtype: common name; `string` gives an object array of bytes.
-        shape: sizes, each >= 0.
+        dtype: common name of the dtype; `string` gives an object array of bytes.
+        shape: length of each axis, >= 0.
 
     Returns:
         A numpy array of `storage_dtype(dtype)`, C-contiguous, writable.
 
     Raises:
-        ValueError: if the fill does not fit the shape, or is none of the four.
+        ValueError: if an explicit fill does not have as many elements as the shape.
     """
     count = 1
     for size in shape:
@@ -91,19 +91,19 @@ def _uniform(fill: Sequence[Any], dtype: str, count: int) -> Any:
     if kind.kind == "c":
         imaginary = _unit(seed + 7919, count)
         return ((unit + 1j * imaginary) * (high - low) + (low + 1j * low)).astype(kind)
-    return np.array([b"s%d" % int(x * 10) for x in unit], dtype=object)
+    return np.array([b"s%d" % int(number * 10) for number in unit], dtype=object)
 
 
 def _integers(unit: Any, kind: Any, low: float, high: float) -> Any:
     smallest, largest = _limits(kind)
-    least, most = max(int(low), smallest), min(int(high), largest)
-    if most < least:
-        least = most = smallest if high < smallest else largest
-    span = most - least + 1
-    if span < 2**31 and -(2**63) <= least < 2**63:
-        return ((unit * span).astype(np.int64) + least).astype(kind)
-    exact: list[int] = [least + int(x * span) for x in unit.tolist()]
-    return np.array([min(value, most) for value in exact], dtype=kind)
+    lower, upper = max(int(low), smallest), min(int(high), largest)
+    if upper < lower:
+        lower = upper = smallest if high < smallest else largest
+    span = upper - lower + 1
+    if span < 2**31 and -(2**63) <= lower < 2**63:
+        return ((unit * span).astype(np.int64) + lower).astype(kind)
+    exact: list[int] = [lower + int(number * span) for number in unit.tolist()]
+    return np.array([min(value, upper) for value in exact], dtype=kind)
 
 
 def special_values(dtype: str) -> Any:

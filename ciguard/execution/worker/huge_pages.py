@@ -1,4 +1,4 @@
-"""Gather a process's memory into huge pages, so that forking it copies fewer page table entries."""
+"""Collapsing of a process's memory into huge pages, so that a fork copies fewer page entries."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _MADV_COLLAPSE = 25
 _HUGE = 2 * 1024 * 1024
 
 
-def gather() -> int:
+def collapse() -> int:
     """Collapse the private anonymous memory of this process into huge pages, once.
 
-    A fork copies one entry for 2 MiB instead of 512; a child's write splits only the page it hits.
-    Source: madvise(2), MADV_COLLAPSE, since Linux 6.1. An older kernel refuses: nothing changes.
+    A fork copies one entry per 2 MiB instead of 512; a child's write splits only one huge page.
+    Older kernels refuse, and nothing changes. Source: madvise(2), MADV_COLLAPSE, since Linux 6.1.
 
     Returns:
-        How many bytes were gathered.
+        Number of bytes that were collapsed.
     """
     return sum(
         end - begin

@@ -1,4 +1,4 @@
-"""Landlock: the files and ports that a process, and all that it starts, may reach.
+"""Landlock rules for the files and ports that a process and its descendants may access.
 
 Source: Linux Documentation/userspace-api/landlock.rst.
 """
@@ -28,7 +28,7 @@ _DEVICE_RIGHTS = _READ_RIGHTS | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
 _RIGHTS_OF_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
 _ALL_RIGHTS = (1 << 16) - 1
 TRUNCATION_SINCE, NETWORK_SINCE, SCOPES_SINCE = 3, 4, 6
-"""Versions from which on it rules these."""
+"""First Landlock versions that control truncation, TCP, and scopes."""
 _TCP_BIND_AND_CONNECT, _TCP_CONNECT = 0b11, 0b10
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
@@ -38,23 +38,26 @@ SYSTEM_PATHS = (
     "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/mime.types",
     "/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/ssl/openssl.cnf", "/etc/timezone",
 )  # fmt: skip
-"""Readable by every worker: what an interpreter and a shared library need. `/proc` shows only the
-worker's own processes' environment and memory: Landlock refuses to read those of others."""
+"""Files that every worker may read, as its interpreter and shared libraries need them.
+
+In `/proc`, Landlock refuses access to the environment and memory of other processes."""
 
 DEVICE_PATHS = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 ZEROS = "/dev/zero"
-"""Read only: who may write it may map it as shared memory, which no limit counts."""
+"""Device that is readable only, as writing would allow to map unlimited shared memory."""
 _NUMBERED = "/dev/nvidia"
 _WSL = "/dev/dxg"
 GPU_PATHS = (_NUMBERED, _WSL, "/dev/dri", "/dev/kfd", "/dev/shm", ZEROS)  # noqa: S108 - granted
-_NAMES_OF_THREADS = "/proc"
-"""NVIDIA's driver, from version 570 on, names its threads in `/proc/PID/task/TID/comm`, and does
-not start where it cannot (error 304). A process that forks workers cannot know their numbers, so it
-may write below all of `/proc`; each worker gives that up but for its own threads."""
+_THREAD_NAMES = "/proc"
+"""Folder in which NVIDIA's driver names its threads (`/proc/PID/task/TID/comm`).
+
+From version 570 on, the driver does not start if it cannot write there (error 304). A fork server
+does not know the process ids of its workers in advance, so it may write below all of `/proc`. Each
+worker restricts itself to its own threads."""
 
 
 def landlock_abi() -> int:
-    """Return the kernel's Landlock version, 0 where there is none."""
+    """Return the kernel's Landlock version; 0 if it does not support Landlock."""
     version = _LIBC.syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_VERSION_FLAG)
     return max(int(version), 0)
 
@@ -67,22 +70,22 @@ def restrict_files(
     listable: Iterable[str] = (),
     ports: Iterable[int] = (),
 ) -> bool:
-    """Confine this thread, and all it starts from now on, to the given files by Landlock.
+    """Restrict this thread, and all that it starts from now on, to the given files.
 
-    Must run while the process has one thread. Cannot be undone.
+    Call this while the process has only one thread; it cannot be undone.
 
     Args:
-        readable: folders and files that may be read and executed; missing ones are passed over.
-        writable: folders in which everything is allowed, and files.
+        readable: folders and files that may be read and executed; missing ones are ignored.
+        writable: folders and files with unrestricted access.
         devices: device files, or prefixes of their names, that may be read and written.
-        listable: folders whose names may be read, and those of the folders in them.
-        ports: that may be connected to by TCP.
+        listable: folders that may be listed, including their subfolders.
+        ports: TCP ports that may be connected to.
 
     Returns:
-        Whether the kernel knows Landlock.
+        True if the kernel supports Landlock.
 
     Raises:
-        OSError: if the kernel knows Landlock and refuses the rules.
+        OSError: if the kernel supports Landlock but refuses the rules.
     """
     abi = landlock_abi()
     if abi == 0:
@@ -92,24 +95,24 @@ def restrict_files(
     granted += [(path, rights & ~_IOCTL_DEV) for path in writable]
     granted += [(path, _DEVICE_RIGHTS) for path in _matching(devices)]
     if _NUMBERED in devices:
-        granted.append((os.path.dirname(_NUMBERED), _READ_DIR))  # workers look for them again
-        granted.append((_NAMES_OF_THREADS, _WRITE_FILE | _TRUNCATE))
+        granted.append((os.path.dirname(_NUMBERED), _READ_DIR))  # workers list the devices, too
+        granted.append((_THREAD_NAMES, _WRITE_FILE | _TRUNCATE))
     granted += [(path, _READ_DIR) for path in listable]
     _restrict(abi, rights, granted, ports=list(ports))
     return True
 
 
-def part_from_others(writable: Iterable[str], devices: Sequence[str] = ()) -> bool:
-    """Confine this process further: to a domain of its own, and to writing these folders only.
+def isolate_worker(writable: Iterable[str], devices: Sequence[str] = ()) -> bool:
+    """Restrict this process further: to its own Landlock domain, and to writing these folders.
 
-    Processes of the domain that it leaves are as foreign to it as any: it cannot trace them, take
-    their descriptors or, with Landlock 6, send them signals.
+    It cannot access processes of the former domain any more: neither trace them, nor copy their
+    descriptors, nor, from Landlock 6 on, send them signals.
 
     Returns:
-        Whether the kernel knows Landlock.
+        True if the kernel supports Landlock.
 
     Raises:
-        OSError: if the kernel knows Landlock and refuses the rules.
+        OSError: if the kernel supports Landlock but refuses the rules.
     """
     abi = landlock_abi()
     if abi == 0:
@@ -118,7 +121,7 @@ def part_from_others(writable: Iterable[str], devices: Sequence[str] = ()) -> bo
     granted = [(path, rights & ~_IOCTL_DEV) for path in writable]
     granted += [(path, _DEVICE_RIGHTS) for path in _matching(devices)]
     if _NUMBERED in devices:
-        granted.append((f"{_NAMES_OF_THREADS}/{os.getpid()}/task", _WRITE_FILE | _TRUNCATE))
+        granted.append((f"{_THREAD_NAMES}/{os.getpid()}/task", _WRITE_FILE | _TRUNCATE))
     _restrict(abi, rights, granted)
     return True
 
@@ -130,20 +133,20 @@ def _rights(abi: int) -> int:
 def _restrict(
     abi: int, rights: int, granted: Iterable[tuple[str, int]], *, ports: list[int] | None = None
 ) -> None:
-    """Rule `rights`, and grant those that go with each path; with `ports`, rule connections."""
-    rules_ports = ports is not None and abi >= NETWORK_SINCE
+    """Deny `rights` except those granted for each path; with `ports`, deny other connections."""
+    controls_ports = ports is not None and abi >= NETWORK_SINCE
     attributes = struct.pack(
         "=QQQ",
         rights,
-        _TCP_BIND_AND_CONNECT if rules_ports else 0,
+        _TCP_BIND_AND_CONNECT if controls_ports else 0,
         _ABSTRACT_SOCKETS_AND_SIGNALS if abi >= SCOPES_SINCE else 0,
     )
-    # Older kernels refuse the parts that they do not know, unless those are empty.
+    # Older kernels refuse unknown attributes unless they are 0.
     ruleset = _checked(_LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
     try:
         for path, allowed in granted:
             _allow(ruleset, path, allowed & rights)
-        for port in (ports or ()) if rules_ports else ():
+        for port in (ports or ()) if controls_ports else ():
             rule = struct.pack("=QQ", _TCP_CONNECT, port)
             _checked(_LANDLOCK_ADD_RULE, ruleset, _RULE_NET_PORT, rule, 0)
         forbid_new_privileges()
@@ -153,7 +156,7 @@ def _restrict(
 
 
 def _matching(names: Iterable[str]) -> list[str]:
-    """Return the devices of these names; what begins with `/dev/nvidia` has numbers behind it."""
+    """Return the existing devices of these names, and the numbered ones of `/dev/nvidia`."""
     matching: list[str] = []
     for name in names:
         if os.path.exists(name):
@@ -174,7 +177,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
-        return  # nothing there to allow
+        return  # a missing file needs no rule
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             rights &= _FILE_RIGHTS

@@ -1,15 +1,20 @@
-"""A layer's weights from their recipe: the same arrays on every backend, machine and numpy version.
+"""Weights of a layer from their recipe, which are equal on every backend, machine and numpy.
 
-Self-contained: the text of this module is put into reproducers, which have numpy and Keras only.
+The text of this module is copied into reproducers, so it needs only numpy.
 
-Draws come from `numpy.random.RandomState`, whose streams are frozen. Weights are made as float32,
-each from the recipe's seed, its name and how often that name came before, so that they do not
-depend on what else a layer holds.
+Random numbers come from `numpy.random.RandomState`, whose streams are frozen. Weights are float32.
+Each depends on the recipe's seed, its name, and the number of earlier weights of that name, so that
+the other weights of a layer do not matter.
 
-The neurons of a layer are the last axis of its kernel (Dense, Conv, the pointwise kernel of
-SeparableConv, Embedding), the last but one of a transposed convolution, input channels times
-multiplier of a depthwise one, heads times size of an attention's projection; in a recurrent layer
-a unit with its column in every gate. A layer without a kernel has none: edits leave it as it is.
+The neurons of a layer depend on its class:
+
+- Dense, Conv, SeparableConv (pointwise kernel) and Embedding: the last axis of the kernel.
+- Transposed convolution: the last axis but one.
+- Depthwise convolution: input channels times multiplier.
+- Projection of an attention: heads times their size.
+- Recurrent layer: a unit with its column in every gate.
+
+A layer without a kernel has no neurons, and edits do not change it.
 """
 
 from __future__ import annotations
@@ -25,14 +30,14 @@ SHARE = 0.3
 NOISE = 0.1
 """Noise as a share of the standard deviation of the layer's weights (LEMON, section 3.2.2)."""
 NUDGE = 2.0**-23
-"""One rounding of float32, relative."""
+"""Relative rounding error of float32."""
 POSITIVE = ("gamma", "scale", "variance", "alpha")
-"""Ends of the names of weights that scale or are divided by."""
+"""Suffixes of the names of weights that must be positive."""
 _AT_ONCE = 1 << 20
-"""Draws, and elements looked at for a deviation, at a time."""
+"""Chunk size, in elements, of random numbers and of samples for a deviation."""
 
 _RANDOM = np.random.RandomState(0)
-"""Seeded anew for each use: making one costs more than filling a small layer."""
+"""Shared generator, which is seeded for each use, as creating one is slower."""
 _RANGES = {
     "gamma": (0.8, 1.2),
     "scale": (0.8, 1.2),
@@ -43,7 +48,7 @@ _RANGES = {
     "mean": (-0.1, 0.1),
     "embeddings": (-1.0, 1.0),
 }
-"""Lowest and highest value by the end of a weight's name."""
+"""Lowest and highest value, by the suffix of a weight's name."""
 
 
 def arrays(
@@ -57,43 +62,46 @@ def arrays(
     """Return a layer's weights.
 
     Args:
-        layer: public name of the class; of a wrapper, that of the layer it wraps.
+        layer: public class name of the layer; for a wrapper, that of the wrapped layer.
         recipe: `seed` and `edits` of the JSON form of `domain.models.Weights`; both may be absent.
-        weights: name (the last part of its path), shape and dtype of each, in Keras's order.
-        nudge: a number, and whether zeros move. If it is not 0, each element is multiplied by
-            1 + 2^-23 or 1 - 2^-23: its sign turns all choices round, its size says which choices.
-            Zeros that move become 2^-23 or -2^-23.
-        stored: arrays to begin with instead of what the seed says; None in it for what has none.
+        weights: name (last part of the path), shape and dtype of each, in Keras's order.
+        nudge: a number, and whether zeros change. If the number is not 0, each element is
+            multiplied by 1 + 2^-23 or 1 - 2^-23. Its absolute value seeds the choices, and its sign
+            inverts them. Zeros that change become 2^-23 or -2^-23.
+        stored: initial arrays that replace those of the seed; None for a weight without one.
 
     Returns:
-        float32 arrays; None for a weight that is no floating-point number and stays as it is.
+        Arrays of float32; None for a weight that has no floating-point dtype and is not changed.
     """
     keys = _keys([name for name, _, _ in weights])
     seed = int(recipe.get("seed", 0))
-    made: list[Any] = []
+    result: list[Any] = []
     for place, (name, shape, dtype) in enumerate(weights):
         if "float" not in dtype:
-            made.append(None)
+            result.append(None)
         elif recipe.get("plain"):
-            made.append(_plain(name, tuple(shape)))
+            result.append(_plain(name, tuple(shape)))
         elif stored is not None and stored[place] is not None:
-            made.append(np.array(stored[place], dtype=np.float32))
+            result.append(np.array(stored[place], dtype=np.float32))
         else:
-            made.append(_initial(layer, name, tuple(shape), _generator(seed, *keys[place])))
+            result.append(_initial(layer, name, tuple(shape), _generator(seed, *keys[place])))
     names = [name for name, _, _ in weights]
     for rule, edit_seed in () if recipe.get("plain") else recipe.get("edits", ()):
-        _edit(layer, names, made, rule, int(edit_seed))
+        _edit(layer, names, result, rule, int(edit_seed))
     number, moves_zeros = nudge
     if number:
-        for key, array in zip(keys, made):
+        for key, array in zip(keys, result):
             if array is not None:
                 _nudge(array, number, _generator(abs(number), *key), moves_zeros=moves_zeros)
-    return made
+    return result
 
 
 def _keys(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return for each weight a number for its name, and how often the name came before."""
-    return [(zlib.crc32(n.encode()), list(names[:at]).count(n)) for at, n in enumerate(names)]
+    """Return the hash of each weight's name, and the number of earlier weights of that name."""
+    return [
+        (zlib.crc32(name.encode()), list(names[:index]).count(name))
+        for index, name in enumerate(names)
+    ]
 
 
 def _generator(seed: int, *parts: int) -> Any:
@@ -106,28 +114,28 @@ def _initial(layer: str, name: str, shape: tuple[int, ...], random: Any) -> Any:
         # Variance 2 / fan-in keeps the scale of activations through layers with a ReLU (K. He et
         # al., Delving Deep into Rectifiers, 2015, section 2.2); a recurrent sum gets half of it.
         gain = 1.0 if name.startswith("recurrent") or _is_recurrent(layer) else 2.0
-        most = math.sqrt(3.0 * gain / max(1, _fan_in(layer, name, shape)))
-        return _between(random, shape, -most, most)
+        limit = math.sqrt(3.0 * gain / max(1, _fan_in(layer, name, shape)))
+        return _between(random, shape, -limit, limit)
     low, high = next((limits for end, limits in _RANGES.items() if name.endswith(end)), (-0.1, 0.1))
     return _between(random, shape, low, high)
 
 
 def _plain(name: str, shape: tuple[int, ...]) -> Any:
-    """Return evenly spaced numbers, all positive where a weight has to be."""
+    """Return evenly spaced numbers, which are positive if the weight must be."""
     low = 0.5 if name.endswith(POSITIVE) else -0.5
     return np.linspace(low, low + 1.0, math.prod(shape), dtype=np.float32).reshape(shape)
 
 
 def _between(random: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
-    made = np.empty(math.prod(shape), dtype=np.float32)
-    for start in range(0, made.size, _AT_ONCE):
-        part = made[start : start + _AT_ONCE]
+    result = np.empty(math.prod(shape), dtype=np.float32)
+    for start in range(0, result.size, _AT_ONCE):
+        part = result[start : start + _AT_ONCE]
         part[:] = random.random_sample(part.size) * (high - low) + low
-    return made.reshape(shape)
+    return result.reshape(shape)
 
 
 def _fan_in(layer: str, name: str, shape: tuple[int, ...]) -> int:
-    """Return how many products are summed for one element of the output."""
+    """Return the number of products that are summed for one element of the output."""
     if _is_depthwise(layer, name):
         return math.prod(shape[:-2])
     if _is_transposed(layer):
@@ -147,55 +155,55 @@ def _is_depthwise(layer: str, name: str) -> bool:
     return name == "depthwise_kernel" or (name == "kernel" and "DepthwiseConv" in layer)
 
 
-def _edit(layer: str, names: Sequence[str], made: list[Any], rule: str, seed: int) -> None:
+def _edit(layer: str, names: Sequence[str], weights: list[Any], rule: str, seed: int) -> None:
     """Apply one edit to a layer's weights in place, kernel by kernel."""
     change = _RULES[rule]
-    blocks = _blocks(layer, names, made)
-    noise = NOISE * _deviation([made[at] for block, _ in blocks for at in block])
+    blocks = _blocks(layer, names, weights)
+    noise = NOISE * _deviation([weights[index] for block, _ in blocks for index in block])
     for number, (block, (gates, neurons)) in enumerate(blocks):
         random = _generator(seed, number)
         order = np.argsort(random.random_sample(neurons), kind="stable")
-        for at in block:
-            moved = _neurons_last(layer, names[at], made[at])
+        for index in block:
+            moved = _neurons_last(layer, names[index], weights[index])
             matrix = moved.reshape(-1, gates, neurons)
-            change(matrix, order, random, 0.0 if names[at] == "bias" else 1.0, noise)
-            back = _neurons_last(layer, names[at], matrix.reshape(moved.shape))
-            made[at] = np.ascontiguousarray(back)
+            change(matrix, order, random, 0.0 if names[index] == "bias" else 1.0, noise)
+            back = _neurons_last(layer, names[index], matrix.reshape(moved.shape))
+            weights[index] = np.ascontiguousarray(back)
 
 
 def _blocks(
-    layer: str, names: Sequence[str], made: Sequence[Any]
+    layer: str, names: Sequence[str], weights: Sequence[Any]
 ) -> list[tuple[list[int], tuple[int, int]]]:
-    """Return places of weights that share neurons, and how many gates and neurons these have.
+    """Return the indices of weights that share neurons, with their numbers of gates and neurons.
 
-    A kernel, the recurrent kernel and the bias that follow it.
+    These are a kernel, and the recurrent kernel and bias that follow it.
     """
     blocks: list[list[int]] = []
-    for at, name in enumerate(names):
-        if made[at] is None or not made[at].size:
+    for index, name in enumerate(names):
+        if weights[index] is None or not weights[index].size:
             continue
         if name in {"kernel", "pointwise_kernel", "embeddings"}:
-            blocks.append([at])
+            blocks.append([index])
         elif name == "recurrent_kernel" and blocks:
-            blocks[-1].append(at)
+            blocks[-1].append(index)
         elif name == "bias" and blocks:
-            gates, neurons = _neurons(layer, names, made, [*blocks[-1], at])
-            if made[at].size % (gates * neurons) == 0:
-                blocks[-1].append(at)
-    return [(block, _neurons(layer, names, made, block)) for block in blocks]
+            gates, neurons = _neurons(layer, names, weights, [*blocks[-1], index])
+            if weights[index].size % (gates * neurons) == 0:
+                blocks[-1].append(index)
+    return [(block, _neurons(layer, names, weights, block)) for block in blocks]
 
 
 def _neurons(
-    layer: str, names: Sequence[str], made: Sequence[Any], block: Sequence[int]
+    layer: str, names: Sequence[str], weights: Sequence[Any], block: Sequence[int]
 ) -> tuple[int, int]:
-    kernel = made[block[0]].shape
+    kernel = weights[block[0]].shape
     if _is_depthwise(layer, names[block[0]]):
         return 1, kernel[-2] * kernel[-1]
     if _is_transposed(layer):
         return 1, kernel[-2]
-    for at in block[1:]:
-        shape = made[at].shape
-        if names[at] == "recurrent_kernel":
+    for index in block[1:]:
+        shape = weights[index].shape
+        if names[index] == "recurrent_kernel":
             return shape[-1] // shape[-2], shape[-2]
         if len(shape) > 1 and shape == kernel[-len(shape) :]:  # heads and their size
             return 1, math.prod(shape)
@@ -203,18 +211,18 @@ def _neurons(
 
 
 def _neurons_last(layer: str, name: str, array: Any) -> Any:
-    """Return a kernel with the axis of its neurons at the end, or one that was, as it was."""
+    """Return a kernel with the axis of its neurons last; a second call restores the order."""
     return np.swapaxes(array, -1, -2) if name == "kernel" and _is_transposed(layer) else array
 
 
-def _deviation(made: Sequence[Any]) -> float:
-    """Return the standard deviation of all elements, or of an even choice of about a million.
+def _deviation(weights: Sequence[Any]) -> float:
+    """Return the standard deviation of all elements, or of about a million evenly spaced ones.
 
-    To 12 bits, which do not depend on the order in which a numpy adds.
+    It is rounded to 12 bits, so that it does not depend on numpy's order of summation.
     """
-    size = sum(array.size for array in made)
+    size = sum(array.size for array in weights)
     step = size // _AT_ONCE + 1
-    parts = [array.reshape(-1)[::step].astype(np.float64) for array in made]
+    parts = [array.reshape(-1)[::step].astype(np.float64) for array in weights]
     if not parts:
         return 0.0
     mantissa, exponent = math.frexp(float(np.std(np.concatenate(parts))))
@@ -253,7 +261,7 @@ def _switch(matrix: Any, order: Any, _random: Any, _connects: float, _noise: flo
 
 
 _RULES = {"GF": _fuzz, "WS": _shuffle, "NAI": _invert, "NEB": _block, "NS": _switch}
-"""By value of `domain.models.WeightRule`: each changes (rows, gates, neurons) in place."""
+"""Edits by value of `domain.models.WeightRule`; each changes (rows, gates, neurons) in place."""
 
 
 def _nudge(array: Any, number: int, random: Any, *, moves_zeros: bool) -> None:

@@ -1,4 +1,4 @@
-"""Limits of one process: what it may write and allocate, and how its C library handles memory."""
+"""Limits of one process for output and memory, and settings of its C library's allocator."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def limit_output(output_mib: int) -> None:
-    """Let the kernel end this process by SIGXFSZ when a file or stream of it grows past the limit.
+    """Limit the size of each file and stream; the kernel ends the process with SIGXFSZ beyond it.
 
-    Core dumps are switched off too: they would be written outside the worker's folder.
+    Core dumps are disabled, too, as they would be written outside the worker's folder.
     """
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it by default
     _lower(resource.RLIMIT_FSIZE, output_mib * 1024 * 1024)
@@ -20,10 +20,10 @@ def limit_output(output_mib: int) -> None:
 
 
 def limit_memory(memory_mib: int) -> None:
-    """Let allocations fail once this process has `memory_mib` more than it has now.
+    """Make allocations fail once this process uses `memory_mib` more than now.
 
-    Counts private writable memory (RLIMIT_DATA), not the address space: libraries reserve far more
-    of that than they use.
+    The limit counts private writable memory (RLIMIT_DATA) instead of the address space, of which
+    libraries reserve far more than they use.
     """
     _lower(resource.RLIMIT_DATA, _data_size() + memory_mib * 1024 * 1024)
 
@@ -37,22 +37,22 @@ _LIBC.free.argtypes, _LIBC.free.restype = (ctypes.c_void_p,), None
 
 
 def keep_freed_memory() -> None:
-    """Let the C library keep up to 64 MiB that it freed instead of giving it back to the kernel.
+    """Make the C library keep up to 64 MiB of freed memory, instead of returning it to the kernel.
 
-    Millions of small calls that each allocate, free and fault pages in again spend a sixth of
-    their time in the kernel otherwise.
+    Otherwise, millions of small calls, which allocate and free memory, spend a sixth of their time
+    in the kernel.
     """
     _LIBC.mallopt(_M_MMAP_THRESHOLD, 4 * _MIB)
     _LIBC.mallopt(_M_TRIM_THRESHOLD, 64 * _MIB)
 
 
 def perturb_memory(byte: int) -> None:
-    """Let the C library fill newly allocated memory with (the complement of) `byte`, 1 to 255.
+    """Make the C library fill newly allocated memory with the complement of `byte`, 1 to 255.
 
     Source: mallopt(3), M_PERTURB.
     """
     _LIBC.mallopt(_M_PERTURB, byte)
-    # What is free already still holds what was there: a read past the end of an array meets that.
+    # Blocks that are free already hold old data, which reads out of bounds would see.
     blocks = [_LIBC.malloc(size) for size in _BLOCK_SIZES for _ in range(_BLOCKS)]
     for block in blocks:
         _LIBC.free(block)
@@ -64,7 +64,7 @@ def _data_size() -> int:
 
 
 def _lower(kind: int, value: int) -> None:
-    _, most = resource.getrlimit(kind)
-    if most != resource.RLIM_INFINITY:
-        value = min(value, most)
+    _, hard_limit = resource.getrlimit(kind)
+    if hard_limit != resource.RLIM_INFINITY:
+        value = min(value, hard_limit)
     resource.setrlimit(kind, (value, value))

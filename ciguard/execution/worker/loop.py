@@ -1,4 +1,4 @@
-"""The life of one worker: take a batch of cases, run each, write what came of it."""
+"""The main loop of a worker: receive a batch of cases, run each, and write its outcome."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ MODEL = "model"
 PROGRAM = "program"
 """Second member of a case that runs a program (`ciguard.domain.programs.PROGRAM`)."""
 ANNOTATED = "annotated"
-"""Second member of a case that calls a function of the user's (`function_calls.ANNOTATED`)."""
+"""Second member of a case that calls a user's function (`function_calls.ANNOTATED`)."""
 OBSERVED, TWIN = 9, 10
-"""Places in a case that is tried with a relation: what is looked at, and the other computation."""
+"""Indices in a case of a relation: the observed values, and the related computation."""
 
 _MAX_MESSAGE = 2000
 _MAX_FRAMES = 12
@@ -49,7 +49,7 @@ _OWN_FILES = (
 
 
 def receive_exactly(connection: socket.socket, count: int) -> bytes:
-    """Return `count` bytes; fewer only when the other side is gone."""
+    """Return `count` bytes, or fewer if the other side is gone."""
     chunks: list[bytes] = []
     while count:
         chunk = connection.recv(min(count, 1 << 20))
@@ -61,9 +61,9 @@ def receive_exactly(connection: socket.socket, count: int) -> bytes:
 
 
 def redirect_streams(log: int, stack: int) -> None:
-    """Send everything written to the standard streams, by native code too, into `log`.
+    """Redirect the standard streams, including the output of native code, into `log`.
 
-    Stacks of fatal signals go to `stack`; SIGUSR1 writes one there on demand.
+    Fatal signals write their stack to `stack`; SIGUSR1 writes one on demand.
     """
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -77,12 +77,12 @@ def redirect_streams(log: int, stack: int) -> None:
 
 
 class Executor:
-    """Runs one case at a time with one adapter; says what came of it.
+    """Runs one case at a time with one adapter, and returns its record.
 
     Args:
-        adapter: of the library.
-        functions: setting `functions` of the target's process; None where none are tested.
-        on_device: whether the adapter computes on a device, whose errors come late.
+        adapter: adapter of the library.
+        functions: setting `functions` of the target's process; None if no functions are tested.
+        on_device: whether the adapter computes on a device, which reports errors late.
     """
 
     def __init__(self, adapter: Any, functions: Any = None, *, on_device: bool = False) -> None:
@@ -94,10 +94,10 @@ class Executor:
         self._programs = ProgramRunner(adapter)
 
     def execute(self, case: list[Any]) -> tuple[int, bytes]:
-        """Run one case, the end of the objects that were made for it included.
+        """Run one case, and release the objects that were created for it.
 
         Returns:
-            Status and payload of its record, see `cell`.
+            Status and payload of the case's record, see `cell`.
         """
         try:
             record = self._record(case)
@@ -113,7 +113,7 @@ class Executor:
         return self._execute_program(case[2]) if case[1] == PROGRAM else self._execute(case)
 
     def _after_device(self, record: tuple[int, bytes]) -> tuple[int, bytes]:
-        """Return the case's record, or of what went wrong on the device: no other case pays."""
+        """Return the record, or that of a late error of the device, which belongs to this case."""
         try:
             self._adapter.synchronise()
         except Exception as error:  # noqa: BLE001 - whatever the library raises
@@ -123,7 +123,7 @@ class Executor:
         return record
 
     def _execute_model(self, case: dict[str, Any]) -> tuple[int, bytes]:
-        """Run one layer graph. `case` is the third member of an encoded `ModelCase`."""
+        """Run one layer graph; `case` is the third member of an encoded `ModelCase`."""
         try:
             self._adapter.reset(case.get("seed", 0))
             run = models.prepare(case)
@@ -136,15 +136,15 @@ class Executor:
             return self._raised(error, unbuilt=True)
         except contract.LayerError as error:
             where = f"layer {error.node!r}: "
-            # Some layers need a package of their own, which only the user can miss.
+            # Some layers need an optional package, whose absence is not a defect.
             unbuilt = error.unbuilt or isinstance(error.cause, ImportError)
             return self._raised(error.cause, unbuilt=unbuilt, where=where)
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
-            # As above, of a layer of a model that was saved and loaded.
+            # As above, for a layer of a model that was saved and loaded.
             return self._raised(error, unbuilt=isinstance(error, ImportError))
 
     def _execute_program(self, case: dict[str, Any]) -> tuple[int, bytes]:
-        """Run one program. `case` is the third member of an encoded `ProgramCase`."""
+        """Run one program; `case` is the third member of an encoded `ProgramCase`."""
         try:
             return cells.PASSED, self._summariser.encode(self._programs.run(case))
         except ProgramError as error:
@@ -155,47 +155,47 @@ class Executor:
             self._programs.forget()
 
     def _execute_function(self, case: dict[str, Any]) -> tuple[int, bytes]:
-        """Call one function. `case` is the third member of an encoded `FunctionCase`."""
+        """Call one function; `case` is the third member of an encoded `FunctionCase`."""
         if self._functions is None:
             return cells.UNBUILT, encoded_text(["Program", "no functions are tested here"])
-        ended = self._functions.run(case)
-        said = [ended.name, ended.message[:_MAX_MESSAGE]]
-        if ended.status == "failed":
-            return cells.ERRORED, encoded_text([*said, ended.frames])
-        if ended.status != "passed":
-            return _OF_FUNCTIONS[ended.status], encoded_text(said)
+        result = self._functions.run(case)
+        error_text = [result.name, result.message[:_MAX_MESSAGE]]
+        if result.status == "failed":
+            return cells.ERRORED, encoded_text([*error_text, result.frames])
+        if result.status != "passed":
+            return _STATUS_OF_FUNCTION[result.status], encoded_text(error_text)
         try:
             self._adapter.synchronise()
-            encoded = self._summariser.encode(ended.value)
+            encoded = self._summariser.encode(result.value)
         except Exception as error:  # noqa: BLE001 - a class of the user's, or the library's
             return self._raised(error, unbuilt=True)
-        if not ended.mutated:
+        if not result.mutated:
             return cells.PASSED, encoded
-        return cells.PASSED, b'["E",%s,[],%s]' % (effects.places(ended.mutated), encoded)
+        return cells.PASSED, b'["E",%s,[],%s]' % (effects.indices(result.mutated), encoded)
 
     def _execute(self, case: list[Any]) -> tuple[int, bytes]:
         api, kind, arguments, keywords, inputs, seed = case[:6]
         builder = self._builder
         try:
             self._adapter.reset(seed)
-            built = builder.values(arguments)
+            positional = builder.values(arguments)
             named = builder.keywords(keywords) if keywords else {}
-            fed = builder.values(inputs) if inputs else ()
-            received = [built.pop(0)] if kind == "method" else []
+            layer_inputs = builder.values(inputs) if inputs else ()
+            receiver = [positional.pop(0)] if kind == "method" else []
             name = api.rpartition(".")[2]
-            function = getattr(received[0], name) if received else builder.member(api)
+            function = getattr(receiver[0], name) if receiver else builder.member(api)
         except Exception as error:  # noqa: BLE001 - whatever a library raises while an argument is made
             return self._raised(error, unbuilt=True)
         try:
             if kind == "layer":
-                output = self._adapter.make_layer(function, built, named)
-                if fed or inputs:
-                    output = output(*fed)
+                output = self._adapter.make_layer(function, positional, named)
+                if inputs:
+                    output = output(*layer_inputs)
             else:
-                output = function(*built, **named)
+                output = function(*positional, **named)
             if len(case) > TWIN:
                 if case[OBSERVED] == "arguments":
-                    output = [*received, *built, *named.values(), *fed]
+                    output = [*receiver, *positional, *named.values(), *layer_inputs]
                 twin = self._twin(case[TWIN], seed)
                 return cells.PASSED, self._summariser.encode_pair(output, twin)
             return cells.PASSED, self._passed(output)
@@ -205,11 +205,11 @@ class Executor:
     def _passed(self, output: Any) -> bytes:
         encoded = self._summariser.encode(output)
         watch = self._builder.watch
-        effects = watch.beginning(output) if watch.made else b""
-        return b"%s%s]" % (effects, encoded) if effects else encoded
+        prefix = watch.record_prefix(output) if watch.objects else b""
+        return b"%s%s]" % (prefix, encoded) if prefix else encoded
 
     def _twin(self, encoded: Any, seed: int) -> list[Any]:
-        """Return what the case's other computation comes to: ["returned", value] or how it ends."""
+        """Return the related computation's result: `["returned", value]` or `["raised", …]`."""
         self._adapter.reset(seed)
         try:
             return ["returned", self._builder.value(encoded)]
@@ -218,11 +218,11 @@ class Executor:
 
     def _message(self, error: BaseException) -> str:
         try:
-            return self._told(error)[:_MAX_MESSAGE]
-        except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class says enough
+            return self._error_text(error)[:_MAX_MESSAGE]
+        except Exception:  # noqa: BLE001 - a library's __str__ may fail; the class suffices
             return "<message cannot be shown>"
 
-    def _told(self, error: BaseException) -> str:
+    def _error_text(self, error: BaseException) -> str:
         return str(error)
 
     def _raised(self, error: BaseException, *, unbuilt: bool, where: str = "") -> tuple[int, bytes]:
@@ -241,15 +241,15 @@ class Executor:
         return cells.REJECTED, encoded_text([name, message])
 
 
-_OF_FUNCTIONS = {"rejected": cells.REJECTED, "unbuilt": cells.UNBUILT}
+_STATUS_OF_FUNCTION = {"rejected": cells.REJECTED, "unbuilt": cells.UNBUILT}
 
 
 def runner_of(functions: Any, adapter: Any) -> Any:
-    """Return what runs the user's functions; it is of a room that the worker does not know.
+    """Return the runner of the user's functions, which belongs to another package.
 
     Args:
-        functions: `runner`, name of its module, and what that is told besides.
-        adapter: of the library.
+        functions: settings of the functions: `runner` names the runner's module.
+        adapter: adapter of the library.
     """
     module = importlib.import_module(functions["runner"])
 
@@ -260,7 +260,7 @@ def runner_of(functions: Any, adapter: Any) -> Any:
 
 
 class Worker:
-    """Runs batches of cases until the parent hangs up."""
+    """Runs batches of cases until the parent closes the connection."""
 
     def __init__(
         self, executor: Executor, connection: socket.socket, cell: cells.CellWriter, *, log: int
@@ -271,7 +271,7 @@ class Worker:
         self._log = log
 
     def run(self) -> None:
-        """Serve batches. Returns when the connection closes."""
+        """Run batches until the connection is closed."""
         self._connection.sendall(MESSAGE.pack(STARTED, 0, 0))
         while True:
             header = receive_exactly(self._connection, HEADER.size)
@@ -312,12 +312,12 @@ class Worker:
 
 
 def encoded_text(payload: list[Any]) -> bytes:
-    """Return a record's payload that is text: the class of an error, its message, its frames."""
+    """Return the payload of an error's record: its class, its message and possibly its frames."""
     return COMPACT.encode(payload).encode("ascii")
 
 
 def _frames(error: BaseException) -> list[tuple[str, str]]:
-    """Return (file, function) of the frames outside this package, innermost first."""
+    """Return file and function of each frame outside this package, innermost first."""
     frames = [
         (frame.filename, frame.name)
         for frame in traceback.extract_tb(error.__traceback__)

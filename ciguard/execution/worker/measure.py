@@ -1,12 +1,12 @@
-"""Measuring: time and memory of one call, repeated, instead of its outputs.
+"""Measurement of the time and memory of a repeated call, instead of its outputs.
 
-A worker that measures takes pairs `[plan, case]`. The plan says what to measure:
+A measuring worker receives pairs `[plan, case]`, where the plan is one of:
 
-    ["time", calls, repetitions]      CPU time per call, ns: one value per repetition
-    ["peak"]                          memory that one call takes at its worst, bytes: one value
-    ["growth", calls, checkpoints]    private memory, bytes: one value per `calls` calls
+    ["time", calls, repetitions]      CPU time per call, in ns: one value per repetition
+    ["peak"]                          peak memory of one call, in bytes: one value
+    ["growth", calls, checkpoints]    private memory, in bytes: one value per `calls` calls
 
-A call that returns is recorded as passed, with `{"measured": …, "calls": …, "values": […]}`.
+The record of a call that returns is passed, with `{"measured": …, "calls": …, "values": […]}`.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from ciguard.execution.worker.loop import Executor
 from ciguard.execution.worker.memory import (
     KIB,
     PAGE,
-    give_back_freed,
-    high_mark_and_resident_kib,
+    peak_and_resident_kib,
     private_bytes,
+    release_freed_memory,
 )
 from ciguard.execution.worker.summarise import COMPACT
 
-_WARM_UP = 4
-"""One in so many calls comes before those that are timed."""
+_WARM_UP_DIVISOR = 4
+"""Divisor of the number of calls that gives the number of calls for the warm-up."""
 
 
 class MeasuringExecutor(Executor):
-    """Runs one case many times; arguments are built outside of what is measured."""
+    """Runs one case many times; the construction of arguments is not measured."""
 
     def __init__(self, adapter: Any, *, device: str) -> None:
         super().__init__(adapter, on_device=device != "cpu")
-        # Of all threads, since libraries keep threads of their own. A device computes on nobody's
-        # CPU time: there only the clock on the wall tells.
+        # CPU time includes all threads, as libraries have their own. The time of a device is not
+        # CPU time, so wall time is measured there.
         self._clock = time.process_time_ns if device == "cpu" else time.perf_counter_ns
         self._measures: dict[str, Callable[..., list[float]]] = {
             "time": self._time,
@@ -47,9 +47,9 @@ class MeasuringExecutor(Executor):
         }
 
     def _execute(self, case: list[Any]) -> tuple[int, bytes]:
-        (quantity, *plan), measured = case
+        (quantity, *plan), call = case
         try:
-            values = self._measures[quantity](measured, *plan)
+            values = self._measures[quantity](call, *plan)
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False)
         finally:
@@ -59,28 +59,28 @@ class MeasuringExecutor(Executor):
         return cells.PASSED, COMPACT.encode(record).encode("ascii")
 
     def _prepared(self, case: list[Any]) -> Callable[[], Any]:
-        """Return the call with new arguments; those of the call before are let go."""
+        """Return the call with new arguments; those of the previous call are released."""
         api, kind, arguments, keywords, inputs, seed = case[:6]
         builder = self._builder
         builder.forget()
         self._adapter.reset(seed)
-        built = builder.values(arguments)
+        positional = builder.values(arguments)
         named = builder.keywords(keywords)
-        fed = builder.values(inputs)
+        layer_inputs = builder.values(inputs)
         name = api.rpartition(".")[2]
-        function = getattr(built.pop(0), name) if kind == "method" else builder.member(api)
-        if kind == "layer" and fed:
-            return lambda: self._adapter.make_layer(function, built, named)(*fed)
-        return functools.partial(function, *built, **named)
+        function = getattr(positional.pop(0), name) if kind == "method" else builder.member(api)
+        if kind == "layer" and layer_inputs:
+            return lambda: self._adapter.make_layer(function, positional, named)(*layer_inputs)
+        return functools.partial(function, *positional, **named)
 
     def _repeat(self, call: Callable[[], Any], calls: int) -> None:
-        # After each: a lazy library would leave out results that nobody has waited for.
+        # Wait for each result: a lazy library would not compute it otherwise.
         wait = self._adapter.wait_for
         for _ in range(calls):
             wait(call())
 
     def _time(self, case: list[Any], calls: int, repetitions: int) -> list[float]:
-        self._repeat(self._prepared(case), -(-calls // _WARM_UP))
+        self._repeat(self._prepared(case), -(-calls // _WARM_UP_DIVISOR))
         values = []
         for _ in range(repetitions):
             call = self._prepared(case)
@@ -93,7 +93,7 @@ class MeasuringExecutor(Executor):
         return values
 
     def _peak(self, case: list[Any]) -> list[float]:
-        self._repeat(self._prepared(case), 1)  # imports and caches are no matter of this call
+        self._repeat(self._prepared(case), 1)  # imports and caches are not part of the peak
         call = self._prepared(case)
         gc.collect()
         on_device = self._adapter.device_memory()
@@ -101,15 +101,15 @@ class MeasuringExecutor(Executor):
             self._repeat(call, 1)
             _, peak = self._adapter.device_memory()
             return [peak - on_device[0]]
-        give_back_freed()
-        highest, resident = high_mark_and_resident_kib()
-        # The kernel tells the highest mark only: filled up to it, what comes on top is the call's.
-        ballast = _filled(max(0, highest - resident) * KIB)
-        before, _ = high_mark_and_resident_kib()
+        release_freed_memory()
+        peak, resident = peak_and_resident_kib()
+        # The kernel reports the peak only: memory is filled up to it, so that the call raises it.
+        ballast = _filled(max(0, peak - resident) * KIB)
+        start, _ = peak_and_resident_kib()
         self._repeat(call, 1)
-        after, _ = high_mark_and_resident_kib()
+        end, _ = peak_and_resident_kib()
         ballast.close()
-        return [(after - before) * KIB]
+        return [(end - start) * KIB]
 
     def _growth(self, case: list[Any], calls: int, checkpoints: int) -> list[float]:
         sizes: list[float] = []
@@ -125,7 +125,7 @@ class MeasuringExecutor(Executor):
 def _filled(size: int) -> mmap.mmap:
     """Return memory of at least `size` bytes, every page of it in use."""
     pages = size // PAGE + 1
-    # Private: what no limit counts is refused to workers.
+    # Private memory, as workers must not map shared memory.
     memory = mmap.mmap(-1, pages * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory[::PAGE] = b"\1" * pages
     return memory

@@ -1,4 +1,4 @@
-"""How much memory this process takes, as the kernel tells it."""
+"""Memory usage of this process, as reported by the kernel."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ PAGE = os.sysconf("SC_PAGESIZE")
 KIB = 1024
 
 
-def give_back_freed() -> None:
-    """Give the kernel what was freed and is kept for later: it looks like what is in use."""
+def release_freed_memory() -> None:
+    """Return freed memory to the kernel, as memory that is kept looks like memory in use."""
     _LIBC.malloc_trim(0)
 
 
-def high_mark_and_resident_kib() -> tuple[int, int]:
-    """Return the most memory that was ever resident in this process, and what is now."""
+def peak_and_resident_kib() -> tuple[int, int]:
+    """Return the peak and the current resident memory of this process, in KiB."""
     fields = _fields("/proc/self/status")
     return fields["VmHWM"], fields["VmRSS"]
 
 
 def private_bytes() -> int:
-    """Return what this process has written and shares with no other, its parent included."""
+    """Return the size of the memory that this process shares with no other, in bytes."""
     try:
         return _fields("/proc/self/smaps_rollup")["Private_Dirty"] * KIB
-    except OSError:  # a kernel without it: what is resident and of no file comes close
+    except OSError:  # older kernels: resident memory without that of files is close
         with open("/proc/self/statm", encoding="ascii") as file:
             _, resident, shared, *_ = file.read().split()
         return (int(resident) - int(shared)) * PAGE

@@ -1,7 +1,7 @@
 """Cases of level `model`: their data, and their outputs as text.
 
-What is compared element by element comes back whole: up to 3 MB per array where one record holds
-that, else what fits as any other output is kept.
+Outputs are compared element by element, so arrays up to 3 MB are returned whole. If the record is
+too small for that, only arrays of the usual size are.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from ciguard.execution.worker.summarise import WHOLE_BYTES, Summariser
 from ciguard.libraries.in_target.contract import ModelRun
 
 MAX_NODES = 4096
-"""Layers, and gradients, of one model that come back."""
-WHOLE_OF_A_MODEL = 3_000_000
-"""Four thirds of it, as text, still leave room for what is said of the layers."""
+"""Maximum number of layers and of gradients that are returned."""
+MAX_WHOLE_BYTES = 3_000_000
+"""Maximum size of an array that is returned whole; base64 makes it a third longer."""
 
 
 def prepare(case: dict[str, Any]) -> ModelRun:
-    """Make the data of a case.
+    """Return the data and weights of a case.
 
     Args:
         case: third member of the JSON form of a `ciguard.domain.models.ModelCase`.
 
     Raises:
-        KeyError: if it names data that there is not.
+        KeyError: if it names an unknown kind of data.
     """
     data = [_array(encoded) for encoded in case.get("data", ())]
     return ModelRun(case, data, _array(case["truth"]), layer_weights.arrays)
@@ -42,10 +42,10 @@ def _array(encoded: list[Any]) -> Any:
 
 
 def encode(output: Any, adapter: Any) -> bytes:
-    """Return the text of what a model's run came to, short enough for a record."""
-    text = _text(output, adapter, WHOLE_OF_A_MODEL)
+    """Return the output of a model's run as text that fits into a record."""
+    text = _text(output, adapter, MAX_WHOLE_BYTES)
     return text if len(text) <= cells.ROOM else _text(output, adapter, WHOLE_BYTES)
 
 
 def _text(output: Any, adapter: Any, whole_bytes: int) -> bytes:
-    return Summariser(adapter, most_items=MAX_NODES, whole_bytes=whole_bytes).encode(output)
+    return Summariser(adapter, max_items=MAX_NODES, whole_bytes=whole_bytes).encode(output)

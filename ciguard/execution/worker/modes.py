@@ -1,8 +1,8 @@
-"""Running cases in a mode: traced or compiled as a function of the case's tensors.
+"""Execution of cases in a mode, which traces or compiles a function of the case's tensors.
 
-The call is written as a function, as a person would write it: tensors are its parameters, all else
-that the call was given is part of it. A layer that is called with tensors is such a function as it
-is. It is traced or compiled anew for each case.
+The call is written as a function, as a user would write it: tensors are its parameters, and all
+other arguments are constants. A layer that is called with tensors already is such a function. The
+function is traced or compiled for each case.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ class ModeExecutor(Executor):
         builder = self._builder
         try:
             self._adapter.reset(seed)
-            built = builder.values(arguments)
+            positional = builder.values(arguments)
             named = builder.keywords(keywords)
-            fed = builder.values(inputs)
+            layer_inputs = builder.values(inputs)
             function = api.rpartition(".")[2] if kind == "method" else builder.member(api)
         except Exception as error:  # noqa: BLE001 - whatever a library raises while an argument is made
             return self._raised(error, unbuilt=True)
         try:
             if kind == "layer":
-                layer = self._adapter.make_layer(function, built, named)
-                function, built, named = layer, fed, {}
+                layer = self._adapter.make_layer(function, positional, named)
+                function, positional, named = layer, layer_inputs, {}
                 if not inputs:
                     return cells.PASSED, self._summariser.encode(function)
-                self._adapter.build_layer(function, fed)
-            tensors = built
-            if kind != "layer" or not all(map(self._is_input, built)):
+                self._adapter.build_layer(function, layer_inputs)
+            tensors = positional
+            if kind != "layer" or not all(map(self._is_input, positional)):
                 call = TensorCall(self._is_input)
-                function, tensors = call.function(function, built, named), call.tensors
+                function, tensors = call.function(function, positional, named), call.tensors
             return cells.PASSED, self._summariser.encode(self._run(function, tensors))
         except BaseException as error:  # noqa: BLE001 - SystemExit included: it is the case's outcome
             return self._raised(error, unbuilt=False)
 
     def _is_input(self, value: Any) -> bool:
-        """Return whether a value becomes a parameter: a tensor that no call of the case made."""
-        return self._adapter.is_tensor(value) and not self._builder.has_made(value)
+        """Return whether a value becomes a parameter: a tensor that is not the result of a call."""
+        return self._adapter.is_tensor(value) and not self._builder.is_call_result(value)
 
-    def _told(self, error: BaseException) -> str:
+    def _error_text(self, error: BaseException) -> str:
         message: str = self._adapter.message(error)
         return message
 
@@ -75,7 +75,7 @@ class TensorCall:
         self._is_input = is_input
         self._scope: dict[str, Any] = {"__name__": "call_in_a_mode"}
         self.tensors: list[Any] = []
-        """What the function is to be called with."""
+        """Arguments of the function."""
 
     def function(
         self, called: Any, arguments: list[Any], keywords: dict[str, Any]
@@ -83,18 +83,18 @@ class TensorCall:
         """Return the function.
 
         Args:
-            called: what is called, or the name of a method of the first argument.
-            arguments: live objects.
-            keywords: live objects.
+            called: callable object, or the name of a method of the first argument.
+            arguments: live positional arguments.
+            keywords: live keyword arguments.
         """
-        row = [self._text(argument) for argument in arguments]
+        texts = [self._text(argument) for argument in arguments]
         for key, value in keywords.items():
             is_name = key.isidentifier() and not keyword.iskeyword(key)
             text = self._text(value)
-            row.append(f"{key}={text}" if is_name else f"**{{{key!r}: {text}}}")
-        name = f"{row.pop(0)}.{called}" if isinstance(called, str) else self._constant(called)
-        parameters = ", ".join(f"x{n}" for n in range(len(self.tensors)))
-        source = f"def call({parameters}):\n    return {name}({', '.join(row)})\n"
+            texts.append(f"{key}={text}" if is_name else f"**{{{key!r}: {text}}}")
+        name = f"{texts.pop(0)}.{called}" if isinstance(called, str) else self._constant(called)
+        parameters = ", ".join(f"x{number}" for number in range(len(self.tensors)))
+        source = f"def call({parameters}):\n    return {name}({', '.join(texts)})\n"
         linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
         exec(compile(source, _FILE, "exec"), self._scope)  # noqa: S102 - names of ours, and literals
         function: Callable[..., Any] = self._scope["call"]
@@ -106,7 +106,8 @@ class TensorCall:
         if type(value) is tuple:
             return f"({''.join(self._text(item) + ', ' for item in value)})"
         if type(value) is dict:
-            return f"{{{', '.join(f'{k!r}: {self._text(v)}' for k, v in value.items())}}}"
+            items = ", ".join(f"{key!r}: {self._text(item)}" for key, item in value.items())
+            return f"{{{items}}}"
         if type(value) in _LITERALS or (type(value) is float and math.isfinite(value)):
             return repr(value)
         if self._is_input(value):

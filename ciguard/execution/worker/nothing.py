@@ -1,4 +1,4 @@
-"""The adapter of no library at all, for a worker that is only to show how it is held."""
+"""Adapter without a library, for a worker that only checks its confinement."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ciguard.libraries.in_target.contract import Adapter
 
 
 class NoLibrary(Adapter):
-    """Imports numpy, which every worker has."""
+    """Adapter that imports only numpy, which every worker has."""
 
     module = "numpy"
 

@@ -1,4 +1,4 @@
-"""What a process of a target does before the first case: its adapter, its limits, its device."""
+"""Preparation of a target's process before the first case: adapter, limits and device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Sequence
 from ciguard.execution.worker import confine, limits
 
 _DRIVER_MIB = 1024
-"""What a device's driver may take of the host's memory once it has started: kernels load late."""
+"""Host memory that a started driver may use later, when kernels are loaded, in MiB."""
 
 
 def load_adapter(path: str) -> Any:
@@ -25,9 +25,9 @@ def load_adapter(path: str) -> Any:
 
 
 def rehearse(executor: Any, cases: Sequence[list[Any]], repetitions: int) -> None:
-    """Run harmless cases, so that each worker inherits warm code instead of warming its own.
+    """Run harmless cases, so that each worker inherits code that is warmed up.
 
-    Python specialises a function's code after it ran a few times; names are resolved once.
+    Python specialises the code of a function after a few runs, and libraries fill their caches.
     """
     for _ in range(repetitions):
         for case in cases:
@@ -35,28 +35,28 @@ def rehearse(executor: Any, cases: Sequence[list[Any]], repetitions: int) -> Non
 
 
 def link_programs(settings: dict[str, Any]) -> None:
-    """Show the user's programs in the current folder, which they may write to, unlike their own."""
+    """Link the user's programs into the current folder, which they may write to."""
     functions = settings["functions"]
     for name in functions["parts"] if functions else ():
         os.symlink(os.path.join(functions["folder"], name), name)
 
 
-def restrain(settings: dict[str, Any]) -> None:
-    """Bound what this process may use, and take system calls away from it for good."""
+def restrict_process(settings: dict[str, Any]) -> None:
+    """Limit the resources of this process, and permanently restrict its system calls."""
     limits.limit_output(settings["output_mib"])
-    if settings["device"] == "cpu":  # else see `start_device`
+    if settings["device"] == "cpu":  # otherwise see `start_device`
         limits.limit_memory(settings["memory_mib"])
     if settings["confine"]:
         confine.restrict_calls(confine.role_of(settings))
 
 
 def start_device(adapter: Any, settings: dict[str, Any]) -> None:
-    """Start a device other than the CPU in this process, and bound the memory of cases from now on.
+    """Start a device other than the CPU in this process, and limit its memory from then on.
 
-    Not before: a driver maps far more than it uses.
+    The memory is limited afterwards, as a driver maps far more than it uses.
 
     Raises:
-        Exception: whatever the library raises where the device cannot be used.
+        Exception: whatever the library raises if the device cannot be used.
     """
     adapter.start_device(settings["memory_mib"])
     limits.limit_memory(settings["memory_mib"] + _DRIVER_MIB)

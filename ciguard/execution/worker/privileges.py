@@ -1,4 +1,4 @@
-"""What a process may do beyond its files: privileges of root, tracing, outliving its parent."""
+"""Privileges of a process beyond its files: capabilities, tracing, and outliving its parent."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_NO_NEW_PRIVS = 38
 
 
-def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent dies, however it dies."""
+def exit_with_parent() -> None:
+    """Make the kernel kill this process when its parent exits for any reason."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def hide_from_siblings() -> None:
-    """Keep other processes of this user out of this one's descriptors and memory.
+    """Prevent other processes of this user from accessing this one's descriptors and memory.
 
-    It holds for what is forked from now on, until it starts another program, and with or without
-    Landlock. It needs CAP_SYS_PTRACE to get round it, see `drop_capabilities`.
+    Forked children inherit this until they execute another program. Only CAP_SYS_PTRACE bypasses
+    it, see `drop_capabilities`.
     """
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def forbid_new_privileges() -> None:
-    """Give up gaining any by starting another program, without which nobody may be confined.
+    """Prevent this process from gaining privileges, which the kernel requires for confinement.
 
     Raises:
         OSError: if the kernel refuses.
@@ -37,21 +37,23 @@ def forbid_new_privileges() -> None:
 
 
 _CAPABILITY_VERSION_3 = 0x20080522
-_KEPT_CAPABILITIES = 1 << 1 | 1 << 2  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH: Landlock rules files
+_KEPT_CAPABILITIES = (
+    1 << 1 | 1 << 2
+)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, as Landlock restricts files
 
 
 def drop_capabilities() -> bool:
-    """Give up every privilege of root but that of opening files, which Landlock then rules.
+    """Drop every capability except that of opening files, which Landlock controls.
 
-    With CAP_SYS_ADMIN or CAP_PERFMON a process may read any other's environment, Landlock or not.
+    With CAP_SYS_ADMIN or CAP_PERFMON, a process could read any environment in spite of Landlock.
 
     Returns:
-        Whether the kernel allowed it.
+        True if the kernel allowed it.
     """
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
     current = ctypes.create_string_buffer(24)
     if _LIBC.capget(header, current) != 0:
         return False
     effective, permitted = struct.unpack_from("=II", current.raw)
-    kept = (effective & _KEPT_CAPABILITIES, permitted & _KEPT_CAPABILITIES, 0)
-    return int(_LIBC.capset(header, struct.pack("=IIIIII", *kept, 0, 0, 0))) == 0
+    reduced = (effective & _KEPT_CAPABILITIES, permitted & _KEPT_CAPABILITIES, 0)
+    return int(_LIBC.capset(header, struct.pack("=IIIIII", *reduced, 0, 0, 0))) == 0

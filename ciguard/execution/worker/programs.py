@@ -1,7 +1,7 @@
-"""Cases of level `code`: whole programs, run as a user runs a script.
+"""Cases of level `code`: whole programs, run like scripts.
 
-A program sees a fresh `__main__`, and what it changes of the interpreter is put back; what it
-changes of the library is the adapter's to put back. Its module's variables are its output.
+A program runs in a fresh `__main__`. Its changes to the interpreter are undone here, those to the
+library by the adapter. The variables of its module are its output.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from ciguard.execution.worker.memory import give_back_freed, private_bytes
+from ciguard.execution.worker.memory import private_bytes, release_freed_memory
 from ciguard.libraries.in_target.contract import REJECTED
 
 FILE = "<program>"
@@ -32,12 +32,12 @@ _NUMBERS = (*_SCALARS, np.ndarray)
 _LOOK_UPS = frozenset({"__getattr__", "__getattribute__"})
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _STREAMS = ("stdin", "stdout", "stderr")
-_PATIENCE_S = 1.0
-"""What threads that a program leaves behind are waited for, all together."""
+_THREADS_S = 1.0
+"""Seconds to wait for the threads that a program has left running."""
 
 
 class ProgramError(Exception):
-    """What a program, or the block that is run before it, raised."""
+    """A program, or the block that runs before it, raised an exception."""
 
     def __init__(self, cause: BaseException, *, in_block: bool) -> None:
         super().__init__(str(cause))
@@ -45,8 +45,7 @@ class ProgramError(Exception):
         lines = [line for frame, line in frames if frame.f_code.co_filename == FILE]
         self.cause = cause
         self.is_own = _is_own(cause, frames)
-        """Whether it is the program that is at fault, or lacks something: it says nothing of what
-        was called."""
+        """True if the program itself is at fault, so that the error is not a library's defect."""
         line = cause.lineno if isinstance(cause, SyntaxError) and not lines else (lines or [0])[-1]
         self.where = f"{'block alone, ' if in_block else ''}line {line or 0}: "
 
@@ -59,49 +58,49 @@ class ProgramRunner:
         self._modules: list[types.ModuleType] = []
         self._threads: set[threading.Thread] = set()
         self._code: tuple[str, Any] | None = None
-        """Text and code of the program that was run last."""
+        """Text and code of the last program."""
 
     def run(self, case: dict[str, Any]) -> dict[str, Any]:
-        """Run the block alone, where there is one, then the program.
+        """Run the block alone, if there is one, and then the program.
 
         Args:
             case: third member of the JSON form of a `ciguard.domain.programs.ProgramCase`.
 
         Returns:
-            `block`: the class of the error that the block ended in, empty where it ran;
-            `outputs`: the numbers, arrays and tensors among the program's variables, by name.
-            Where it is run more than once, the numbers alone, and by cycle `memory` in bytes that
-            the process holds after it, and `cpu` time in seconds that it took.
+            `block`: class of the error that the block raised; empty if it raised none.
+            `outputs`: numbers, arrays and tensors among the program's variables, by name.
+            For several cycles, `outputs` holds the numbers only. `memory` is the memory of the
+            process after each cycle, in bytes, and `cpu` the CPU time of each cycle, in seconds.
 
         Raises:
-            ProgramError: if either fails. Where the case breaks what is documented, the block may
-                be refused: the program is run all the same.
+            ProgramError: if either fails. In a violating case, the library may reject the block;
+                the program runs nevertheless.
         """
         self._threads = set(threading.enumerate())
         seed = case.get("seed", 0)
-        refused = self._try_block(case, seed) if case.get("block") else ""
+        error_name = self._run_block(case, seed) if case.get("block") else ""
         self._adapter.reset(seed)
         cycles = case.get("cycles", 1)
         if cycles > 1:
-            return {"block": refused, **self._repeat(case["source"], cycles)}
-        return {"block": refused, "outputs": self._outputs(self._run(case["source"]))}
+            return {"block": error_name, **self._repeat(case["source"], cycles)}
+        return {"block": error_name, "outputs": self._outputs(self._run(case["source"]))}
 
     def forget(self) -> None:
-        """Let go of what programs have made, and wait a little for threads that they leave."""
+        """Release the variables of programs, and wait briefly for their threads."""
         self._clear()
-        limit = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _THREADS_S
         for thread in threading.enumerate():
             if thread not in self._threads and not thread.daemon:
-                thread.join(max(0.0, limit - time.monotonic()))
+                thread.join(max(0.0, deadline - time.monotonic()))
         linecache.cache.pop(FILE, None)
 
     def _clear(self) -> None:
         for module in self._modules:
             vars(module).clear()
         self._modules.clear()
-        gc.collect()  # models are full of circles
+        gc.collect()  # models contain reference cycles
 
-    def _try_block(self, case: dict[str, Any], seed: int) -> str:
+    def _run_block(self, case: dict[str, Any], seed: int) -> str:
         self._adapter.reset(seed)
         try:
             self._run(case["block"], in_block=True)
@@ -121,10 +120,12 @@ class ProgramRunner:
             began = time.process_time()
             variables = self._run(source)
             times.append(time.process_time() - began)
-            # Tensors would count as what the cycle leaves behind.
-            outputs = {name: one for name, one in variables.items() if isinstance(one, _SCALARS)}
+            # Tensors would count as leaked memory of the cycle.
+            outputs = {
+                key: value for key, value in variables.items() if isinstance(value, _SCALARS)
+            }
             self._clear()
-            give_back_freed()  # what a cycle leaves behind would stand where others were freed
+            release_freed_memory()  # otherwise a leak would reuse freed memory, and not show
             sizes.append(private_bytes())
         return {
             "outputs": self._outputs(outputs),
@@ -133,17 +134,17 @@ class ProgramRunner:
         }
 
     def _run(self, source: str, *, in_block: bool = False) -> dict[str, Any]:
-        """Run one program and return its variables.
+        """Run one program, and return its variables.
 
         Raises:
             ProgramError: if it fails.
         """
-        # TorchScript and tracebacks look for the text of functions there.
+        # TorchScript and tracebacks read the source of functions from `linecache`.
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
         module = types.ModuleType("__main__")
         self._modules.append(module)
         try:
-            with _as_a_script(module):
+            with _script_environment(module):
                 exec(self._compiled(source), vars(module))  # noqa: S102 - it is the case
                 self._adapter.synchronise()
         except BaseException as error:
@@ -152,10 +153,10 @@ class ProgramRunner:
         return vars(module)
 
     def _compiled(self, source: str) -> Any:
-        """Return a program's code, the same where it is run over and over.
+        """Return a program's code object, which is the same in all its cycles.
 
-        TensorFlow keeps what it has met of code for its stacks: half a megabyte for each that is
-        compiled anew, which no user's process does.
+        TensorFlow caches half a megabyte per code object for its stacks, which would look like a
+        leak if each cycle compiled the program again.
         """
         if self._code is None or self._code[0] != source:
             self._code = source, compile(source, FILE, "exec")
@@ -171,17 +172,17 @@ class ProgramRunner:
     def _is_output(self, value: Any) -> bool:
         if isinstance(value, _NUMBERS):
             return True
-        read = self._adapter.read(value)
-        return read is not None and read.get("note") != "symbolic"
+        content = self._adapter.read(value)
+        return content is not None and content.get("note") != "symbolic"
 
 
 @contextlib.contextmanager
-def _as_a_script(module: types.ModuleType) -> Iterator[None]:
-    """Make `module` the main one, as pickling its classes needs; put back what programs change."""
+def _script_environment(module: types.ModuleType) -> Iterator[None]:
+    """Make `module` the main module, as pickling needs; undo the program's changes at the end."""
     streams = {name: getattr(sys, name) for name in _STREAMS}
     main, argv, path = sys.modules["__main__"], sys.argv[:], sys.path[:]
     variables, folder = dict(os.environ), os.getcwd()
-    drawn, drawn_by_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global one
+    state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global one
     sys.modules["__main__"], sys.argv[:] = module, ["program.py"]
     try:
         with warnings.catch_warnings():
@@ -195,16 +196,16 @@ def _as_a_script(module: types.ModuleType) -> Iterator[None]:
             os.environ.clear()
             os.environ.update(variables)
         os.chdir(folder)
-        random.setstate(drawn)
-        np.random.set_state(drawn_by_numpy)  # noqa: NPY002 - the global one
+        random.setstate(state)
+        np.random.set_state(numpy_state)  # noqa: NPY002 - the global one
         gc.enable()
 
 
 def _frames_from_program(error: BaseException) -> list[tuple[types.FrameType, int]]:
-    """Return frames and lines of a stack from the program's first frame on."""
+    """Return the frames and lines of a stack, beginning with the program's first frame."""
     frames = list(traceback.walk_tb(error.__traceback__))
-    own = [place for place, (frame, _) in enumerate(frames) if _is_of_program(frame)]
-    return frames[own[0] :] if own else []
+    program_frames = [index for index, (frame, _) in enumerate(frames) if _is_of_program(frame)]
+    return frames[program_frames[0] :] if program_frames else []
 
 
 def _is_of_program(frame: types.FrameType) -> bool:
@@ -212,12 +213,12 @@ def _is_of_program(frame: types.FrameType) -> bool:
 
 
 def _is_own(error: BaseException, frames: list[tuple[types.FrameType, int]]) -> bool:
-    """Return whether an error is the program's own, or says that this version lacks a name."""
+    """Return whether the program raised an error itself, or uses a name that is missing."""
     if isinstance(error, SystemExit) or not frames:
         return isinstance(error, (SystemExit, SyntaxError))
-    (last, _), *before = frames[::-1]
+    (last, _), *callers = frames[::-1]
     if not _is_of_program(last):
-        is_look_up = last.f_code.co_name in _LOOK_UPS and _is_of_program(before[0][0])
+        is_look_up = last.f_code.co_name in _LOOK_UPS and _is_of_program(callers[0][0])
         return is_look_up and isinstance(error, AttributeError)
     if isinstance(error, (AttributeError, ImportError, NameError)):
         return True
@@ -225,7 +226,7 @@ def _is_own(error: BaseException, frames: list[tuple[types.FrameType, int]]) -> 
 
 
 def _raises_itself(error: BaseException) -> bool:
-    """Return whether the innermost line of a stack is a `raise` or an `assert`."""
+    """Return whether the innermost instruction of a stack is a `raise` or an `assert`."""
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next

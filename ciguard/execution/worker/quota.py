@@ -1,7 +1,7 @@
-"""What a worker may fill of the disk and of the machine's tasks; the kernel bounds only one file.
+"""Quota of disk space and threads of a worker, as the kernel only limits the size of one file.
 
-RLIMIT_NPROC counts all that a user runs, and nothing of root's; a file system of its own needs
-privileges. So the fork server looks at its workers some times per second, and ends the greedy.
+RLIMIT_NPROC counts all processes of a user, and does not apply to root. A separate file system
+needs privileges. So the fork server checks its workers several times per second.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from ciguard.execution.worker.reaper import Process, processes
 from ciguard.execution.worker.removal import remove_tree
 
 MAX_FILES = 10_000
-"""Files and folders that a worker may leave in its folder at a time."""
+"""Maximum number of files and folders in a worker's folder."""
 MAX_BYTES = 512 * 1024 * 1024
-"""Space that they may take, and those that it has deleted and still holds open or has mapped."""
+"""Maximum size of these files, and of deleted ones that are still open or mapped, in bytes."""
 MAX_COMPILED, MAX_COMPILED_BYTES = 20_000, 1024 * 1024 * 1024
-"""Files, of some kilobytes each, that workers keep for each other, and their size."""
+"""Maximum number and total size, in bytes, of the compiled files that workers share."""
 MAX_THREADS = 1024
-"""Threads of a worker and of all that it has started."""
+"""Maximum number of threads of a worker and its descendants."""
 TICK_MS = 250
 _GRACE_S = 3.0
 _REMOVAL_LIMIT_S = 5.0
 _DELETED = b" (deleted)"
 TOO_MUCH_WRITTEN, TOO_MANY_THREADS = signal.SIGXFSZ, signal.SIGXCPU
-"""Signals that end a worker, by what it took too much of; `decode` tells them apart."""
+"""Signals that end a worker, one for each exceeded quota; `decode` distinguishes them."""
 
 
 class Quota:
-    """Watches the workers of one server, and what they have started."""
+    """Enforces the quota of one server's workers and their descendants."""
 
     def __init__(
         self, scratch: str, writable: Sequence[str], *, starts_processes: bool, sees_files: bool
     ) -> None:
-        """Watch workers.
+        """Prepare the quota.
 
         Args:
-            scratch: where their folders are, named by their process.
-            writable: the folders below which files can be that have no name any more.
-            starts_processes: whether they may start others.
-            sees_files: whether the kernel shows this process the files that its workers have open,
-                unless those hide on purpose.
+            scratch: folder of the workers' folders, which are named by process id.
+            writable: folders that can contain deleted files that are still open.
+            starts_processes: whether workers may start processes.
+            sees_files: whether the kernel lets this process see the open files of workers that do
+                not hide on purpose.
         """
         self._scratch = scratch
         self._writable = folders_of(writable)
@@ -53,54 +53,54 @@ class Quota:
         self._sees_files = sees_files
         self._due = 0.0
         self._warned: dict[int, float] = {}
-        """When each worker that exceeds it was sent the signal that says why."""
+        """Time of the first signal to each worker that exceeds the quota, by process id."""
 
     def enforce(self, workers: Iterable[int]) -> None:
-        """End the workers that exceed it; at most once per tick."""
+        """End the workers that exceed the quota; check at most once per tick."""
         now = time.monotonic()
         if now < self._due:
             return
         self._due = now + TICK_MS / 1000
-        known = sorted(processes()) if self._starts_processes else []
+        all_processes = sorted(processes()) if self._starts_processes else []
         for worker in workers:
-            exceeded = self._exceeded(worker, known)
+            exceeded = self._exceeded(worker, all_processes)
             if exceeded is not None:
-                # A write under way is finished first; who ignores the signal is killed.
+                # The signal lets a running write finish; a worker that ignores it is killed.
                 is_ignored = now - self._warned.setdefault(worker, now) > _GRACE_S
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(worker, signal.SIGKILL if is_ignored else exceeded)
 
     def forget(self, worker: int) -> None:
-        """Take note that a worker is gone: another may get its number."""
+        """Forget a worker that has exited, as another may get its process id."""
         self._warned.pop(worker, None)
 
-    def _exceeded(self, worker: int, known: Sequence[Process]) -> signal.Signals | None:
-        family = family_of(worker, known)
-        threads = sum(process.threads for process in family) if known else _threads(worker)
+    def _exceeded(self, worker: int, all_processes: Sequence[Process]) -> signal.Signals | None:
+        family = family_of(worker, all_processes)
+        threads = sum(process.threads for process in family) if all_processes else _threads(worker)
         if threads > MAX_THREADS:
             return TOO_MANY_THREADS
         files, size = usage(os.path.join(self._scratch, str(worker)))
         members = [process.number for process in family] or [worker]
-        size += sum(map(self._held, members))
+        size += sum(map(self._deleted_bytes, members))
         return TOO_MUCH_WRITTEN if files > MAX_FILES or size > MAX_BYTES else None
 
-    def _held(self, process: int) -> int:
-        """Return the bytes of files without a name that a process keeps."""
+    def _deleted_bytes(self, process: int) -> int:
+        """Return the size of the deleted files that a process still uses, in bytes."""
         try:
-            return held_open(process) + held_mapped(process, self._writable)
+            return open_deleted_bytes(process) + mapped_deleted_bytes(process, self._writable)
         except PermissionError:
             return MAX_BYTES + 1 if self._sees_files and _has_memory(process) else 0
 
 
 def folders_of(writable: Sequence[str]) -> tuple[bytes, ...]:
-    """Return folders as the names of files below them begin in `/proc`."""
+    """Return the prefixes that the paths of files below these folders have in `/proc`."""
     return tuple(os.fsencode(os.path.realpath(path)) + b"/" for path in writable)
 
 
-def family_of(worker: int, known: Sequence[Process]) -> list[Process]:
-    """Return a worker and all that it has started, of processes sorted by number."""
+def family_of(worker: int, all_processes: Sequence[Process]) -> list[Process]:
+    """Return a worker and its descendants, given all processes sorted by process id."""
     numbers, family = {worker}, []
-    for process in known:  # parents have lower numbers, until those wrap around
+    for process in all_processes:  # parents have lower process ids, until those wrap around
         if process.number in numbers or process.parent in numbers:
             numbers.add(process.number)
             family.append(process)
@@ -114,17 +114,17 @@ def _threads(worker: int) -> int:
 
 
 def _has_memory(process: int) -> bool:
-    """Return whether a process lives: of one that is ending nothing can be seen either."""
+    """Return whether a process is alive; an exiting process shows nothing either."""
     with contextlib.suppress(OSError), open(f"/proc/{process}/statm", "rb") as file:
         return int(file.read().split()[0]) > 0
     return False
 
 
-def usage(folder: str, most: int = MAX_FILES, most_bytes: int = MAX_BYTES) -> tuple[int, int]:
-    """Return how many files are below a folder and the bytes they take; stops past the quota."""
+def usage(folder: str, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES) -> tuple[int, int]:
+    """Return the number and size of the files below a folder; stop counting above the limits."""
     files = size = 0
     remaining = [folder]
-    while remaining and files <= most and size <= most_bytes:
+    while remaining and files <= max_files and size <= max_bytes:
         try:
             with os.scandir(remaining.pop()) as entries:
                 for entry in entries:
@@ -132,16 +132,16 @@ def usage(folder: str, most: int = MAX_FILES, most_bytes: int = MAX_BYTES) -> tu
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         remaining.append(entry.path)
-                    if files > most:
+                    if files > max_files:
                         break
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:  # thousands of folders, one in another
-                return most + 1, size
+            if error.errno == errno.ENAMETOOLONG:  # thousands of nested folders
+                return max_files + 1, size
     return files, size
 
 
-def held_open(process: int) -> int:
-    """Return the bytes of files without a name that a process keeps by holding them open.
+def open_deleted_bytes(process: int) -> int:
+    """Return the size of the deleted files that a process has open, in bytes.
 
     Raises:
         PermissionError: if the process hides them.
@@ -156,10 +156,10 @@ def held_open(process: int) -> int:
     return size
 
 
-def held_mapped(process: int, folders: tuple[bytes, ...]) -> int:
-    """Return the bytes of files without a name, once below `folders`, that a process has mapped.
+def mapped_deleted_bytes(process: int, folders: tuple[bytes, ...]) -> int:
+    """Return the size of the deleted files below `folders` that a process has mapped, in bytes.
 
-    They need not be open any more.
+    They may be closed already.
 
     Raises:
         PermissionError: if the process hides them.
@@ -170,9 +170,9 @@ def held_mapped(process: int, folders: tuple[bytes, ...]) -> int:
         maps = file.read()
     size = 0
     for line in maps.splitlines() if _DELETED in maps else ():
-        place, *_, path = line.split(None, 5)
+        addresses, *_, path = line.split(None, 5)
         if line.endswith(_DELETED) and path.startswith(folders):
-            first, _, last = place.partition(b"-")
+            first, _, last = addresses.partition(b"-")
             size += int(last, 16) - int(first, 16)
     return size
 
@@ -183,12 +183,12 @@ def _listed(folder: str) -> list[str]:
     return []
 
 
-def prune(folder: str, most: int, most_bytes: int) -> None:
-    """Empty a folder of more files or bytes than these; what is needed of them is made again."""
-    files, size = usage(folder, most, most_bytes)
-    if files > most or size > most_bytes:
+def prune(folder: str, max_files: int, max_bytes: int) -> None:
+    """Empty a folder that exceeds the limits; files that are needed are created again."""
+    files, size = usage(folder, max_files, max_bytes)
+    if files > max_files or size > max_bytes:
         for name in os.listdir(folder):
             path = os.path.join(folder, name)
             with contextlib.suppress(OSError):
-                os.unlink(path)  # of a folder this is refused
+                os.unlink(path)  # fails for a folder
             remove_tree(path, limit_s=_REMOVAL_LIMIT_S)

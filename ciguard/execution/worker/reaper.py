@@ -1,7 +1,8 @@
-"""The process above a fork server: whatever that has started, daemons included, ends with it.
+"""The reaper: parent of a fork server that ends all descendants of the server, even daemons.
 
-A process that calls setsid(2) and is left by its parent belongs to nobody that ends it. Here it
-comes back to this process (`PR_SET_CHILD_SUBREAPER`), which has run nothing of the target's.
+A process that calls setsid(2) and outlives its parent would belong to no process that ends it. As
+a child subreaper (`PR_SET_CHILD_SUBREAPER`), the reaper adopts it. The reaper runs none of the
+target's code.
 """
 
 from __future__ import annotations
@@ -17,101 +18,106 @@ from typing import Callable, Iterator, NamedTuple, NoReturn
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _AWAITED = (signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1)
-_MAX_SWEEP_S = 10.0
-_LOOK_S = 0.5
+_MAX_KILLING_S = 10.0
+_CHECK_S = 0.5
 
 
-def fork_below(control: int, look: Callable[[int], None]) -> bool:
-    """Return in a child; this process stays, and ends once the child or its own parent has.
+def fork_below(control: int, check: Callable[[int], None]) -> bool:
+    """Return in a forked child; this process supervises it, and exits after it or its own parent.
 
     Args:
-        control: descriptor that only the child may hold: its end tells that the child is gone.
-        look: called some times per second with the number of the child.
+        control: descriptor that is closed here, so that its end shows that the child is gone.
+        check: function called several times per second with the child's process id.
 
     Returns:
-        Whether the kernel will give all orphans back.
+        True if the kernel makes all orphans children of this process.
     """
     is_reaper = int(_LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) == 0
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     child = os.fork()
     if child:
         os.close(control)
-        _leave(_stay(child, look))
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _exit_like(_supervise(child, check))
+    signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
     return is_reaper
 
 
-def _stay(child: int, look: Callable[[int], None]) -> int:
-    """Wait for the end; return how the child has ended, or 1 where it was ended.
+def _supervise(child: int, check: Callable[[int], None]) -> int:
+    """Wait for the child or a request to terminate; return the child's exit code, or 1.
 
-    SIGUSR1 is handed on to the child, which writes its stack.
+    SIGUSR1 is forwarded to the child, which writes its stack.
     """
     code = None
-    due = time.monotonic() + _LOOK_S
-    while code is None and (given := _next_signal(due)) != signal.SIGTERM:
-        if given == signal.SIGUSR1:
+    due = time.monotonic() + _CHECK_S
+    while code is None and (received := _next_signal(due)) != signal.SIGTERM:
+        if received == signal.SIGUSR1:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGUSR1)
-        for pid, status in _ended():
+        for pid, status in _reap():
             if pid == child:
                 code = os.waitstatus_to_exitcode(status)
-        if code is None and time.monotonic() >= due:  # signals that keep coming put off nothing
-            look(child)
-            due = time.monotonic() + _LOOK_S
+        if code is None and time.monotonic() >= due:  # even if signals keep arriving
+            check(child)
+            due = time.monotonic() + _CHECK_S
     end_all()
     return 1 if code is None else code
 
 
 def _next_signal(due: float) -> int:
-    """Return the next signal, or 0 when it is time to look."""
+    """Return the next signal, or 0 when the next check is due."""
     info = signal.sigtimedwait(_AWAITED, max(0.0, due - time.monotonic()))
     return info.si_signo if info else 0
 
 
-def _leave(code: int) -> NoReturn:
-    """End as the child did: with its exit code, or by its signal."""
+def _exit_like(code: int) -> NoReturn:
+    """Exit like the child: with its exit code, or by its signal."""
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with contextlib.suppress(OSError):  # of a signal that no process can choose
+        with contextlib.suppress(OSError):  # some signals cannot be handled
             signal.signal(-code, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [-code])
         os.kill(os.getpid(), -code)
     os._exit(max(code, 0))
 
 
-def _ended() -> list[tuple[int, int]]:
-    """Reap the children that have ended."""
-    ended = []
+def _reap() -> list[tuple[int, int]]:
+    """Reap the children that have exited, and return their process ids and statuses."""
+    exited = []
     with contextlib.suppress(ChildProcessError):
         while (child := os.waitpid(-1, os.WNOHANG))[0]:
-            ended.append(child)
-    return ended
+            exited.append(child)
+    return exited
 
 
 def end_all() -> None:
-    """Kill every child, and the children that those leave, until there is none."""
-    deadline = time.monotonic() + _MAX_SWEEP_S
+    """Kill every child, including orphans that become children, until there is none."""
+    deadline = time.monotonic() + _MAX_KILLING_S
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < deadline:
-            own = os.getpid()
-            for child in [process.number for process in processes() if process.parent == own]:
+            process_id = os.getpid()
+            for child in [
+                process.number for process in processes() if process.parent == process_id
+            ]:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(child, signal.SIGKILL)
             os.waitpid(-1, 0)
-            _ended()  # many end at a time, and the next look at all processes is slow
+            _reap()  # many exit at a time, and listing all processes is slow
 
 
 class Process(NamedTuple):
-    """A process as `/proc` shows it."""
+    """A process in `/proc`."""
 
     number: int
+    """Process id."""
     parent: int
+    """Process id of the parent."""
     threads: int
+    """Number of threads."""
 
 
 def processes() -> Iterator[Process]:
-    """Yield all processes that can be seen, those that have ended and wait for it included."""
+    """Yield all visible processes, including zombies."""
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

@@ -1,7 +1,7 @@
-"""Small data that models are fed, the same on every machine and numpy version.
+"""Small input data of models, which is equal on every machine and numpy version.
 
-Only the frozen table of `fills` and exactly rounded operations are used: the library's own sine
-may differ in the last bit from one numpy to the next.
+Only the fixed table of `fills` and exactly rounded operations are used, as the last bit of a sine
+differs between versions of numpy.
 
 The digits are the first twenty test images of E. Alpaydin and C. Kaynak, Optical Recognition of
 Handwritten Digits, UCI Machine Learning Repository (CC BY 4.0), https://doi.org/10.24432/C50P49.
@@ -18,7 +18,7 @@ from ciguard.execution.worker.fills import elements
 
 SIDE = 8
 SHADES = "0123456789abcdefg"
-"""One character per pixel: how many of 16 grid points were inked."""
+"""Characters for the values of a pixel, from 0 to 16."""
 DIGITS = (
     "005d910000dfaf5003f20b8004c008800580098004b01c7002e5ac00006da000",
     "000cd500000bg900003fg60007fgg200001gg300001gg600001gg600000bga00",
@@ -41,34 +41,34 @@ DIGITS = (
     "00a7d900009acf20004bab00001ga10000cd400000c1c00001a2e00000be5000",
     "006e400000bga000008eg200001ccb0000000b30000005b0001447g2007ggdb1",
 )
-"""Row by row; the first shows a 0, the next a 1, and so on, twice."""
+"""Images of the digits 0 to 9, and of 0 to 9 again, row by row."""
 
 _ROUGHNESS = 0.225
-"""What makes a wave of parabolas a sine within 0.001."""
+"""Weight of the correction that makes a wave of parabolas a sine within 0.001."""
 _DAILY = 0.02
 """Largest daily change of a price, as a fraction."""
 
 
 def sample(kind: str, seed: int, shape: Sequence[int]) -> Any:
-    """Return data of one kind.
+    """Return a batch of sample data.
 
     Args:
         kind: value of `ciguard.domain.models.SampleKind`.
-        seed: which of it; digit `i` of a batch shows `(seed + i) % 10`.
-        shape: the batch first, then (rows, columns, channels) of pictures or (steps, features) of
-            series; axes that a kind does not expect are treated as channels or features.
+        seed: number of the first sample; sample `i` of `digits` shows `(seed + i) % 10`.
+        shape: size of the batch, then (rows, columns, channels) of images or (steps, features) of
+            series; further axes are treated as channels or features.
 
     Returns:
-        float32, C-contiguous; in [0, 1], series of `sine` in [-1, 1].
+        Array of float32, C-contiguous, in [0, 1]; in [-1, 1] for `sine`.
 
     Raises:
-        KeyError: if there is no such kind.
+        KeyError: if the kind is unknown.
     """
     make = _KINDS[kind]
     batch, *rest = shape
     rows = [np.asarray(make(seed + number, tuple(rest))) for number in range(batch)]
-    made = np.stack(rows) if rows else np.zeros((0, *rest))
-    return np.ascontiguousarray(made.reshape(shape), dtype=np.float32)
+    result = np.stack(rows) if rows else np.zeros((0, *rest))
+    return np.ascontiguousarray(result.reshape(shape), dtype=np.float32)
 
 
 def _digit(number: int, shape: tuple[int, ...]) -> Any:
@@ -82,19 +82,19 @@ def _digit(number: int, shape: tuple[int, ...]) -> Any:
 
 
 def _nearest(count: int, available: int) -> Any:
-    """Return the places that stretch or shrink `available` pixels to `count`."""
+    """Return the indices that resample `available` pixels to `count`."""
     return np.arange(count) * available // max(count, 1)
 
 
 def _image(number: int, shape: tuple[int, ...]) -> Any:
     rows, columns, channels = _axes(shape)
-    made = np.empty((rows, columns, channels))
+    result = np.empty((rows, columns, channels))
     down, across = np.arange(rows) / max(rows, 1), np.arange(columns) / max(columns, 1)
     for channel in range(channels):
         a, b, c = elements(["u", _seed(number, channel), 0.5, 3.0], "float64", [3])
         phase = a * down[:, None] + b * across[None, :] + c
-        made[:, :, channel] = 0.5 + 0.5 * _wave(phase)
-    return made
+        result[:, :, channel] = 0.5 + 0.5 * _wave(phase)
+    return result
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[int, int, int]:
@@ -105,22 +105,22 @@ def _axes(shape: tuple[int, ...]) -> tuple[int, int, int]:
 
 def _sine(number: int, shape: tuple[int, ...]) -> Any:
     steps, features = _series(shape)
-    made = np.empty((steps, features))
+    result = np.empty((steps, features))
     for feature in range(features):
         start, speed = elements(["u", _seed(number, feature), 0.0, 1.0], "float64", [2])
-        made[:, feature] = _wave(start + (0.01 + 0.05 * speed) * np.arange(steps))
-    return made
+        result[:, feature] = _wave(start + (0.01 + 0.05 * speed) * np.arange(steps))
+    return result
 
 
 def _prices(number: int, shape: tuple[int, ...]) -> Any:
     steps, features = _series(shape)
-    made = np.empty((steps, features))
+    result = np.empty((steps, features))
     for feature in range(features):
         fill = ["u", _seed(number, feature), -_DAILY, _DAILY]
         prices = np.cumprod(1.0 + elements(fill, "float64", [steps]))
         lowest, highest = prices.min(initial=np.inf), prices.max(initial=-np.inf)
-        made[:, feature] = (prices - lowest) / max(highest - lowest, 1e-9)
-    return made
+        result[:, feature] = (prices - lowest) / max(highest - lowest, 1e-9)
+    return result
 
 
 def _series(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -134,7 +134,7 @@ def _seed(number: int, part: int) -> int:
 def _wave(turns: Any) -> Any:
     """Return the sine of `turns` full turns, within 0.001.
 
-    A parabola for each half, bent towards the sine: exactly rounded operations only.
+    It uses one parabola per half turn, with a correction, and only exactly rounded operations.
     """
     turn = turns - np.floor(turns)
     first = turn < 0.5  # noqa: PLR2004 - half a turn

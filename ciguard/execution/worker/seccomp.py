@@ -1,4 +1,4 @@
-"""The seccomp filter of a confined process: what `syscalls` does not allow is refused.
+"""The seccomp filter of a confined process, which refuses all calls that `syscalls` omits.
 
 Source: Linux Documentation/userspace-api/seccomp_filter.rst.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ciguard.execution.worker.syscalls import ProcessRole
 
 Instruction = tuple[int, int, int, int]
-"""Code, jump if true, jump if false, constant: struct sock_filter."""
+"""Code, jump if true, jump if false, and constant, as in `struct sock_filter`."""
 
 _LOAD, _AND, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
@@ -29,8 +29,9 @@ _SET_MODE_FILTER, _FLAG_TSYNC = 1, 1
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _UNIFIED = 424
-"""From this number on, calls have one number on all machines, and are so new that the C library
-falls back to older ones where the kernel has none."""
+"""First number of the newer calls, which have the same number on all machines.
+
+They are refused with ENOSYS, so that the C library falls back to older calls."""
 _PACKING = struct.Struct("=HBBI")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -41,12 +42,12 @@ def is_supported() -> bool:
 
 
 def install(role: ProcessRole) -> bool:
-    """Take system calls away from every thread of this process, for good.
+    """Permanently restrict the system calls of every thread of this process.
 
-    The process must have given up new privileges (`PR_SET_NO_NEW_PRIVS`).
+    The process must have set `PR_SET_NO_NEW_PRIVS` before.
 
     Returns:
-        Whether the kernel and this machine type allow it.
+        True if the kernel and this machine type support it.
     """
     if not is_supported():
         return False
@@ -59,28 +60,28 @@ def install(role: ProcessRole) -> bool:
 
 
 def program(role: ProcessRole, machine: str, process: int) -> bytes:
-    """Return the filter of a process: its conditions on itself, then those that all share."""
-    beginning = [
+    """Return the filter of a process: first the rules that contain its id, then shared ones."""
+    instructions = [
         _load(_ARCHITECTURE_AT),
         (_JUMP_EQUAL, 1, 0, _ARCHITECTURES[machine]),
-        _answer(_KILL_PROCESS),  # a foreign ABI would number its calls differently
+        _answer(_KILL_PROCESS),  # another ABI numbers its calls differently
         _load(_NUMBER_AT),
     ]
-    own, _ = _bound_by_process(role)
+    own, _ = _split_by_process(role)
     for name in own:
-        beginning += _bound(name, bound_calls(role)[name], machine, process)
-    return _packed(beginning) + shared_program(role, machine)
+        instructions += _conditional_rule(name, bound_calls(role)[name], machine, process)
+    return _packed(instructions) + shared_program(role, machine)
 
 
 @functools.cache
 def shared_program(role: ProcessRole, machine: str) -> bytes:
     """Return the part of the filter that is the same in every process of a role."""
-    _, others = _bound_by_process(role)
+    _, others = _split_by_process(role)
     instructions: list[Instruction] = []
     for name in others:
-        instructions += _bound(name, bound_calls(role)[name], machine, 0)
+        instructions += _conditional_rule(name, bound_calls(role)[name], machine, 0)
     for name in plain_calls(role):
-        instructions += _when_called(name, machine, [_answer(_ALLOW)])
+        instructions += _rule(name, machine, [_answer(_ALLOW)])
     instructions += [
         (_JUMP_AT_LEAST, 0, 1, _UNIFIED),
         _answer(_ERRNO | errno.ENOSYS),
@@ -89,35 +90,43 @@ def shared_program(role: ProcessRole, machine: str) -> bytes:
     return _packed(instructions)
 
 
-def _bound_by_process(role: ProcessRole) -> tuple[list[str], list[str]]:
-    """Return the names of the calls bound to the process that makes them, and of the others."""
+def _split_by_process(role: ProcessRole) -> tuple[list[str], list[str]]:
+    """Return the names of the calls whose rules contain the process id, and of the others."""
     bound = bound_calls(role)
-    own = [name for name, whens in bound.items() if any(OWN_PROCESS in w.allowed for w in whens)]
+    own = [
+        name
+        for name, conditions in bound.items()
+        if any(OWN_PROCESS in condition.allowed for condition in conditions)
+    ]
     return own, [name for name in bound if name not in own]
 
 
-def _bound(name: str, whens: tuple[When, ...], machine: str, process: int) -> list[Instruction]:
+def _conditional_rule(
+    name: str, conditions: tuple[When, ...], machine: str, process: int
+) -> list[Instruction]:
+    """Return the instructions that allow a call if all its conditions hold."""
     body: list[Instruction] = []
-    for when in whens:
-        body += _checked(when, process)
-    return _when_called(name, machine, [*body, _answer(_ALLOW)])
+    for condition in conditions:
+        body += _refuse_unless(condition, process)
+    return _rule(name, machine, [*body, _answer(_ALLOW)])
 
 
-def _checked(when: When, process: int) -> list[Instruction]:
-    """Return what refuses the call unless the condition holds."""
-    values = [process if value == OWN_PROCESS else value for value in when.allowed or when.refused]
+def _refuse_unless(condition: When, process: int) -> list[Instruction]:
+    """Return the instructions that refuse a call unless the condition holds."""
+    listed = condition.allowed or condition.refused
+    values = [process if value == OWN_PROCESS else value for value in listed]
     comparisons: list[Instruction] = []
     for remaining in reversed(range(len(values))):
         value = values[len(values) - 1 - remaining]
-        # An allowed value jumps over the refusal; a refused one jumps to it.
-        met = remaining + 1 if when.allowed else remaining
-        unmet = int(remaining == 0 and not when.allowed)
-        comparisons.append((_JUMP_EQUAL, met, unmet, value))
-    load = [_load(_ARGUMENTS_AT + 8 * when.argument), (_AND, 0, 0, when.mask)]
-    return [*load, *comparisons, _answer(_ERRNO | when.error)]
+        # An allowed value jumps over the refusal, a refused value jumps to it.
+        if_equal = remaining + 1 if condition.allowed else remaining
+        if_different = int(remaining == 0 and not condition.allowed)
+        comparisons.append((_JUMP_EQUAL, if_equal, if_different, value))
+    load = [_load(_ARGUMENTS_AT + 8 * condition.argument), (_AND, 0, 0, condition.mask)]
+    return [*load, *comparisons, _answer(_ERRNO | condition.error)]
 
 
-def _when_called(name: str, machine: str, body: list[Instruction]) -> list[Instruction]:
+def _rule(name: str, machine: str, body: list[Instruction]) -> list[Instruction]:
     number = number_of(name, machine)
     return [] if number is None else [(_JUMP_EQUAL, 0, len(body), number), *body]
 

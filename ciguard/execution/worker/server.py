@@ -1,4 +1,4 @@
-"""The fork server of one target: imports the library once, then forks a worker per request.
+"""The fork server of a target: it imports the library once, and forks a worker per request.
 
 Requests and reports travel as JSON datagrams over a Unix socket; the descriptors that a worker
 needs come with the request.
@@ -45,15 +45,15 @@ from ciguard.execution.worker.tasks import Tasks
 
 MAX_MESSAGE = 65536
 MAX_DESCRIPTORS = 8
-_DUMP_TIME_S = 0.15
+_DUMP_S = 0.15
 _REHEARSALS = 20
 _REMOVAL_LIMIT_S = 5.0
 _MAX_TEXT = 1200
-"""Characters of a message of the library's, and of each frame, that a report holds."""
+"""Maximum length of an error message, and of each frame, in a report."""
 
 
 class Server:
-    """Forks workers for its parent until the parent hangs up."""
+    """Forks workers for its parent until the parent closes the connection."""
 
     def __init__(
         self, settings: dict[str, Any], control: socket.socket, confined_by: Sequence[str]
@@ -65,22 +65,22 @@ class Server:
         self._adapter: Any = None
         self._executor: Any = None
         self._children: dict[int, int] = {}
-        """Process id → descriptor that becomes readable when it ends."""
+        """Descriptor by process id, which becomes readable when the process exits."""
         self._poll = select.poll()
         self._quota = Quota(
             settings["scratch"],
             settings["writable"],
             starts_processes=settings["processes"],
-            sees_files=confine.LANDLOCK in confined_by,  # else workers hide, see `serve`
+            sees_files=confine.LANDLOCK in confined_by,  # otherwise workers hide, see `serve`
         )
-        self._pruned_at = 0.0
-        """When to look next at what was compiled."""
+        self._next_pruning = 0.0
+        """Time of the next check of the compiled files, on the clock of `time.monotonic`."""
 
     def serve(self) -> None:
-        """Load the library, report, and answer requests. Returns when the parent is gone."""
+        """Load the library, report its version, and answer requests until the parent is gone."""
         limits.keep_freed_memory()
         if confine.LANDLOCK not in self._confined_by:
-            privileges.hide_from_siblings()  # else each worker's own layer does
+            privileges.hide_from_siblings()  # otherwise each worker's Landlock domain does
         confine.prepare_restrictions(confine.role_of(self._settings))
         try:
             self._adapter = load_adapter(self._settings["adapter"])
@@ -100,18 +100,18 @@ class Server:
             if self._settings["warm_up"]:
                 self._adapter.warm_up()
                 cases = self._adapter.rehearsal()
-                # To a mode each case is new, and costly: what matters is that its code is imported.
+                # In a mode, each case is compiled again: one suffices to import the code.
                 rehearse(self._executor, cases[:1] if mode else cases, 1 if mode else _REHEARSALS)
             if on_device:
-                self._try_device()
+                self._check_device()
         except Exception as error:  # noqa: BLE001 - anything may go wrong in a foreign import
             frames = traceback.format_exception(type(error), error, error.__traceback__)
             reason = f"{type(error).__name__}: {error}"[:_MAX_TEXT]
             self._report({"failed": reason, "log": [text[-_MAX_TEXT:] for text in frames[-3:]]})
             return
         gc.collect()
-        gc.freeze()  # what the import made is never garbage: children need not look at it
-        huge_pages.gather()
+        gc.freeze()  # objects of the import are never garbage: children need not scan them
+        huge_pages.collapse()
         self._report({"ready": {"version": version, "confined_by": self._confined_by}})
         self._poll.register(self._control, select.POLLIN)
         while True:
@@ -120,7 +120,7 @@ class Server:
                     if not self._answer():
                         return
                 else:
-                    self._bury(descriptor)
+                    self._reap(descriptor)
             self._quota.enforce(self._children)
             self._prune()
 
@@ -128,35 +128,35 @@ class Server:
     def _on_device(self) -> bool:
         return bool(self._settings["device"] != "cpu")
 
-    def _try_device(self) -> None:
-        """Start the device in a child, as this process could not fork any more after that.
+    def _check_device(self) -> None:
+        """Start the device in a child, as a process with a started device cannot fork.
 
         Raises:
-            RuntimeError: if that fails; the message says why.
+            RuntimeError: if the device cannot be used; the message gives the reason.
         """
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reading)
             tasks = Tasks(self._adapter, self._executor, self._settings)
-            self._live(tasks.report_device, [writing])
+            self._run_child(tasks.report_device, [writing])
         os.close(writing)
         with os.fdopen(reading, encoding="utf-8", errors="backslashreplace") as answer:
-            why = answer.read(_MAX_TEXT)
+            reason = answer.read(_MAX_TEXT)
         _, status = os.waitpid(child, 0)
         remove_tree(os.path.join(self._settings["scratch"], str(child)))
-        if status and not why:
-            why = f"its first operation ended the process ({_ending(status)})"
-        if why:
-            msg = f"the device {self._settings['device']!r} cannot be used: {why}"
+        if status and not reason:
+            reason = f"its first operation ended the process ({_exit_text(status)})"
+        if reason:
+            msg = f"the device {self._settings['device']!r} cannot be used: {reason}"
             raise RuntimeError(msg)
 
     def _prune(self) -> None:
-        """Bound what workers compile for each other, in at most a twentieth of the time."""
+        """Bound the size of the shared compiled files, using at most 5% of the time."""
         began = time.monotonic()
-        if began >= self._pruned_at:
+        if began >= self._next_pruning:
             prune(self._compiled, MAX_COMPILED, MAX_COMPILED_BYTES)
-            self._pruned_at = began + max(TICK_MS / 1000, 20 * (time.monotonic() - began))
+            self._next_pruning = began + max(TICK_MS / 1000, 20 * (time.monotonic() - began))
 
     def _report(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode("ascii"))
@@ -170,27 +170,27 @@ class Server:
             self._kill(request["pid"], dump=request["dump"])
             return True
         tasks = Tasks(self._adapter, self._executor, self._settings, perturb=request["perturb"])
-        self._fork(tasks.of(request["op"]), request["ticket"], descriptors)
+        self._fork(tasks.task(request["op"]), request["ticket"], descriptors)
         return True
 
     def _fork(
-        self, task: Callable[[Sequence[int]], None], ticket: int, given: Sequence[int]
+        self, task: Callable[[Sequence[int]], None], ticket: int, descriptors: Sequence[int]
     ) -> None:
         child = os.fork()
         if child == 0:
-            self._live(task, given)
-        for descriptor in given:
+            self._run_child(task, descriptors)
+        for descriptor in descriptors:
             os.close(descriptor)
         watch = os.pidfd_open(child)
         self._children[child] = watch
         self._poll.register(watch, select.POLLIN)
         self._report({"forked": ticket, "pid": child})
 
-    def _live(self, task: Callable[[Sequence[int]], None], given: Sequence[int]) -> None:
-        """Be the child: run the task and leave without running what the parent's exit would."""
+    def _run_child(self, task: Callable[[Sequence[int]], None], descriptors: Sequence[int]) -> None:
+        """Run the task as the child, and exit without the parent's exit handlers."""
         code = 1
         try:
-            privileges.die_with_parent()
+            privileges.exit_with_parent()
             os.setsid()
             self._control.close()
             for watch in self._children.values():
@@ -199,13 +199,13 @@ class Server:
             os.mkdir(folder)
             os.chdir(folder)
             link_programs(self._settings)
-            confine.settle(self._settings, folder)
-            task(given)
+            confine.isolate_worker(self._settings, folder)
+            task(descriptors)
             code = 0
         except SystemExit as stop:
             code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
             if isinstance(stop.code, str):
-                sys.stderr.write(stop.code + "\n")  # as the interpreter's own end would
+                sys.stderr.write(stop.code + "\n")  # as the interpreter does
         except BaseException:  # noqa: BLE001 - the traceback goes to the log, which the parent reads
             traceback.print_exc()
         finally:
@@ -218,28 +218,28 @@ class Server:
             return
         if dump:
             os.kill(pid, signal.SIGUSR1)
-            time.sleep(_DUMP_TIME_S)  # the handler writes the stack even while native code spins
+            time.sleep(_DUMP_S)  # the handler writes the stack even while native code spins
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
-    def _bury(self, watch: int) -> None:
-        pid = next(child for child, own in self._children.items() if own == watch)
+    def _reap(self, watch: int) -> None:
+        pid = next(child for child, descriptor in self._children.items() if descriptor == watch)
         _, status, usage = os.wait4(pid, 0)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)  # what it started and left behind
+            os.killpg(pid, signal.SIGKILL)  # its descendants
         self._poll.unregister(watch)
         os.close(watch)
         del self._children[pid]
         self._quota.forget(pid)
-        # Before the folder is removed, which may take long: the parent would take that for silence.
+        # Report first: removing the folder may take long, and the parent expects an answer.
         self._report({"died": pid, "status": status, "peak_kib": usage.ru_maxrss})
         folder = os.path.join(self._settings["scratch"], str(pid))
         remove_tree(folder, limit_s=_REMOVAL_LIMIT_S)  # the parent removes what is left at the end
 
 
-def _ending(status: int) -> str:
+def _exit_text(status: int) -> str:
     if os.WIFSIGNALED(status):
         return signal.Signals(os.WTERMSIG(status)).name
     return f"exit {os.WEXITSTATUS(status)}"

@@ -1,17 +1,17 @@
-"""From live outputs to JSON text: whole where small, else a digest that still can be compared.
+"""Encoding of live outputs as JSON: small ones whole, large ones as a comparable digest.
 
-The forms, read back by `ciguard.execution.outputs`:
+The forms, which `ciguard.execution.outputs` decodes:
 
-    ["T", dtype, shape, base64 of the elements]       a tensor or array, whole
-    ["D", dtype, shape, digest]                       a large one
-    ["N", dtype, shape, why]                          one whose elements cannot be read
+    ["T", dtype, shape, base64 of the elements]       a tensor or array with all elements
+    ["D", dtype, shape, digest]                       a large tensor or array
+    ["N", dtype, shape, reason]                       a tensor that cannot be read
     ["L", class name, [items…], length]               list, tuple; the first 64 items
     ["M", class name, [[key, value]…], length]        dictionary
     ["i", digits] ["f", repr] ["z", repr] ["o", 0|1] ["s", text] ["b", latin-1]   scalars
     ["O", class name]                                 anything else
     null                                              None
-    ["E", [places…], [places…], output]               an output, where the call changed arguments
-                                                      or the output shares memory with some
+    ["E", [indices…], [indices…], output]             an output, with the arguments that the call
+                                                      changed, or that share memory with the output
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any, Callable
 import numpy as np
 
 WHOLE_BYTES = 8192
-"""Arrays up to this size come back whole."""
+"""Maximum size of an array that is returned whole, in bytes."""
 SAMPLE = 64
-"""Elements of a larger array that come back, evenly spaced."""
+"""Number of evenly spaced elements that are returned of a larger array."""
 MAX_ITEMS = 64
 MAX_TEXT = 2000
 MAX_DEPTH = 6
@@ -34,20 +34,20 @@ _MAX_BITS = 4096
 _MAX_BYTES_DIGESTED = 64 * 1024 * 1024
 
 COMPACT = json.JSONEncoder(separators=(",", ":"))
-"""Made once: `json.dumps` with separators makes an encoder per call."""
+"""Encoder without spaces, shared because `json.dumps` with separators makes one per call."""
 
 _DTYPE_NAMES: dict[Any, str] = {}
 
 
 class Summariser:
-    """Reads outputs with the adapter of one library."""
+    """Encodes outputs with the adapter of one library."""
 
     def __init__(
-        self, adapter: Any, *, most_items: int = MAX_ITEMS, whole_bytes: int = WHOLE_BYTES
+        self, adapter: Any, *, max_items: int = MAX_ITEMS, whole_bytes: int = WHOLE_BYTES
     ) -> None:
-        """Read with `adapter`; take so many items of a container, and arrays of so many bytes."""
+        """Limit the items of each container, and the size of arrays that are returned whole."""
         self._read = adapter.read
-        self._most_items = most_items
+        self._max_items = max_items
         self._whole_bytes = whole_bytes
         self._scalars: dict[type, Callable[[Any], Any]] = {
             type(None): lambda _: None,
@@ -67,9 +67,9 @@ class Summariser:
         return COMPACT.encode(self.tree(output, 0)).encode("ascii")
 
     def encode_pair(self, output: Any, twin: list[Any]) -> bytes:
-        """Return the JSON text of an output and of what its twin came to."""
-        ended = ["L", "list", [self.tree(item, 0) for item in twin], len(twin)]
-        return COMPACT.encode(["L", "list", [self.tree(output, 0), ended], 2]).encode("ascii")
+        """Return the JSON text of an output, and of the result of its related computation."""
+        twin_tree = ["L", "list", [self.tree(item, 0) for item in twin], len(twin)]
+        return COMPACT.encode(["L", "list", [self.tree(output, 0), twin_tree], 2]).encode("ascii")
 
     def tree(self, output: Any, depth: int) -> Any:
         """Return the JSON tree of an output."""
@@ -89,12 +89,12 @@ class Summariser:
     def _container(self, output: Any, depth: int) -> Any:
         name = type(output).__name__
         if isinstance(output, (list, tuple)):
-            items = [self.tree(item, depth) for item in output[: self._most_items]]
+            items = [self.tree(item, depth) for item in output[: self._max_items]]
             return ["L", name, items, len(output)]
         if isinstance(output, dict):
             pairs: list[tuple[str, Any]] = [
                 (_visible(str(key)), self.tree(output[key], depth))
-                for key in list(output)[: self._most_items]
+                for key in list(output)[: self._max_items]
             ]
             return ["M", name, pairs, len(output)]
         if isinstance(output, (int, float, complex, str, bytes)):
@@ -129,7 +129,7 @@ def _whole(array: Any) -> str:
 
 
 def _digest(array: Any) -> dict[str, Any]:
-    """Summarise a large array so that two of them can be compared within a tolerance."""
+    """Return a digest of a large array; two digests can be compared within a tolerance."""
     flat = array.reshape(-1)
     step = max(1, flat.size // SAMPLE)
     digest: dict[str, Any] = {

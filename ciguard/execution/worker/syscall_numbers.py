@@ -73,9 +73,9 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "wait4": (61, 260), "waitid": (247, 95), "write": (1, 64), "writev": (20, 66),
 }
 # fmt: on
-"""By name: the number on each of `MACHINES`; None where the machine has no such call."""
+"""Numbers of each call on the `MACHINES`; None if the machine has no such call."""
 
 
 def number_of(name: str, machine: str) -> int | None:
-    """Return a call's number on a machine; None where it has no such call."""
+    """Return a call's number on a machine; None if the machine has no such call."""
     return _NUMBERS[name][MACHINES.index(machine)]

@@ -1,9 +1,9 @@
-"""System calls that a confined process may make, by role. Every other one is refused.
+"""System calls that a confined process may make, by role. All others are refused.
 
-A list of what is allowed stays complete when a kernel adds calls; a list of what is refused does
-not. What Landlock rules (files by their path) is allowed here without conditions; what it does not
-rule (modes, owners, times, attributes, memory that others share, signals, new kinds of sockets) is
-not on the list, or bound to its arguments. `docs/security.md` shows these tables.
+An allowlist stays safe when a kernel adds system calls. Calls that Landlock controls (access to
+files by path) are allowed without conditions. Calls that it does not control are omitted, or
+restricted by their arguments: modes, owners, timestamps, attributes, shared memory, signals, and
+further kinds of sockets. `docs/security.md` shows these tables.
 
 Sources: syscalls(2) and the manual page of each call.
 """
@@ -14,38 +14,40 @@ import errno
 from typing import NamedTuple
 
 OWN_PROCESS = -1
-"""In a condition: the number of the process that the filter is for."""
+"""Placeholder in a condition for the id of the filtered process."""
 _ALL_BITS = 0xFFFFFFFF
 
 
 class When(NamedTuple):
-    """A condition on the lower 32 bits of an argument, which is all that these calls look at."""
+    """A condition on the lower 32 bits of an argument, the only ones that these calls use."""
 
     argument: int
+    """Index of the argument."""
     meaning: str
-    """What holds then; ends the sentence "allowed for …"."""
+    """Description that completes the sentence "allowed for …"."""
     allowed: tuple[int, ...] = ()
-    """Values that pass; empty for all that are not refused."""
+    """Values that are allowed; if empty, all that are not refused."""
     refused: tuple[int, ...] = ()
+    """Values that are refused."""
     mask: int = _ALL_BITS
     """Bits of the argument that are compared."""
     error: int = errno.EPERM
-    """What the call answers otherwise."""
+    """Error that a refused call returns."""
 
 
 class ProcessRole(NamedTuple):
-    """What a confined process is there for."""
+    """Purpose of a confined process, which determines its system calls."""
 
     imports: bool = False
-    """It imports the library and forks workers; else it runs cases."""
+    """True if the process imports the library and forks workers; false if it runs cases."""
     processes: bool = False
-    """Its cases may start processes: a library that compiles its operators."""
+    """True if its cases may start processes, as libraries that compile operators do."""
     devices: bool = False
-    """It uses a GPU, whose driver needs calls that nothing else does."""
+    """True if it uses a GPU, whose driver needs additional calls."""
     truncates: bool = False
-    """Landlock rules whose files are cut short, which it does since its version 3."""
+    """True if Landlock controls the truncation of files, as from its version 3 on."""
     loopback: bool = False
-    """It may connect to ports that Landlock rules, which it does since its version 4."""
+    """True if it may connect to ports that Landlock allows, as from its version 4 on."""
 
 
 # fmt: off
@@ -55,7 +57,7 @@ EVERYWHERE: dict[str, tuple[str, ...]] = {
         "munlock", "mlockall", "munlockall", "membarrier", "mbind", "get_mempolicy",
         "set_mempolicy", "pkey_alloc", "pkey_free", "pkey_mprotect",
     ),
-    "files, which Landlock rules": (
+    "files, which Landlock controls": (
         "read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev",
         "preadv2", "pwritev2", "open", "openat", "creat", "close", "close_range", "dup", "dup2",
         "dup3", "lseek", "access", "faccessat", "faccessat2", "stat", "lstat", "fstat",
@@ -81,19 +83,19 @@ EVERYWHERE: dict[str, tuple[str, ...]] = {
         "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend",
         "rt_sigtimedwait", "sigaltstack", "signalfd", "signalfd4",
     ),
-    "facts of the process and the machine": (
+    "information about the process and the machine": (
         "getpid", "getppid", "gettid", "getpgid", "getpgrp", "getsid", "getuid", "geteuid",
         "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getpriority", "capget",
         "getrlimit", "getrusage", "times", "sysinfo", "uname", "getcpu", "getrandom", "time",
         "gettimeofday", "clock_gettime", "clock_getres", "arch_prctl", "setrlimit",
     ),
-    "connections that are there": (
+    "existing connections": (
         "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "recvmmsg", "shutdown",
         "getsockname", "getpeername", "getsockopt", "setsockopt",
     ),
 }
 # fmt: on
-"""Allowed to every confined process, by what for."""
+"""System calls that every confined process may make, by purpose."""
 
 _PROCESSES = ("fork", "vfork", "execve", "execveat", "setsid", "setpgid")
 _IMPORTS = (
@@ -104,7 +106,7 @@ _IMPORTS = (
 _CONNECTIONS = ("connect", "accept", "accept4")
 _DEVICES = (
     *("memfd_create", "mknod", "mknodat", "sched_setparam", "sched_setscheduler"),
-    *("bind", "listen"),  # on the kind of socket that the driver makes, see `_DEVICE_SOCKETS`
+    *("bind", "listen"),  # on the driver's kind of socket, see `_DEVICE_SOCKETS`
 )
 
 _CLONE_THREAD, _CLONE_PARENT, _NEW_NAMESPACES = 0x00010000, 0x00008000, 0x7E020000
@@ -123,45 +125,50 @@ _PLAIN_PRCTLS = (2, 3, 15, 16, 21, 23, 29, 30, 39, 41, 42, 0x53564D41)
 # Get parent's death signal, get dumpable, set and get name, get seccomp, read capability,
 # set and get timer slack, get no new privileges, set and get no huge pages, name memory
 _OWN_RISK_PRCTLS = (1, 4, 38)
-# Set parent's death signal, dumpable (who is not hides its files from the quota), no new privileges
+# Set parent's death signal, dumpable (otherwise the quota cannot see files), no new privileges
 
-_OWN = {
+_TO_ITSELF = {
     name: When(0, "the process itself", allowed=(OWN_PROCESS,))
     for name in ("tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 }
-_OWN["kill"] = When(0, "the process itself or its group", allowed=(OWN_PROCESS, 0))
-_EVERY_BUT_ALL = {
-    name: When(0, "a process in its Landlock domain, not all at once", refused=(0xFFFFFFFF,))
-    for name in _OWN
+_TO_ITSELF["kill"] = When(0, "the process itself or its group", allowed=(OWN_PROCESS, 0))
+_TO_DOMAIN = {
+    name: When(0, "a process in its Landlock domain, but not all at once", refused=(0xFFFFFFFF,))
+    for name in _TO_ITSELF
 }
 _ITSELF = When(0, "the process itself (0)", allowed=(0,))
-_NO_FAST_OPEN = "what makes no connection"
-# Landlock rules `connect`, and knows neither Multipath TCP nor the data of a first packet.
+_NO_FAST_OPEN = "messages that open no connection"
+# Landlock controls `connect`, but neither Multipath TCP nor the data of a first packet.
 _SOCKETS = {
     "socket": (
         When(0, "IPv4", allowed=(_AF_INET,)),
         When(1, "streams", allowed=(_STREAM,), mask=_KIND_OF_SOCKET),
-        When(2, "TCP, to the one port that Landlock allows", allowed=(_ANY_PROTOCOL, _TCP)),
+        When(2, "TCP, to the only port that Landlock allows", allowed=(_ANY_PROTOCOL, _TCP)),
     ),
     "sendto": (When(3, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
     "sendmsg": (When(2, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
     "sendmmsg": (When(3, _NO_FAST_OPEN, refused=(_FAST_OPEN,), mask=_FAST_OPEN),),
 }
-# CUDA makes one to share memory with processes of its own, and asks whether a server of its
-# Multi-Process Service listens. Daemons such as docker's have streams.
+# CUDA opens one to share memory with its own processes, and looks for a server of its Multi-Process
+# Service. Daemons such as Docker's use streams.
 _DEVICE_SOCKETS = {
     "socket": (
         When(0, "Unix sockets", allowed=(_AF_UNIX,)),
         When(1, "sequenced packets", allowed=(_SEQUENCED,), mask=_KIND_OF_SOCKET),
     ),
     "connect": (
-        When(0, "nothing: `ENOENT`, no server is there", allowed=(0xFFFFFFFF,), error=errno.ENOENT),
+        When(
+            0,
+            "nothing: `ENOENT`, as if no server existed",
+            allowed=(0xFFFFFFFF,),
+            error=errno.ENOENT,
+        ),
     ),
 }
 
 
 def plain_calls(role: ProcessRole) -> tuple[str, ...]:
-    """Return the names of the calls that a role may make whatever their arguments are."""
+    """Return the names of the calls that a role may make with any arguments."""
     names = [name for group in EVERYWHERE.values() for name in group]
     if role.processes:
         names += _PROCESSES
@@ -177,7 +184,7 @@ def plain_calls(role: ProcessRole) -> tuple[str, ...]:
 
 
 def bound_calls(role: ProcessRole) -> dict[str, tuple[When, ...]]:
-    """Return the conditions on calls that a role may make with some arguments only."""
+    """Return the conditions of the calls that a role may make with certain arguments only."""
     starts = role.imports or role.processes
     bound: dict[str, tuple[When, ...]] = {
         "mmap": (
@@ -189,13 +196,13 @@ def bound_calls(role: ProcessRole) -> dict[str, tuple[When, ...]]:
             ),
         ),
         "ioctl": (_ioctls(role),),
-        "fcntl": (When(1, "all but signals to others", refused=_SET_OWNERS),),
+        "fcntl": (When(1, "all commands but those that signal others", refused=_SET_OWNERS),),
         "clone": _clones(starts=starts),
         "socketpair": (
             When(0, "Unix sockets", allowed=(_AF_UNIX,)),
             When(
                 1,
-                "streams and sequenced packets, which reach nobody else",
+                "streams and sequenced packets, which reach no other process",
                 allowed=(_STREAM, _SEQUENCED),
                 mask=_KIND_OF_SOCKET,
             ),
@@ -203,28 +210,34 @@ def bound_calls(role: ProcessRole) -> dict[str, tuple[When, ...]]:
         "prctl": (_prctls(role),),
         "prlimit64": (_ITSELF,),
         "sched_setaffinity": (_ITSELF,),
-        **({name: (when,) for name, when in (_EVERY_BUT_ALL if starts else _OWN).items()}),
+        **(
+            {
+                name: (condition,)
+                for name, condition in (_TO_DOMAIN if starts else _TO_ITSELF).items()
+            }
+        ),
         **(_DEVICE_SOCKETS if role.devices else {}),
         **(_SOCKETS if role.loopback else {}),
     }
-    return {name: whens for name, whens in bound.items() if name not in plain_calls(role)}
+    return {name: conditions for name, conditions in bound.items() if name not in plain_calls(role)}
 
 
 def _ioctls(role: ProcessRole) -> When:
     if role.devices:
-        return When(1, "all but input for others and signals", refused=_HARMFUL_IOCTLS)
-    meaning = "size and kind of a terminal, bytes that wait, flags of a descriptor"
+        meaning = "all requests but those that signal others or inject input"
+        return When(1, meaning, refused=_HARMFUL_IOCTLS)
+    meaning = "size and kind of a terminal, waiting bytes, flags of a descriptor"
     return When(1, meaning, allowed=_PLAIN_IOCTLS, error=errno.ENOTTY)
 
 
 def _clones(*, starts: bool) -> tuple[When, ...]:
     foreign = _NEW_NAMESPACES | _CLONE_PARENT
-    within = When(0, "children without namespaces of their own", allowed=(0,), mask=foreign)
+    no_namespaces = When(0, "children without new namespaces", allowed=(0,), mask=foreign)
     if starts:
-        return (within,)
-    return (When(0, "threads", allowed=(_CLONE_THREAD,), mask=_CLONE_THREAD), within)
+        return (no_namespaces,)
+    return (When(0, "threads", allowed=(_CLONE_THREAD,), mask=_CLONE_THREAD), no_namespaces)
 
 
 def _prctls(role: ProcessRole) -> When:
     allowed = (*_PLAIN_PRCTLS, *(_OWN_RISK_PRCTLS if role.imports else ()))
-    return When(0, "names, timers and huge pages of its own", allowed=allowed)
+    return When(0, "its own name, timers and huge pages", allowed=allowed)

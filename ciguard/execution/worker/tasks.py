@@ -1,4 +1,4 @@
-"""What the children of a fork server do: one task each, with the descriptors that it was given."""
+"""Tasks of a fork server's children: each child runs one task with its descriptors."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from ciguard.execution.worker.fills import elements
 from ciguard.execution.worker.loop import Worker, redirect_streams, runner_of
 from ciguard.execution.worker.measure import MeasuringExecutor
 from ciguard.execution.worker.messages import end_without_device
-from ciguard.execution.worker.preparing import restrain, start_device
+from ciguard.execution.worker.preparing import restrict_process, start_device
 from ciguard.libraries.in_target import contract, device_errors
 
 _MAX_DESCRIBED_MIB = 256
 
 
 class Tasks:
-    """The tasks of one child; it does one of them."""
+    """All tasks of a child, which runs one of them."""
 
     def __init__(
         self, adapter: Any, executor: Any, settings: dict[str, Any], *, perturb: int = 0
     ) -> None:
-        """Prepare.
+        """Prepare the tasks.
 
         Args:
-            adapter: of the library, which is loaded.
-            executor: runs cases.
-            settings: of the target.
-            perturb: byte that newly allocated memory holds; 0: whatever it held.
+            adapter: adapter of the library, which is loaded.
+            executor: executor of the cases.
+            settings: settings of the target's process.
+            perturb: byte that fills newly allocated memory; 0 leaves memory as it is.
         """
         self._adapter = adapter
         self._executor = executor
         self._settings = settings
         self._perturb = perturb
 
-    def of(self, operation: str) -> Callable[[Sequence[int]], None]:
+    def task(self, operation: str) -> Callable[[Sequence[int]], None]:
         """Return the task that a request names."""
         tasks: dict[str, Callable[[Sequence[int]], None]] = {
             "fork": self._work,
@@ -56,27 +56,27 @@ class Tasks:
     def _on_device(self) -> bool:
         return bool(self._settings["device"] != "cpu")
 
-    def _work(self, given: Sequence[int]) -> None:
-        connection, shared, log, stack = given
+    def _work(self, descriptors: Sequence[int]) -> None:
+        connection, shared, log, stack = descriptors
         if self._perturb:
             limits.perturb_memory(self._perturb)
             self._adapter.vary(self._perturb)
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        restrain(self._settings)
+        restrict_process(self._settings)
         self._start_device()
         cell = cells.CellWriter(shared)
         with socket.socket(fileno=connection) as stream:
             Worker(self._executor, stream, cell, log=log).run()
 
-    def _measure(self, given: Sequence[int]) -> None:
-        # What is filled to find the peak of a call takes as much again as the call.
+    def _measure(self, descriptors: Sequence[int]) -> None:
+        # Measuring the peak fills as much memory as the call uses, see `MeasuringExecutor`.
         self._settings = {**self._settings, "memory_mib": 2 * self._settings["memory_mib"]}
         self._executor = MeasuringExecutor(self._adapter, device=self._settings["device"])
-        self._work(given)
+        self._work(descriptors)
 
-    def _describe(self, given: Sequence[int]) -> None:
-        output, log, stack = given
+    def _describe(self, descriptors: Sequence[int]) -> None:
+        output, log, stack = descriptors
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
         limits.limit_output(_MAX_DESCRIBED_MIB)
@@ -87,39 +87,39 @@ class Tasks:
                     record["lacks"] = lacks
                 stream.write(json.dumps(record) + "\n")
 
-    def _models(self, given: Sequence[int]) -> None:
-        sources, output, log, stack = given
+    def _models(self, descriptors: Sequence[int]) -> None:
+        sources, output, log, stack = descriptors
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
         os.lseek(sources, 0, os.SEEK_SET)
         with os.fdopen(sources, encoding="utf-8") as stream:
-            asked = json.load(stream)
-        if not any("folder" in source for source in asked):  # those download and keep what they got
+            requests = json.load(stream)
+        if not any("folder" in source for source in requests):  # applications download files
             limits.limit_output(self._settings["output_mib"])
             if self._settings["confine"]:
                 confine.restrict_calls(confine.role_of(self._settings))
         with os.fdopen(output, "w", encoding="utf-8") as stream:
-            for record in self._adapter.models(asked):
+            for record in self._adapter.models(requests):
                 stream.write(json.dumps(record) + "\n")
 
-    def _describe_functions(self, given: Sequence[int]) -> None:
-        sources, output, log, stack = given
+    def _describe_functions(self, descriptors: Sequence[int]) -> None:
+        sources, output, log, stack = descriptors
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        restrain(self._settings)
+        restrict_process(self._settings)
         os.lseek(sources, 0, os.SEEK_SET)
         with os.fdopen(sources, encoding="utf-8") as stream:
-            asked = json.load(stream)
+            requests = json.load(stream)
         runner = runner_of(self._settings["functions"], self._adapter)
         with os.fdopen(output, "w", encoding="utf-8") as stream:
-            for source in asked:
+            for source in requests:
                 stream.write(json.dumps(runner.describe(source)) + "\n")
 
-    def _run_script(self, given: Sequence[int]) -> None:
-        script, log, stack = given
+    def _run_script(self, descriptors: Sequence[int]) -> None:
+        script, log, stack = descriptors
         redirect_streams(log, stack)
         warnings.simplefilter("ignore")
-        restrain(self._settings)
+        restrict_process(self._settings)
         os.lseek(script, 0, os.SEEK_SET)
         with os.fdopen(script, encoding="utf-8") as stream:
             text = stream.read()
@@ -135,10 +135,10 @@ class Tasks:
                 end_without_device(cause, type(error).__name__, str(error), [])
             raise
 
-    def report_device(self, given: Sequence[int]) -> None:
-        """Write why the device cannot be used, nothing where it can."""
-        (output,) = given
-        restrain(self._settings)
+    def report_device(self, descriptors: Sequence[int]) -> None:
+        """Write the reason why the device cannot be used; nothing if it can."""
+        (output,) = descriptors
+        restrict_process(self._settings)
         try:
             self._start_device()
             self._adapter.reset(1)
@@ -154,11 +154,11 @@ class Tasks:
 
 
 def lacking_dtypes(adapter: Any) -> list[str]:
-    """Return the common names of the element types that the target can make no tensor of."""
+    """Return the common names of the element types that the target does not support."""
     lacking = []
     for name in DTYPES:
         try:
             adapter.tensor(elements(["k", 0], name, [1]), name)
-        except Exception:  # noqa: BLE001 - whatever the library raises, a case would meet it too
+        except Exception:  # noqa: BLE001 - whatever the library raises
             lacking.append(name)
     return lacking

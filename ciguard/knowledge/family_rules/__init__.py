@@ -1,7 +1,7 @@
-"""The tables of operator families: an API pattern, then the fields of a clue by parameter pattern.
+"""Tables of operator families: an API pattern, and fields of a clue by parameter pattern.
 
-One module per library and theme. The first rule that speaks of an aspect decides it, so the narrow
-ones stand before the wide. `ciguard.knowledge.families` reads them.
+One module per library and theme. The first rule that states an aspect decides it, so specific rules
+come before general ones. `ciguard.knowledge.families` reads the tables.
 """
 
 from ciguard.knowledge.family_rules.fields import RECURRENT_SIZES, Table
@@ -12,5 +12,6 @@ from ciguard.knowledge.family_rules.tensorflow_images import IMAGE_RULES
 from ciguard.knowledge.family_rules.torch_calls import TORCH_RULES
 
 RULES: Table = (*CODEC_RULES, *HANDLE_RULES, *IMAGE_RULES, *ARRAY_RULES, *TORCH_RULES)
+"""All rules, in order of precedence."""
 
 __all__ = ["RECURRENT_SIZES", "RULES", "Table"]

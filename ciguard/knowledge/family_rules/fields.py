@@ -1,4 +1,4 @@
-"""The words that family rules are written in: each returns fields of a clue."""
+"""Building blocks of family rules: each function returns fields of a clue."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from ciguard.values import Dim
 
 Fields: TypeAlias = dict[str, Any]
+"""Fields of a clue, by name."""
 Table: TypeAlias = tuple[tuple[str, dict[str, Fields]], ...]
-"""Rows of an API pattern, and the fields of a clue by parameter pattern."""
+"""Rows, each of an API pattern and fields of a clue by parameter pattern."""
 
 
 def shaped(shape: tuple[Dim, ...], low: float | None = None, high: float | None = None) -> Fields:
-    """Return the fields of a tensor of this shape, its elements in [low, high] where given."""
+    """Return the fields of a tensor of a shape, its elements in [low, high] if these are set."""
     return {"shape": shape, "low": low, "high": high}
 
 
@@ -31,17 +32,17 @@ def between(low: float, high: float) -> Fields:
 
 
 def texts(*allowed: str) -> Fields:
-    """Return the fields of a text that is one of these."""
+    """Return the fields of a string that must be one of `allowed`."""
     return {"allowed": tuple(map(LiteralValue, allowed))}
 
 
 def int_lists(*rows: tuple[int, ...]) -> Fields:
-    """Return the fields of a list of ints that is one of these."""
+    """Return the fields of a list of ints that must be one of `rows`."""
     lists = tuple(ListValue(tuple(map(LiteralValue, row))) for row in rows)
     return {"structures": (Structure.INTS,), "allowed": lists}
 
 
 SCALAR = scalar()
-
+"""Fields of a tensor without dimensions, of any value."""
 RECURRENT_SIZES = (4, 3)
-"""Input and hidden size of torch's recurrent layers, whose constructors hide both in `*args`."""
+"""Input size and hidden size for torch's recurrent layers; their constructors take `*args`."""

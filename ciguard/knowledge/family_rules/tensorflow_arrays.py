@@ -1,4 +1,4 @@
-"""Slicing, sparse tensors, reductions, linear algebra and the rest of TensorFlow."""
+"""Rules for TensorFlow's slicing, sparse tensors, reductions, linear algebra and others."""
 
 from __future__ import annotations
 
@@ -303,3 +303,4 @@ ARRAY_RULES: Table = (
         },
     ),
 )
+"""Rules in order of precedence."""

@@ -1,6 +1,7 @@
-"""Encoded contents: images, sounds, serialised tensors, character sets. Random bytes are none.
+"""Rules for encoded data: images, sounds, serialised tensors and character sets.
 
-What decodes is encoded by the library itself; a few bytes that decode to nothing stand among it.
+Random bytes would not decode, so the library itself encodes the values. A few invalid ones are
+included.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def _pixels(*shape: int) -> TensorValue:
     return TensorValue("uint8", shape, Uniform(5, 0, 255))
 
 
-_GARBAGE = (
+_INVALID = (
     TensorValue("string", (), Uniform(1, 0, 9)),
     TensorValue("string", (2,), Uniform(1, 0, 9)),
 )
@@ -47,7 +48,7 @@ CODEC_RULES: Table = (
     (
         r"(?:decode_?and_?crop_?|decode_?|extract_?)jpeg(?:_?shape)?$|(?:Jpeg|JpegShape)$",
         {
-            "contents": {"allowed": (_JPEG, _JPEG, _JPEG, *_GARBAGE)},
+            "contents": {"allowed": (_JPEG, _JPEG, _JPEG, *_INVALID)},
             "crop_window": shaped((4,), 0, 1),
             "channels": {"allowed": (LiteralValue(0), LiteralValue(3))},
         },
@@ -55,22 +56,22 @@ CODEC_RULES: Table = (
     (
         r"(?i:\.decode_?(?:image|png|jxl))$",
         {
-            "contents": {"allowed": (_PNG, _GREY, _PNG, _JPEG, *_GARBAGE)},
+            "contents": {"allowed": (_PNG, _GREY, _PNG, _JPEG, *_INVALID)},
             "channels": {"allowed": (LiteralValue(0), LiteralValue(3))},
         },
     ),
-    (r"(?i:\.decode_?wav)$", {"contents": {"allowed": (_WAV, _WAV, _WAV, *_GARBAGE)}}),
+    (r"(?i:\.decode_?wav)$", {"contents": {"allowed": (_WAV, _WAV, _WAV, *_INVALID)}}),
     (
         r"(?i:\.parse_?tensor)$",
         {
-            "serialized": {"allowed": (_SERIALISED, _SERIALISED, *_GARBAGE)},
+            "serialized": {"allowed": (_SERIALISED, _SERIALISED, *_INVALID)},
             "out_type": {"dtypes": ("float32",)},
         },
     ),
-    (r"(?i:\.decode_?base_?64)$", {"input": {"allowed": (_BASE64, _BASE64, *_GARBAGE)}}),
+    (r"(?i:\.decode_?base_?64)$", {"input": {"allowed": (_BASE64, _BASE64, *_INVALID)}}),
     (
         r"StringToNumber$|strings\.to_number$",
-        {"string_tensor|input": {"allowed": (_NUMBERS, _NUMBERS, *_GARBAGE)}},
+        {"string_tensor|input": {"allowed": (_NUMBERS, _NUMBERS, *_INVALID)}},
     ),
     (
         r"(?i:unicode)",
@@ -89,4 +90,4 @@ CODEC_RULES: Table = (
         },
     ),
 )
-"""What decoders ask for."""
+"""Rules for the parameters of decoders."""

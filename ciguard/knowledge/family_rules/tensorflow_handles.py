@@ -1,7 +1,7 @@
-"""Handles of TensorFlow's runtime objects: variables, tensor lists, datasets, sparse matrices.
+"""Rules for handles of TensorFlow's runtime objects: variables, tensor lists, datasets and others.
 
-No constant is one, so each is the output of the operation that makes it. A few of the wrong kind
-stand among the right ones: kernels that take a variant must look into it before they use it.
+A handle is not a constant, so each is the output of an operation that creates one. A few of a wrong
+kind are included: kernels that accept a variant must check its contents.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ciguard.knowledge.family_rules.fields import Fields, Table, between, scalar
 from ciguard.values import Between
 
 _ANONYMOUS = LiteralValue("cd2c89b7-88b7-44c8-ad83-06c2a9158347")
-"""TensorFlow's own name for a resource that nobody else finds, and that ends with its handle."""
-_RIGHT_KINDS = 6
-"""How often a handle of the kind that is asked for is drawn, against each of another kind."""
+"""TensorFlow's name for a resource that is not shared, and is freed with its handle."""
+_RIGHT_KIND_FREQUENCY = 6
+"""Frequency of a handle of the right kind, relative to one of a wrong kind."""
 
 
-def _made_by(operator: str, **arguments: Value) -> CallValue:
+def _output_of(operator: str, **arguments: Value) -> CallValue:
     return CallValue(f"tensorflow.raw_ops.{operator}", (), tuple(arguments.items()))
 
 
@@ -62,7 +62,7 @@ VARIABLES: tuple[Value, ...] = (
     _variable(_floats(4, 4)),
     _variable(_floats(4)),
     _variable(TensorValue("float64", (4, 4), Uniform(2, 0.0, 1.0))),
-    _made_by(
+    _output_of(
         "VarHandleOp",
         dtype=_FLOAT32,
         shape=_shapes((4, 4)).items[0],
@@ -75,14 +75,14 @@ GENERATOR_STATES: tuple[Value, ...] = (
     _variable(_numbers(1)),
 )
 TENSOR_LISTS: tuple[Value, ...] = (
-    _made_by("TensorListFromTensor", tensor=_floats(3, 2), element_shape=_numbers(2)),
-    _made_by(
+    _output_of("TensorListFromTensor", tensor=_floats(3, 2), element_shape=_numbers(2)),
+    _output_of(
         "TensorListReserve",
         element_shape=_numbers(2),
         num_elements=TensorValue("int32", (), Constant(3)),
         element_dtype=_FLOAT32,
     ),
-    _made_by(
+    _output_of(
         "EmptyTensorList",
         element_shape=_numbers(2),
         max_num_elements=TensorValue("int32", (), Constant(3)),
@@ -90,7 +90,7 @@ TENSOR_LISTS: tuple[Value, ...] = (
     ),
 )
 DATASETS: tuple[Value, ...] = (
-    _made_by(
+    _output_of(
         "RangeDataset",
         start=_scalar(0),
         stop=_scalar(5),
@@ -98,20 +98,20 @@ DATASETS: tuple[Value, ...] = (
         output_types=ListValue((_INT64,)),
         output_shapes=_shapes(()),
     ),
-    _made_by(
+    _output_of(
         "TensorSliceDataset",
         components=ListValue((_floats(3, 2),)),
         output_shapes=_shapes((2,)),
     ),
 )
 RAGGED: tuple[Value, ...] = (
-    _made_by(
+    _output_of(
         "RaggedTensorToVariant",
         rt_nested_splits=ListValue((_numbers(0, 1, 3),)),
         rt_dense_values=_floats(3),
         batched_input=LiteralValue(value=True),
     ),
-    _made_by(
+    _output_of(
         "RaggedTensorToVariant",
         rt_nested_splits=ListValue((_numbers(0, 1, 3),)),
         rt_dense_values=_floats(3),
@@ -119,29 +119,31 @@ RAGGED: tuple[Value, ...] = (
     ),
 )
 SPARSE_MATRICES: tuple[Value, ...] = (
-    _made_by(
+    _output_of(
         "SparseTensorToCSRSparseMatrix",
         indices=TensorValue("int64", (2, 2), Explicit((0, 0, 1, 1))),
         values=_floats(2),
         dense_shape=_numbers(2, 2),
     ),
-    _made_by(
+    _output_of(
         "DenseToCSRSparseMatrix",
         dense_input=_floats(2, 2, 2),
         indices=TensorValue("int64", (2, 3), Explicit((0, 0, 1, 1, 1, 0))),
     ),
 )
 OPTIONALS: tuple[Value, ...] = (
-    _made_by("OptionalFromValue", components=ListValue((_floats(2),))),
-    _made_by("OptionalNone"),
+    _output_of("OptionalFromValue", components=ListValue((_floats(2),))),
+    _output_of("OptionalNone"),
 )
-COMPRESSED: tuple[Value, ...] = (_made_by("CompressElement", components=ListValue((_floats(2),))),)
+COMPRESSED: tuple[Value, ...] = (
+    _output_of("CompressElement", components=ListValue((_floats(2),))),
+)
 _TABLES: tuple[Value, ...] = (
-    _made_by("AnonymousMutableHashTable", key_dtype=_INT64, value_dtype=_FLOAT32),
-    _made_by("AnonymousHashTable", key_dtype=_INT64, value_dtype=_FLOAT32),
+    _output_of("AnonymousMutableHashTable", key_dtype=_INT64, value_dtype=_FLOAT32),
+    _output_of("AnonymousHashTable", key_dtype=_INT64, value_dtype=_FLOAT32),
 )
 _ACCUMULATORS: tuple[Value, ...] = (
-    _made_by(
+    _output_of(
         "ResourceConditionalAccumulator",
         dtype=_FLOAT32,
         shape=_shapes((4, 4)).items[0],
@@ -149,9 +151,9 @@ _ACCUMULATORS: tuple[Value, ...] = (
     ),
 )
 _TENSOR_ARRAYS: tuple[Value, ...] = (
-    _output(_made_by("TensorArrayV3", size=LiteralValue(3), dtype=_FLOAT32), "handle"),
+    _output(_output_of("TensorArrayV3", size=LiteralValue(3), dtype=_FLOAT32), "handle"),
 )
-_SEED_GENERATORS: tuple[Value, ...] = (_made_by("DummySeedGenerator"),)
+_SEED_GENERATORS: tuple[Value, ...] = (_output_of("DummySeedGenerator"),)
 
 _ANY_VARIANT: tuple[Value, ...] = (
     TENSOR_LISTS[0],
@@ -165,7 +167,7 @@ _ANY_RESOURCE: tuple[Value, ...] = (VARIABLES[0], _TABLES[0], _ACCUMULATORS[0])
 
 
 def _of_kind(right: tuple[Value, ...], others: tuple[Value, ...]) -> Fields:
-    repeated = right * -(-_RIGHT_KINDS * len(others) // len(right) // 2)
+    repeated = right * -(-_RIGHT_KIND_FREQUENCY * len(others) // len(right) // 2)
     return {"allowed": (*repeated, *others)}
 
 
@@ -181,7 +183,7 @@ def _lists(right: tuple[Value, ...]) -> Fields:
     first, last = right[0], right[-1]
     return _of_kind(
         (ListValue((first, first)), ListValue((first, last))),
-        (*(ListValue((first, odd)) for odd in _ANY_VARIANT), ListValue(())),
+        (*(ListValue((first, wrong)) for wrong in _ANY_VARIANT), ListValue(())),
     )
 
 
@@ -269,4 +271,4 @@ HANDLE_RULES: Table = (
         },
     ),
 )
-"""What operations on handles ask for, and how each kind of handle comes about."""
+"""Rules for operations on handles, with calls that create each kind of handle."""

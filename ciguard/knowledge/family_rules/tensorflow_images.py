@@ -1,4 +1,4 @@
-"""Convolutions, pooling, quantisation and image operators of TensorFlow."""
+"""Rules for TensorFlow's convolutions, pooling, quantisation and image operators."""
 
 from __future__ import annotations
 
@@ -180,3 +180,4 @@ IMAGE_RULES: Table = (
         },
     ),
 )
+"""Rules in order of precedence."""

@@ -1,4 +1,4 @@
-"""Families of torch functions, tensor methods and layers."""
+"""Rules for torch's functions, tensor methods and layers."""
 
 from __future__ import annotations
 
@@ -224,3 +224,4 @@ TORCH_RULES: Table = (
     ),
     (r"torch\.nn\.functional\.", {"input": {"dtypes": ("float32", "float64", "float32", "int64")}}),
 )
+"""Rules in order of precedence."""

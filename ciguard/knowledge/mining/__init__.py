@@ -1,12 +1,12 @@
-"""Constraints mined from documentation (DocTer): sentences to rules, rules to constraints.
+"""Constraints mined from documentation (DocTer): rules are learned from sentences, and applied.
 
-Read in the order of the pipeline: sentences, normalise, structure, mine, learn, rules, abstract,
-concrete, extract. Pure but for `files`, which also finds the rules that come with the package.
+The modules in the order of the pipeline: sentences, normalise, structure, mine, learn, rules,
+abstract, concrete, extract. Only `files` does I/O; it also finds the rules of the package.
 """
 
 from ciguard.knowledge.mining.abstract import RuleBook
 from ciguard.knowledge.mining.dependencies import dependencies, generation_order
-from ciguard.knowledge.mining.extract import Extracted, extract, prediction, united
+from ciguard.knowledge.mining.extract import Extracted, extract, merged_values, prediction
 from ciguard.knowledge.mining.files import extract_from_file, learn_from_files, shipped_rules
 from ciguard.knowledge.mining.learn import learn
 from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource
@@ -26,7 +26,7 @@ __all__ = [
     "generation_order",
     "learn",
     "learn_from_files",
+    "merged_values",
     "prediction",
     "shipped_rules",
-    "united",
 ]

@@ -1,4 +1,4 @@
-"""Applies rules to the normal form of a sentence: which abstract constraints it states."""
+"""Applies rules to the normal form of a sentence and returns abstract constraints."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.rules import MiningRule, RuleSet
     from ciguard.knowledge.mining.structure import Pattern, PatternStructure
 
-_MAX_REMEMBERED = 20_000
-"""Normal forms whose answer is kept; documentation repeats itself."""
+_MAX_CACHED = 20_000
+"""Maximum number of normal forms with cached results; documentation repeats sentences."""
 
 
 class RuleBook:
-    """A rule set, ready to be asked."""
+    """A rule set with an index, for matching sentences."""
 
     def __init__(self, rules: RuleSet, *, structure: PatternStructure | None = None) -> None:
         self._structure = structure or GappedSequences()
@@ -28,62 +28,63 @@ class RuleBook:
         patterns: dict[Pattern, list[MiningRule]] = defaultdict(list)
         for rule in rules.rules:
             patterns[rule.pattern].append(rule)
-        self._by_word = _indexed(patterns)
-        self._remembered: dict[tuple[str, ...], tuple[MiningRule, ...]] = {}
+        self._patterns_by_word = _index_by_rarest_word(patterns)
+        self._cache: dict[tuple[str, ...], tuple[MiningRule, ...]] = {}
 
     def constraints(self, words: Sequence[str]) -> tuple[MiningRule, ...]:
-        """Return, for each field that the sentence constrains, the rule that says so."""
-        known = tuple(words)
-        found = self._remembered.get(known)
-        if found is None:
-            found = self._decided(known)
-            if len(self._remembered) < _MAX_REMEMBERED:
-                self._remembered[known] = found
-        return found
+        """Return the deciding rule of each field that the sentence constrains."""
+        key = tuple(words)
+        rules = self._cache.get(key)
+        if rules is None:
+            rules = self._deciding_rules(key)
+            if len(self._cache) < _MAX_CACHED:
+                self._cache[key] = rules
+        return rules
 
-    def _decided(self, words: tuple[str, ...]) -> tuple[MiningRule, ...]:
-        stating: dict[str, MiningRule] = {}
-        excepting: dict[str, MiningRule] = {}
+    def _deciding_rules(self, words: tuple[str, ...]) -> tuple[MiningRule, ...]:
+        """Return the best rule of each field, unless an exception outranks it."""
+        constraints: dict[str, MiningRule] = {}
+        exceptions: dict[str, MiningRule] = {}
         for rule in self._matching(words):
-            best = excepting if rule.is_exception else stating
-            if rule.field not in best or self._order(rule) > self._order(best[rule.field]):
+            best = exceptions if rule.is_exception else constraints
+            if rule.field not in best or self._sort_key(rule) > self._sort_key(best[rule.field]):
                 best[rule.field] = rule
         return tuple(
             rule
-            for name, rule in sorted(stating.items())
-            if name not in excepting or self._stands(rule, excepting[name])
+            for name, rule in sorted(constraints.items())
+            if name not in exceptions or self._outranks(rule, exceptions[name])
         )
 
     def _matching(self, words: tuple[str, ...]) -> list[MiningRule]:
         return [
             rule
             for word in set(words)
-            for pattern, rules in self._by_word.get(word, ())
+            for pattern, rules in self._patterns_by_word.get(word, ())
             if self._structure.matches(pattern, words)
             for rule in rules
         ]
 
-    def _stands(self, rule: MiningRule, exception: MiningRule) -> bool:
+    def _outranks(self, rule: MiningRule, exception: MiningRule) -> bool:
         margin = self._margins.get(rule.field, 0.0)
         strength, support = self._thresholds.rank(rule)
-        doubt, against = self._thresholds.rank(exception)
+        exception_strength, exception_support = self._thresholds.rank(exception)
         if not margin:
-            return (strength, support) >= (doubt, against)
-        return strength >= (1.0 - margin) * doubt
+            return (strength, support) >= (exception_strength, exception_support)
+        return strength >= (1.0 - margin) * exception_strength
 
-    def _order(self, rule: MiningRule) -> tuple[tuple[float, float], int, MiningRule]:
+    def _sort_key(self, rule: MiningRule) -> tuple[tuple[float, float], int, MiningRule]:
         return self._thresholds.rank(rule), -len(rule.pattern), rule
 
 
-def _indexed(
+def _index_by_rarest_word(
     patterns: Mapping[Pattern, list[MiningRule]],
 ) -> dict[str, list[tuple[Pattern, list[MiningRule]]]]:
-    """File each pattern under its rarest word, so that a sentence is held against few."""
-    common = Counter(word for pattern in patterns for word in pattern)
+    """Index each pattern by its rarest word, so that few are compared with a sentence."""
+    frequencies = Counter(word for pattern in patterns for word in pattern)
     index: dict[str, list[tuple[Pattern, list[MiningRule]]]] = defaultdict(list)
     for pattern, rules in patterns.items():
         words = [word for word in pattern if word not in {START, END}]
-        index[min(words, key=lambda word: (common[word], word))].append((pattern, rules))
+        index[min(words, key=lambda word: (frequencies[word], word))].append((pattern, rules))
     return index
 
 

@@ -1,4 +1,4 @@
-"""Labelled sentences: carries labels over from annotated spans to our own normal form."""
+"""Labelled sentences: transfers the labels of annotated spans to our own normal form."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.normalise import Token
 
 Labels: TypeAlias = "frozenset[tuple[str, str]]"
-"""Fields and abstract values."""
+"""Labels of a sentence: pairs of a field and an abstract value."""
 
-_COVERED = 0.6
-"""Share of a sentence that a span must cover to be its label as well as that of a better one."""
-_ALIKE = 0.5
-"""Share of common words that makes a normalised label and a sentence the same."""
+_MIN_COVERED_SHARE = 0.6
+"""Minimum share of a further sentence that a span must cover for its label to apply there too."""
+_MIN_COMMON_SHARE = 0.5
+"""Minimum share of common words for a normalised label and a sentence to be matched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,47 +29,55 @@ class Annotation:
     """One labelled span of a parameter's documentation."""
 
     library: str
+    """Name of the library."""
     api: str
+    """Qualified name of the API."""
     parameter: str
+    """Name of the parameter."""
     source: TextSource
+    """Text of the parameter that the span is from."""
     span: str = ""
-    """The text as it stands in the documentation; empty where it is not known."""
+    """Span as the documentation has it; empty if unknown."""
     normalised: str = ""
-    """The annotators' normal form of it."""
+    """Normal form of the span by the annotators."""
     abstract: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Abstract values of the label, by field."""
     concrete: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Concrete values of the label, by field."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSentence:
-    """A sentence in normal form, and its constraints."""
+    """Sentence in normal form with its labels."""
 
     words: tuple[str, ...]
+    """Words and placeholders of the normal form."""
     labels: Labels
+    """Constraints that the sentence states."""
 
 
-def samples_of(
+def labelled_sentences(
     texts: Mapping[TextSource, str],
     forms: Sequence[SentenceForm],
     annotations: Iterable[Annotation],
 ) -> list[AnnotatedSentence]:
-    """Return the sentences of one parameter that annotations speak of, with their labels.
+    """Return the annotated sentences of one parameter with their labels.
 
     Args:
-        texts: the texts that the spans are from.
+        texts: the texts of the parameter, by source.
         forms: the sentences of these texts.
-        annotations: those of this parameter.
+        annotations: the annotations of the parameter.
     """
     labels: dict[int, set[tuple[str, str]]] = defaultdict(set)
     for annotation in annotations:
-        for rank, number in enumerate(_spoken_of(texts, forms, annotation)):
-            found = transferred(forms[number].tokens, annotation.abstract, annotation.concrete)
-            # A literal is said once; a placeholder wherever the sentence has it.
-            labels[number] |= {one for one in found if rank == 0 or is_form(one[1])}
+        for rank, number in enumerate(_covered_sentences(texts, forms, annotation)):
+            candidates = transferred(forms[number].tokens, annotation.abstract, annotation.concrete)
+            # Only the best sentence gets the literals; each gets the placeholders that it has.
+            labels[number] |= {label for label in candidates if rank == 0 or is_form(label[1])}
     return [AnnotatedSentence(forms[n].words, frozenset(labels[n])) for n in sorted(labels)]
 
 
-def _spoken_of(
+def _covered_sentences(
     texts: Mapping[TextSource, str], forms: Sequence[SentenceForm], annotation: Annotation
 ) -> list[int]:
     """Return the numbers of the sentences that a span covers, the best covered one first."""
@@ -78,25 +86,25 @@ def _spoken_of(
         return numbers
     start = texts[annotation.source].find(annotation.span) if annotation.span else -1
     if start < 0:
-        return _most_alike(forms, numbers, annotation.normalised)
+        return _most_similar(forms, numbers, annotation.normalised)
     end = start + len(annotation.span)
     overlaps = {n: min(end, forms[n].end) - max(start, forms[n].start) for n in numbers}
     best = max(numbers, key=lambda n: overlaps[n])
     if overlaps[best] <= 0:
         return []
-    covered = (n for n in numbers if overlaps[n] > _COVERED * len(forms[n].text))
+    covered = (n for n in numbers if overlaps[n] > _MIN_COVERED_SHARE * len(forms[n].text))
     return [best, *(n for n in covered if n != best)]
 
 
-def _most_alike(forms: Sequence[SentenceForm], numbers: list[int], normalised: str) -> list[int]:
+def _most_similar(forms: Sequence[SentenceForm], numbers: list[int], normalised: str) -> list[int]:
     words = set(normalised.lower().split())
     shares = {n: _common_share(words, {word.lower() for word in forms[n].words}) for n in numbers}
     best = max(numbers, key=lambda n: shares[n])
-    return [best] if shares[best] > _ALIKE else []
+    return [best] if shares[best] > _MIN_COMMON_SHARE else []
 
 
-def _common_share(some: set[str], others: set[str]) -> float:
-    return len(some & others) / max(1, len(some | others))
+def _common_share(first: set[str], second: set[str]) -> float:
+    return len(first & second) / max(1, len(first | second))
 
 
 def transferred(
@@ -104,39 +112,44 @@ def transferred(
     abstract: Mapping[str, Collection[str]],
     concrete: Mapping[str, Collection[str]],
 ) -> Labels:
-    """Return the abstract constraints that mean the same in our normal form of a sentence.
+    """Return the equivalent abstract constraints in our normal form of a sentence.
 
-    A label names placeholders of the annotators' normal form. What it stands for is known, too,
-    so a placeholder of ours is right exactly if it yields the same values.
+    A label has placeholders of the annotators' normal form, and also its concrete values. One of
+    our placeholders is equivalent if and only if it has the same concrete values.
     """
     return frozenset(
         (name, value)
         for name in FIELDS
-        if (wanted := {_canonical(name, value) for value in concrete.get(name, ())})
-        for value in _abstract(name, abstract.get(name, ()), wanted, tokens)
+        if (expected := {_canonical(name, value) for value in concrete.get(name, ())})
+        for value in _transferred_values(name, abstract.get(name, ()), expected, tokens)
     )
 
 
-def _abstract(
-    name: str, labelled: Collection[str], wanted: set[str], tokens: Sequence[Token]
+def _transferred_values(
+    name: str, labelled: Collection[str], expected: set[str], tokens: Sequence[Token]
 ) -> set[str]:
-    said = {"dtype" if value.endswith(".dtype") else value for value in labelled}
+    """Return the abstract values of one field with the expected concrete values."""
+    values = {"dtype" if value.endswith(".dtype") else value for value in labelled}
     possible = [form for form in forms(name) if instantiate(name, form, tokens)]
-    literals = said & wanted
-    candidates = [said, *({form} for form in possible), *({form, *literals} for form in possible)]
+    literals = values & expected
+    candidates = [values, *({form} for form in possible), *({form, *literals} for form in possible)]
     for candidate in candidates:
-        if _made(name, candidate, tokens) == wanted:
+        if _instantiated(name, candidate, tokens) == expected:
             return candidate
     by_word = name in {"dtype", "structure"}
-    if by_word and not any(is_form(value) for value in said):
-        return wanted
-    # The label stands, as far as the sentence has what it speaks of.
-    kept = {value for value in said if instantiate(name, value, tokens)}
-    return kept or (wanted if by_word else set())
+    if by_word and not any(is_form(value) for value in values):
+        return expected
+    # Keep the part of the label that the sentence has placeholders for.
+    supported = {value for value in values if instantiate(name, value, tokens)}
+    return supported or (expected if by_word else set())
 
 
-def _made(name: str, values: Collection[str], tokens: Sequence[Token]) -> set[str]:
-    return {_canonical(name, made) for value in values for made in instantiate(name, value, tokens)}
+def _instantiated(name: str, values: Collection[str], tokens: Sequence[Token]) -> set[str]:
+    return {
+        _canonical(name, concrete)
+        for value in values
+        for concrete in instantiate(name, value, tokens)
+    }
 
 
 def _canonical(name: str, value: str) -> str:

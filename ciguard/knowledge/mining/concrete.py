@@ -1,4 +1,4 @@
-"""From abstract constraints to concrete ones: puts the text under a placeholder in its place."""
+"""Makes abstract constraints concrete: replaces placeholders by their text in the sentence."""
 
 from __future__ import annotations
 
@@ -23,50 +23,53 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 FIELDS = ("dtype", "structure", "ndim", "shape", "range", "enum")
+"""Fields of a constraint that rules can state."""
 
 _SHAPE_BEFORE = {"shape", "shapes", "size", "of", "is", "be"}
 _RANK_AFTER = {"d", "dimension", "dimensions", "dimensional", "dim", "dims"}
 _LENGTH_BEFORE = {"of", "length", "size", "lengths"}
 _LENGTH_AFTER = {"element", "elements", "tuple", "tuples", "list", "values", "items"}
-_SAME = {"type", "dtype", "types", "dtypes"}
+_DTYPE_WORDS = {"type", "dtype", "types", "dtypes"}
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _BOUND = r"(-?(?:\d+(?:\.\d+)?(?:e-?\d+)?|inf(?:inity)?|[A-Za-z_]\w*(?:\([^()]{0,40}\))?))"
 _INTERVAL = re.compile(rf"([\[(])\s*{_BOUND}\s*,\s*{_BOUND}\s*([\])])$")
 _RELATION = re.compile(r"(<=|>=|=>|=<|<|>|≤|≥|==)\s*(.*)$")
-_AT_MOST = re.compile(r"<=|<|≤")
+_UPPER_SIGN = re.compile(r"<=|<|≤")
 _OPEN_ENDS = {"inf", "infinity"}
 
 
 def instantiate(field: str, abstract: str, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Return the concrete values of an abstract constraint in one sentence; none if it has none.
+    """Return the concrete values of an abstract constraint in one sentence; may be empty.
 
     Args:
-        field: one of `FIELDS`.
+        field: the field of the constraint, one of `FIELDS`.
         abstract: a placeholder form such as `D_TYPE`, `>=CONSTANT_NUM`, `&PARAM`, `[REXPR]`, or a
             literal such as `int`, `0`, `[0,inf)`.
         tokens: the normal form of the sentence, with the text under each placeholder.
     """
-    maker = _MAKERS.get((field, abstract))
-    if maker is not None:
-        return tuple(dict.fromkeys(maker(tokens)))
+    instantiator = _INSTANTIATORS.get((field, abstract))
+    if instantiator is not None:
+        return tuple(dict.fromkeys(instantiator(tokens)))
     return () if is_form(abstract) else (abstract,)
 
 
 def forms(field: str) -> tuple[str, ...]:
-    """Return the abstract values of a field that have a placeholder in them."""
-    return tuple(abstract for of, abstract in _MAKERS if of == field)
+    """Return the abstract values of a field that contain a placeholder."""
+    return tuple(abstract for owner, abstract in _INSTANTIATORS if owner == field)
 
 
 def is_form(abstract: str) -> bool:
-    """Return whether an abstract value has a placeholder in it, and is no literal."""
+    """Return whether an abstract value contains a placeholder and so is not a literal."""
     return any(
         placeholder in abstract
         for placeholder in (DTYPE, STRUCTURE, "CONSTANT", RELATION, PARAMETER, ENUM, SHAPE)
     )
 
 
-def _all(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
+def _texts_of(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
+    """Return a function that returns the texts that these placeholders replace."""
+
     def raws(tokens: Sequence[Token]) -> list[str]:
         return [raw for token in tokens if token.text in placeholders for raw in token.raws]
 
@@ -77,10 +80,10 @@ def _word(tokens: Sequence[Token], index: int) -> str:
     return tokens[index].text if 0 <= index < len(tokens) else ""
 
 
-def _where(
+def _tokens_with_neighbours(
     tokens: Sequence[Token], placeholder: str, accepted: Callable[[str, str], bool]
 ) -> list[Token]:
-    """Return the tokens of a kind whose neighbours (before, after) are accepted."""
+    """Return the tokens of a placeholder whose neighbours (before, after) are accepted."""
     return [
         token
         for index, token in enumerate(tokens)
@@ -90,63 +93,63 @@ def _where(
 
 
 def _ranks(tokens: Sequence[Token]) -> list[str]:
-    found = _where(tokens, NUMBER, lambda _, after: after in _RANK_AFTER)
-    return [raw for token in found for raw in token.raws if raw.isdecimal()]
+    tokens_of_rank = _tokens_with_neighbours(tokens, NUMBER, lambda _, after: after in _RANK_AFTER)
+    return [raw for token in tokens_of_rank for raw in token.raws if raw.isdecimal()]
 
 
-def _least_ranks(tokens: Sequence[Token]) -> list[str]:
-    ranks = _ranks(tokens) or [raw for raw in _all(NUMBER)(tokens) if raw.isdecimal()]
+def _min_ranks(tokens: Sequence[Token]) -> list[str]:
+    ranks = _ranks(tokens) or [raw for raw in _texts_of(NUMBER)(tokens) if raw.isdecimal()]
     return [f">={rank}" for rank in ranks[:1]]
 
 
 def _related_ranks(tokens: Sequence[Token]) -> list[str]:
-    return [raw.replace(" ", "") for raw in _all(RELATION)(tokens)][:1]
+    return [raw.replace(" ", "") for raw in _texts_of(RELATION)(tokens)][:1]
 
 
-def _bracket(tokens: Sequence[Token]) -> list[str]:
-    brackets = _where(tokens, SHAPE, lambda before, _: before in _SHAPE_BEFORE)
+def _bracketed_shape(tokens: Sequence[Token]) -> list[str]:
+    brackets = _tokens_with_neighbours(tokens, SHAPE, lambda before, _: before in _SHAPE_BEFORE)
     brackets = brackets or [token for token in tokens if token.text == SHAPE]
-    return [_shape(brackets[0].raws[0])] if brackets else []
+    return [_normalised_shape(brackets[0].raws[0])] if brackets else []
 
 
-def _shape(raw: str) -> str:
+def _normalised_shape(raw: str) -> str:
     return "[" + raw.strip("([{ }])").replace(" ", "") + "]"
 
 
 def _lengths(tokens: Sequence[Token]) -> list[str]:
-    found = _where(tokens, NUMBER, lambda before, _: before in _LENGTH_BEFORE)
-    found = found or _where(
+    numbers = _tokens_with_neighbours(tokens, NUMBER, lambda before, _: before in _LENGTH_BEFORE)
+    numbers = numbers or _tokens_with_neighbours(
         tokens, NUMBER, lambda _, after: after in _LENGTH_AFTER or after == STRUCTURE
     )
-    return [f"[{raw}]" for token in found[:1] for raw in token.raws]
+    return [f"[{raw}]" for token in numbers[:1] for raw in token.raws]
 
 
-def _least_lengths(tokens: Sequence[Token]) -> list[str]:
-    return [f"[{raw.replace(' ', '')}]" for raw in _all(RELATION)(tokens)][:1]
+def _min_lengths(tokens: Sequence[Token]) -> list[str]:
+    return [f"[{raw.replace(' ', '')}]" for raw in _texts_of(RELATION)(tokens)][:1]
 
 
 def _named_sizes(*placeholders: str) -> Callable[[Sequence[Token]], list[str]]:
     def sizes(tokens: Sequence[Token]) -> list[str]:
-        return [f"[{raw}]" for raw in _all(*placeholders)(tokens)][:1]
+        return [f"[{raw}]" for raw in _texts_of(*placeholders)(tokens)][:1]
 
     return sizes
 
 
 def _references(tokens: Sequence[Token]) -> list[str]:
-    """Return the parameter that the sentence compares with: the first behind `type`, else any."""
-    spoken = False
-    found: list[str] = []
+    """Return the parameter that the sentence refers to: the first after `type`, else any."""
+    after_type = False
+    references: list[str] = []
     for token in tokens:
-        spoken = spoken or token.text in _SAME
-        if token.text == PARAMETER and (spoken or not found):
-            found = [f"&{token.raws[0]}"]
-            if spoken:
+        after_type = after_type or token.text in _DTYPE_WORDS
+        if token.text == PARAMETER and (after_type or not references):
+            references = [f"&{token.raws[0]}"]
+            if after_type:
                 break
-    return found
+    return references
 
 
 def _named_references(tokens: Sequence[Token]) -> list[str]:
-    return [f"&{raw}" for raw in _all(ENUM, CHOICE)(tokens) if _NAME.fullmatch(raw)][:1]
+    return [f"&{raw}" for raw in _texts_of(ENUM, CHOICE)(tokens) if _NAME.fullmatch(raw)][:1]
 
 
 def _shape_references(tokens: Sequence[Token]) -> list[str]:
@@ -154,40 +157,40 @@ def _shape_references(tokens: Sequence[Token]) -> list[str]:
 
 
 def _relations(tokens: Sequence[Token]) -> list[str]:
-    return [found for raw in _all(RELATION)(tokens) if (found := _interval_of(raw))][:1]
+    return [interval for raw in _texts_of(RELATION)(tokens) if (interval := _interval(raw))][:1]
 
 
-def _interval_of(raw: str) -> str:
-    """Return `[0,inf)` for `>= 0`, `[0,1)` for `0 <= x < 1`; nothing for `== 0`."""
+def _interval(raw: str) -> str:
+    """Return `[0,inf)` for `>= 0`, `[0,1)` for `0 <= x < 1`, and an empty string for `== 0`."""
     relation = _RELATION.match(raw.strip())
     if relation is None:
         return _closed_interval(raw)
     sign, bound = relation.group(1), relation.group(2).strip()
-    ends = _ENDS.get(sign)
-    return ends.format(bound) if ends and bound else ""
+    template = _INTERVAL_BY_SIGN.get(sign)
+    return template.format(bound) if template and bound else ""
 
 
-_ENDS = {
+_INTERVAL_BY_SIGN = {
     ">": "({},inf)", ">=": "[{},inf)", "=>": "[{},inf)", "≥": "[{},inf)",
     "<": "(-inf,{})", "<=": "(-inf,{}]", "=<": "(-inf,{}]", "≤": "(-inf,{}]",
 }  # fmt: skip
 
 
 def _closed_interval(raw: str) -> str:
-    numbers, signs = _NUMBER.findall(raw), _AT_MOST.findall(raw)
+    numbers, signs = _NUMBER.findall(raw), _UPPER_SIGN.findall(raw)
     if len(numbers) < 2 or len(signs) < 2:  # noqa: PLR2004 - both ends
         return ""
     opening, closing = "(" if signs[0] == "<" else "[", ")" if signs[-1] == "<" else "]"
     return f"{opening}{numbers[0]},{numbers[-1]}{closing}"
 
 
-def _between(tokens: Sequence[Token]) -> list[str]:
+def _interval_of_two_numbers(tokens: Sequence[Token]) -> list[str]:
     numbers = [raw for token in tokens if token.text in {NUMBER, FLOAT} for raw in token.raws]
     return [f"[{numbers[0]},{numbers[1]}]"] if len(numbers) > 1 else []
 
 
-def _intervals(tokens: Sequence[Token]) -> list[str]:
-    for raw in _all(SHAPE)(tokens):
+def _bracketed_intervals(tokens: Sequence[Token]) -> list[str]:
+    for raw in _texts_of(SHAPE)(tokens):
         match = _INTERVAL.match(raw.strip())
         if match:
             opening, low, high, closing = match.groups()
@@ -197,30 +200,30 @@ def _intervals(tokens: Sequence[Token]) -> list[str]:
 
 
 def _structures_in_brackets(tokens: Sequence[Token]) -> list[str]:
-    words = [word for raw in _all(SHAPE)(tokens) for word in _NAME.findall(raw)]
+    words = [word for raw in _texts_of(SHAPE)(tokens) for word in _NAME.findall(raw)]
     return [name for word in words if (name := structure_name(word))]
 
 
-_MAKERS: dict[tuple[str, str], Callable[[Sequence[Token]], list[str]]] = {
-    ("dtype", DTYPE): _all(DTYPE),
+_INSTANTIATORS: dict[tuple[str, str], Callable[[Sequence[Token]], list[str]]] = {
+    ("dtype", DTYPE): _texts_of(DTYPE),
     ("dtype", "&PARAM"): _references,
     ("dtype", "&ENUM"): _named_references,
-    ("structure", STRUCTURE): _all(STRUCTURE),
+    ("structure", STRUCTURE): _texts_of(STRUCTURE),
     ("structure", SHAPE): _structures_in_brackets,
     ("ndim", NUMBER): _ranks,
-    ("ndim", ">=CONSTANT_NUM"): _least_ranks,
+    ("ndim", ">=CONSTANT_NUM"): _min_ranks,
     ("ndim", RELATION): _related_ranks,
     ("ndim", "&PARAM"): _references,
-    ("shape", SHAPE): _bracket,
+    ("shape", SHAPE): _bracketed_shape,
     ("shape", "[CONSTANT_NUM]"): _lengths,
-    ("shape", "[REXPR]"): _least_lengths,
+    ("shape", "[REXPR]"): _min_lengths,
     ("shape", "[ENUM]"): _named_sizes(ENUM, CHOICE),
     ("shape", "[PARAM]"): _named_sizes(PARAMETER),
     ("shape", "&PARAM"): _shape_references,
     ("range", RELATION): _relations,
-    ("range", NUMBER): _between,
-    ("range", SHAPE): _intervals,
-    ("enum", ENUM): _all(ENUM, CHOICE),
-    ("enum", NUMBER): _all(NUMBER),
+    ("range", NUMBER): _interval_of_two_numbers,
+    ("range", SHAPE): _bracketed_intervals,
+    ("enum", ENUM): _texts_of(ENUM, CHOICE),
+    ("enum", NUMBER): _texts_of(NUMBER),
 }
-"""How each abstract value is made concrete."""
+"""Functions that return the concrete values of each field and abstract value."""

@@ -1,4 +1,4 @@
-"""Which parameters of an API depend on which, and an order in which values can be chosen."""
+"""Dependencies between the parameters of an API, and an order for generating their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def dependencies(extracted: Mapping[str, Iterable[Extracted]]) -> dict[str, frozenset[str]]:
-    """Return, for each parameter, the others whose value its constraints mention.
+    """Return the other parameters that the constraints of each parameter mention.
 
     Args:
         extracted: the constraints of each parameter of one API, by the parameter's name.
@@ -23,9 +23,9 @@ def dependencies(extracted: Mapping[str, Iterable[Extracted]]) -> dict[str, froz
     return {
         name: frozenset(
             other
-            for one in constraints
-            for value in one.values
-            for other in references(one.field, value, names)
+            for constraint in constraints
+            for value in constraint.values
+            for other in references(constraint.field, value, names)
             if other != name
         )
         for name, constraints in extracted.items()
@@ -42,16 +42,20 @@ def references(field: str, value: str, names: Collection[str]) -> frozenset[str]
 
 
 def generation_order(needs: Mapping[str, Collection[str]]) -> list[str]:
-    """Return the parameters so that each comes after those it depends on.
+    """Return the parameters, each after those that it depends on.
 
-    Documentation may go in circles (`x`: same type as `y`; `y`: same type as `x`). A circle is
-    entered where the signature has it first, so the order is always complete.
+    Documentation may be circular (`x`: same type as `y`; `y`: same type as `x`). The first
+    parameter of a cycle in the signature comes first, so the order is always complete.
     """
     order: list[str] = []
-    left = dict(needs)
-    while left:
-        free = [name for name, needed in left.items() if not (set(needed) & set(left)) - {name}]
-        for name in free or [next(iter(left))]:
+    remaining = dict(needs)
+    while remaining:
+        ready = [
+            name
+            for name, others in remaining.items()
+            if not (set(others) & set(remaining)) - {name}
+        ]
+        for name in ready or [next(iter(remaining))]:
             order.append(name)
-            del left[name]
+            del remaining[name]
     return order

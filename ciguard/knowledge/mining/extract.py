@@ -1,4 +1,4 @@
-"""From the texts of a parameter to its constraints, each with the sentence and rule behind it."""
+"""Extracts constraints from the texts of a parameter, each with its sentence and rule."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ciguard.knowledge.mining.concrete import FIELDS, instantiate
-from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource, forms_of
+from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource, sentence_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,40 +17,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """One concrete constraint, and who said so."""
+    """One concrete constraint that was extracted from a sentence."""
 
     field: str
+    """Field of the constraint, one of `FIELDS`."""
     values: tuple[str, ...]
+    """Concrete values."""
     source: TextSource
+    """Text of the parameter that has the sentence."""
     sentence: str
+    """Sentence that states the constraint."""
     rule: MiningRule
+    """Rule that matched the sentence."""
 
 
 def extract(text: ParameterText, book: RuleBook) -> tuple[Extracted, ...]:
     """Return the constraints that the texts of a parameter state, in the order of the texts."""
-    found: list[Extracted] = []
-    for form in forms_of(text):
+    extracted: list[Extracted] = []
+    for form in sentence_forms(text):
         for rule in book.constraints(form.words):
-            made = (v for value in rule.values for v in instantiate(rule.field, value, form.tokens))
-            values = tuple(dict.fromkeys(made))
+            concrete = (
+                v for value in rule.values for v in instantiate(rule.field, value, form.tokens)
+            )
+            values = tuple(dict.fromkeys(concrete))
             if values:
-                found.append(Extracted(rule.field, values, form.source, form.text, rule))
-    return tuple(found)
+                extracted.append(Extracted(rule.field, values, form.source, form.text, rule))
+    return tuple(extracted)
 
 
-def united(extracted: Iterable[Extracted]) -> dict[str, list[str]]:
+def merged_values(extracted: Iterable[Extracted]) -> dict[str, list[str]]:
     """Return the values of each field over all sentences of one parameter, sorted."""
     values: dict[str, set[str]] = {name: set() for name in FIELDS}
-    for one in extracted:
-        values[one.field].update(one.values)
-    return {name: sorted(some) for name, some in values.items()}
+    for constraint in extracted:
+        values[constraint.field].update(constraint.values)
+    return {name: sorted(field_values) for name, field_values in values.items()}
 
 
 def prediction(text: ParameterText, extracted: Iterable[Extracted]) -> dict[str, Any]:
-    """Return the line that a scorer of extracted constraints reads."""
+    """Return the line for a parameter in the format that scorers of constraints read."""
     return {
         "library": text.library,
         "api": text.api,
         "parameter": text.parameter,
-        **united(extracted),
+        **merged_values(extracted),
     }

@@ -1,4 +1,4 @@
-"""The files of the pipeline: the one module here that reads and writes."""
+"""Files of the mining pipeline. The only module of this package that does I/O."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.rules import RuleSet, Thresholds
 
 LEARNED = ("tensorflow", "pytorch", "mxnet")
-"""Libraries from whose documentation the rules that come with ciguard were learned."""
+"""Libraries whose documentation the rules of the package were learned from."""
 RULES = Path(str(resources.files("ciguard.knowledge.mining") / "rules"))
+"""Folder of the rules of the package."""
 MAX_BYTES = 512 * 2**20
-"""Of a file that is read whole."""
+"""Maximum size of a file that is read, in bytes."""
 
 
 class KnowledgeFileError(CiguardError):
@@ -38,10 +39,11 @@ class KnowledgeFileError(CiguardError):
 
 @cache
 def shipped_rules(library: str) -> RuleBook:
-    """Return the rules that serve a library's documentation, from the files of the package.
+    """Return the rules of the package for a library's documentation.
 
     Args:
-        library: one of `LEARNED`, or a library, or a distribution, that names one of these.
+        library: one of `LEARNED`, or a library or distribution whose documentation is like one of
+            these.
     """
     return _rule_book(library, RULES)
 
@@ -53,9 +55,9 @@ def learn_from_files(
 
     Args:
         sentences: JSON Lines of labelled sentences.
-        out: folder for the rule files; made if it is not there.
-        docs: JSON Lines of the documentation that the sentences are from, when at hand.
-        thresholds: which patterns become rules.
+        out: folder for the rule files; created if missing.
+        docs: JSON Lines of the documentation that the sentences are from, if available.
+        thresholds: limits that decide which patterns become rules.
 
     Raises:
         CiguardError: if a file cannot be read or written, naming line, key and value.
@@ -63,10 +65,10 @@ def learn_from_files(
     texts = list(parameter_texts(_read_lines(docs), name=str(docs))) if docs else []
     spans = list(annotated_spans(_read_lines(sentences), name=str(sentences)))
     samples: dict[str, list[AnnotatedSentence]] = defaultdict(list)
-    for (library, _, _), found in training_samples(spans, texts).items():
-        samples[library] += found
+    for (library, _, _), sentences_of_parameter in training_samples(spans, texts).items():
+        samples[library] += sentences_of_parameter
     if not samples:
-        msg = f"{sentences}: no labelled sentence in it, so nothing to learn from"
+        msg = f"{sentences}: has no labelled sentence. Add some, see docs/knowledge.md."
         raise KnowledgeFileError(msg)
     learned = [learn(name, samples[name], thresholds=thresholds) for name in sorted(samples)]
     for rules in learned:
@@ -75,66 +77,78 @@ def learn_from_files(
 
 
 def extract_from_file(docs: Path, out: Path, *, rules: Path | None = None) -> tuple[int, int]:
-    """Extract constraints from documentation given as data, one line per parameter.
+    """Extract constraints from a file of documentation, one line per parameter.
 
     Args:
         docs: JSON Lines, one object per parameter.
         out: file for the constraints, sorted by library, API and parameter.
-        rules: folder of rule files; those that come with ciguard when not given.
+        rules: folder of rule files; by default the rules of the package.
 
     Returns:
-        The number of parameters, and of those that have a constraint.
+        The number of parameters, and the number of those with a constraint.
 
     Raises:
         CiguardError: if a file cannot be read or written, naming line, key and value.
     """
     predictions = []
-    found = 0
+    constrained_count = 0
     for text in parameter_texts(_read_lines(docs), name=str(docs)):
         book = _rule_book(text.library, rules) if rules else shipped_rules(text.library)
         extracted = extract(text, book)
-        found += bool(extracted)
+        constrained_count += bool(extracted)
         predictions.append(prediction(text, extracted))
-    predictions.sort(key=lambda one: (one["library"], one["api"], one["parameter"]))
-    _write_lines(out, (json.dumps(one, ensure_ascii=False) for one in predictions))
-    return len(predictions), found
+    predictions.sort(key=lambda line: (line["library"], line["api"], line["parameter"]))
+    _write_lines(out, (json.dumps(line, ensure_ascii=False) for line in predictions))
+    return len(predictions), constrained_count
 
 
 @cache
 def _rule_book(library: str, folder: Path) -> RuleBook:
-    name = _file_name(_rules_of(library))
+    """Return the rules for a library's documentation from a folder of rule files."""
+    name = _file_name(_documentation_of(library))
     path = folder / f"{name}.jsonl"
     if not path.is_file():
-        known = [file.stem for file in folder.glob("*.jsonl")]
-        served = [name for name, one in LIBRARIES.items().items() if one.documentation in known]
-        hint = suggestion(library, [*known, *served])
+        available = [file.stem for file in folder.glob("*.jsonl")]
+        supported = [
+            name for name, lib in LIBRARIES.items().items() if lib.documentation in available
+        ]
+        hint = suggestion(library, [*available, *supported])
         msg = f"library {library!r}: {folder} has no rules for its documentation.{hint}"
         raise KnowledgeFileError(msg)
     try:
         return RuleBook(from_lines(_read_lines(path)))
     except RuleSyntaxError as error:
-        msg = f"{path}: {error}. Write it again with `ciguard api learn`."
+        msg = f"{path}: {error}. Regenerate the file with `ciguard api learn`."
         raise KnowledgeFileError(msg) from error
 
 
-def _rules_of(library: str) -> str:
-    """Return whose rules read the documentation of a library, or of a distribution of it."""
-    known = LIBRARIES.items().get(library) or library_of_distribution(library)
-    return known.documentation if known is not None and known.documentation else library
+def _documentation_of(library: str) -> str:
+    """Return the name of the rules for the documentation of a library or distribution."""
+    supported_library = LIBRARIES.items().get(library) or library_of_distribution(library)
+    return (
+        supported_library.documentation
+        if supported_library is not None and supported_library.documentation
+        else library
+    )
 
 
 def _file_name(library: str) -> str:
-    """Refuse what would leave the folder."""
+    """Return the file name of a library's rules.
+
+    Raises:
+        KnowledgeFileError: if the name could lead out of the folder.
+    """
     if library in {"", ".", ".."} or not library.replace("-", "").replace("_", "").isalnum():
-        msg = f"library {library!r}: letters, digits, '-' and '_' are expected"
+        msg = f"library {library!r}: a name may have letters, digits, '-' and '_' only"
         raise KnowledgeFileError(msg)
     return library
 
 
 def _read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file, which must not be too large."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            msg = f"{path}: larger than {MAX_BYTES >> 20} MiB. Split it."
+            msg = f"{path}: larger than {MAX_BYTES >> 20} MiB. Split the file."
             raise KnowledgeFileError(msg)
         return path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
@@ -146,7 +160,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write a file so that nobody ever sees a part of it."""
+    """Write a file atomically: readers see the old or the new content, never a part."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, "".join(f"{line}\n" for line in lines))

@@ -1,4 +1,4 @@
-"""The words that name a dtype or a structure in documentation, and the one name of each."""
+"""Words for dtypes and structures in documentation, each with its canonical name."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _EXACT = (
 DTYPES = {word: name for name, words in _DTYPES.items() for word in words.split()} | {
     name: name for name in _EXACT
 }
-"""Word, in lower case, to the name of the dtype."""
+"""Names of dtypes by words in lower case."""
 
 QUALIFIED_ONLY = {"long": "int64", "short": "int16", "byte": "uint8", "char": "int8"}
-"""Common English words: dtypes only behind the name of a library, as in `torch.long`."""
+"""Dtypes by common English words, which count only after a library's name, as in `torch.long`."""
 
 _STRUCTURES = {
     "tensor": "tensor tensors ndarray ndarrays array arrays array_like array-like",
@@ -43,28 +43,28 @@ _STRUCTURES = {
     "sparsetensor": "sparsetensor sparsetensors",
 }
 STRUCTURES = {word: name for name, words in _STRUCTURES.items() for word in words.split()}
-"""Word, in lower case, to the name of the structure."""
+"""Names of structures by words in lower case."""
 
 DTYPE_OBJECTS = frozenset(
     ("tf.dtype", "tf.dtypes", "torch.dtype", "np.dtype", "numpy.dtype", "tf.dtypes.dtype")
 )
-"""Names of the type of dtype objects: the argument is a dtype itself."""
+"""Names of the classes of dtypes: the argument itself is a dtype."""
 
-_LIBRARY = re.compile(r"^(?:~?tf|torch|np|numpy|mx|mxnet)\.(?:dtypes\.|n(?:d|darray)\.)?")
+_LIBRARY_PREFIX = re.compile(r"^(?:~?tf|torch|np|numpy|mx|mxnet)\.(?:dtypes\.|n(?:d|darray)\.)?")
 
 
 def dtype_name(word: str) -> str:
-    """Return the dtype that a word names, `dtype` for a dtype object, an empty string for none."""
+    """Return the dtype that a word names; `dtype` for a class of dtypes; empty for other words."""
     word = word.lower()
     if word in DTYPE_OBJECTS:
         return "dtype"
-    bare = _LIBRARY.sub("", word)
+    bare = _LIBRARY_PREFIX.sub("", word)
     if bare != word and bare in QUALIFIED_ONLY:
         return QUALIFIED_ONLY[bare]
     return DTYPES.get(bare, "")
 
 
 def structure_name(word: str) -> str:
-    """Return the structure that a word names, an empty string for none."""
+    """Return the structure that a word names; empty for other words."""
     word = word.lower()
     return STRUCTURES.get(word) or STRUCTURES.get(word.rpartition(".")[2], "")

@@ -1,4 +1,4 @@
-"""Learns rules from labelled sentences: of the frequent patterns, those that decide something."""
+"""Learns rules from labelled sentences: keeps the frequent patterns that decide a constraint."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ciguard.knowledge.mining.concrete import FIELDS
-from ciguard.knowledge.mining.mine import frequent, rows_of
+from ciguard.knowledge.mining.mine import frequent_patterns, group_sentences
 from ciguard.knowledge.mining.rules import MiningRule, RuleSet, Thresholds
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.mine import SentenceGroup
     from ciguard.knowledge.mining.structure import Pattern, PatternStructure
 
-_DIGITS = 3
-"""Of support and hits: what is written to a file is what counts."""
+_DECIMALS = 3
+"""Decimal places of support and hits; rounded before use, so that a rule file is exact."""
 
 
 def learn(
@@ -27,16 +27,16 @@ def learn(
     thresholds: Thresholds | None = None,
     structure: PatternStructure | None = None,
 ) -> RuleSet:
-    """Return the rules behind labelled sentences.
+    """Return the rules that explain labelled sentences.
 
-    For each sentence and field the best rule that states a constraint is kept, and the best one
-    that says there is none: a rule that never comes first for any sentence decides nothing.
+    For each sentence and field, the best rule that states a constraint is kept, and the best
+    exception. A rule that is the best for no sentence decides nothing.
     """
     thresholds = thresholds or Thresholds()
     samples = list(samples)
-    rows = rows_of(samples)
-    best = _Best(len(rows), thresholds)
-    for pattern, numbers in frequent(rows, thresholds.min_support, structure=structure):
+    rows = group_sentences(samples)
+    best = _BestRules(len(rows), thresholds)
+    for pattern, numbers in frequent_patterns(rows, thresholds.min_support, structure=structure):
         for rule in _rules(pattern, [rows[number] for number in numbers]):
             best.offer(rule, numbers)
     return RuleSet(
@@ -49,20 +49,20 @@ def learn(
 
 def _rules(pattern: Pattern, rows: Sequence[SentenceGroup]) -> Iterator[MiningRule]:
     """Yield one rule per field and distinct set of values in the matching sentences."""
-    support = round(sum(row.weight for row in rows), _DIGITS)
+    support = round(sum(row.weight for row in rows), _DECIMALS)
     hits: dict[str, dict[tuple[str, ...], float]] = {name: defaultdict(float) for name in FIELDS}
     for row in rows:
         for labels, weight in row.labels.items():
             for name in FIELDS:
-                values = tuple(sorted(value for of, value in labels if of == name))
+                values = tuple(sorted(value for owner, value in labels if owner == name))
                 hits[name][values] += weight
-    for name, weighed in hits.items():
-        for values, weight in weighed.items():
-            yield MiningRule(name, pattern, values, support, round(weight, _DIGITS))
+    for name, weights in hits.items():
+        for values, weight in weights.items():
+            yield MiningRule(name, pattern, values, support, round(weight, _DECIMALS))
 
 
-class _Best:
-    """Keeps, for every sentence and field, the best rules and the best exceptions."""
+class _BestRules:
+    """The best rules and the best exceptions for every sentence and field."""
 
     def __init__(self, rows: int, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
@@ -71,24 +71,25 @@ class _Best:
         ] = [defaultdict(list) for _ in range(rows)]
 
     def offer(self, rule: MiningRule, numbers: Iterable[int]) -> None:
+        """Keep a rule for each sentence that it is among the best for."""
         if not rule.is_exception and rule.confidence < self._thresholds.min_confidence:
             return
-        ranked = (*self._thresholds.rank(rule), -len(rule.pattern)), rule
-        place = rule.field, rule.is_exception
+        ranked_rule = (*self._thresholds.rank(rule), -len(rule.pattern)), rule
+        key = rule.field, rule.is_exception
         for number in numbers:
-            kept = self._kept[number][place]
-            if len(kept) < self._thresholds.breadth:
-                kept.append(ranked)
-            elif ranked > min(kept):
-                kept.remove(min(kept))
-                kept.append(ranked)
+            best = self._kept[number][key]
+            if len(best) < self._thresholds.breadth:
+                best.append(ranked_rule)
+            elif ranked_rule > min(best):
+                best.remove(min(best))
+                best.append(ranked_rule)
 
     def rules(self) -> set[MiningRule]:
-        """Return the rules; exceptions only where there is something they are exceptions to."""
+        """Return the rules, and the exceptions for fields that a rule constrains."""
         return {
             rule
-            for kept in self._kept
-            for (name, _), ranked in kept.items()
-            if kept.get((name, False))
+            for best in self._kept
+            for (name, _), ranked in best.items()
+            if best.get((name, False))
             for _, rule in ranked
         }

@@ -1,4 +1,4 @@
-"""Mines frequent patterns: level by level, each one token longer than a frequent one before."""
+"""Mines frequent patterns level by level: each is one token longer than a frequent one."""
 
 from __future__ import annotations
 
@@ -22,58 +22,58 @@ if TYPE_CHECKING:
     from ciguard.knowledge.mining.structure import Pattern
 
 _ROUNDING = 1e-9
-"""Two halves are a whole, whatever their sum is in floating point."""
+"""Tolerance of sums of weights, so that rounding errors do not change the result."""
 Matches: TypeAlias = "dict[int, int]"
-"""Number of a row to the position where the match ends in it."""
+"""Positions where a pattern's matches end, by the index of the sentence group."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceGroup:
-    """All samples of one normal form: a sentence that many parameters share is looked at once."""
+    """Labelled sentences of one normal form: many parameters may share a sentence."""
 
     words: tuple[str, ...]
+    """Words and placeholders of the normal form."""
     labels: Mapping[Labels, float]
-    """Weight of each set of constraints; annotators do not always agree with themselves."""
+    """Weight of each set of labels; annotations of one sentence may differ."""
 
     @property
     def weight(self) -> float:
-        """What the row counts for."""
+        """Weight of the whole group."""
         return sum(self.labels.values())
 
 
-def rows_of(samples: Iterable[AnnotatedSentence]) -> list[SentenceGroup]:
-    """Group samples by normal form, in a stable order.
+def group_sentences(samples: Iterable[AnnotatedSentence]) -> list[SentenceGroup]:
+    """Return the samples grouped by normal form, in a stable order.
 
-    A form of n samples weighs the square root of n: a sentence that a hundred parameters share is
-    stronger evidence than one that a single parameter has, but not a hundred times as strong.
+    The weight of n samples is the square root of n. A sentence that a hundred parameters share is
+    stronger evidence than one of a single parameter, but not a hundred times as strong.
     """
     grouped: dict[tuple[str, ...], Counter[Labels]] = defaultdict(Counter)
     for sample in samples:
         grouped[sample.words][sample.labels] += 1
-    return [_row(words, grouped[words]) for words in sorted(grouped)]
+    return [_group(words, grouped[words]) for words in sorted(grouped)]
 
 
-def _row(words: tuple[str, ...], counts: Counter[Labels]) -> SentenceGroup:
+def _group(words: tuple[str, ...], counts: Counter[Labels]) -> SentenceGroup:
     scale = 1 / math.sqrt(counts.total())
     return SentenceGroup(words, {labels: count * scale for labels, count in counts.items()})
 
 
-def frequent(
+def frequent_patterns(
     rows: Sequence[SentenceGroup], min_support: float, *, structure: PatternStructure | None = None
 ) -> list[tuple[Pattern, tuple[int, ...]]]:
-    """Return the frequent patterns and the numbers of the rows that each matches.
+    """Return the minimal frequent patterns, each with the indices of the groups that it matches.
 
-    Only minimal ones: a pattern that matches the same rows as one without one of its tokens is
-    left out, and one whose rows all have the same constraints is not made any longer (of nested
-    patterns with the same power the smallest, DocTer section 3.2).
+    A pattern is left out if it matches the same groups without one of its tokens. A pattern whose
+    groups all have the same labels is not extended. Source: DocTer, section 3.2.
 
     Args:
-        rows: the labelled sentences.
-        min_support: weight of the sentences that a pattern must match.
-        structure: what patterns are; gapped sequences when not given.
+        rows: the groups of labelled sentences.
+        min_support: minimum weight of the sentences that a pattern must match.
+        structure: the kind of patterns; gapped sequences by default.
     """
     miner = _Miner(rows, min_support, structure or GappedSequences())
-    return [(pattern, tuple(sorted(found))) for pattern, found in miner.patterns()]
+    return [(pattern, tuple(sorted(matches))) for pattern, matches in miner.patterns()]
 
 
 class _Miner:
@@ -85,43 +85,51 @@ class _Miner:
         self._min_support = min_support
         self._structure = structure
         self._sizes: dict[Pattern, int] = {}
-        """Rows matched by each pattern found so far."""
+        """Number of groups that each pattern matches."""
 
     def patterns(self) -> Iterator[tuple[Pattern, Matches]]:
-        level = self._smallest()
+        """Yield all minimal frequent patterns, the shorter ones first."""
+        level = self._initial_patterns()
         while level:
             yield from level.items()
-            self._sizes.update({pattern: len(found) for pattern, found in level.items()})
+            self._sizes.update({pattern: len(matches) for pattern, matches in level.items()})
             level = {
-                longer: found
+                longer: longer_matches
                 for pattern, matches in level.items()
                 if len(pattern) < MAX_PATTERN_LENGTH and not self._is_pure(matches)
-                for longer, found in self._grown(pattern, matches)
+                for longer, longer_matches in self._extended_patterns(pattern, matches)
             }
 
-    def _smallest(self) -> dict[Pattern, Matches]:
-        found: dict[Pattern, Matches] = defaultdict(dict)
+    def _initial_patterns(self) -> dict[Pattern, Matches]:
+        """Return the frequent patterns of one token, with or without an anchor."""
+        matches_by_pattern: dict[Pattern, Matches] = defaultdict(dict)
         for number, row in enumerate(self._rows):
             for pattern, position in self._structure.starts(row.words):
-                found[pattern].setdefault(number, position)
+                matches_by_pattern[pattern].setdefault(number, position)
         return {
             pattern: matches
-            for pattern, matches in found.items()
+            for pattern, matches in matches_by_pattern.items()
             if self._support(matches) >= self._min_support
-            and (len(pattern) == 1 or len(matches) < len(found[pattern[1:]]))
+            and (len(pattern) == 1 or len(matches) < len(matches_by_pattern[pattern[1:]]))
         }
 
-    def _grown(self, pattern: Pattern, matches: Matches) -> Iterator[tuple[Pattern, Matches]]:
-        found: dict[str, Matches] = defaultdict(dict)
+    def _extended_patterns(
+        self, pattern: Pattern, matches: Matches
+    ) -> Iterator[tuple[Pattern, Matches]]:
+        """Yield the frequent minimal patterns with one more token."""
+        matches_by_item: dict[str, Matches] = defaultdict(dict)
         for number, position in matches.items():
             for item, end in self._structure.extensions(self._rows[number].words, position):
-                found[item].setdefault(number, end)
-        for item, narrower in found.items():
-            if len(narrower) == len(matches) or self._support(narrower) < self._min_support:
+                matches_by_item[item].setdefault(number, end)
+        for item, longer_matches in matches_by_item.items():
+            if (
+                len(longer_matches) == len(matches)
+                or self._support(longer_matches) < self._min_support
+            ):
                 continue
             longer = (*pattern, item)
-            if self._is_minimal(longer, len(narrower)):
-                yield longer, narrower
+            if self._is_minimal(longer, len(longer_matches)):
+                yield longer, longer_matches
 
     def _support(self, matches: Matches) -> float:
         return sum(self._weights[number] for number in matches) + _ROUNDING
@@ -131,17 +139,17 @@ class _Miner:
         return len(labels) == 1
 
     def _is_minimal(self, pattern: Pattern, size: int) -> bool:
-        """Return whether every pattern with one token less matches more rows."""
+        """Return whether every pattern with one token less matches more groups."""
         is_anchored = pattern[0] == START or pattern[-1] == END
         for shorter in _shorter(pattern):
-            known = self._sizes.get(shorter)
-            if known == size or (known is None and not is_anchored):
+            shorter_size = self._sizes.get(shorter)
+            if shorter_size == size or (shorter_size is None and not is_anchored):
                 return False
         return True
 
 
 def _shorter(pattern: Pattern) -> Iterator[Pattern]:
-    """Yield the pattern less each token but the last; an anchor's token stays with its anchor."""
+    """Yield the pattern without each token but the last; a token stays beside its anchor."""
     for index in range(len(pattern) - 1):
         if pattern[0] == START and (index == 1 or len(pattern) == 2):  # noqa: PLR2004 - anchor, token
             continue

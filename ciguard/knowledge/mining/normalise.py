@@ -1,8 +1,7 @@
-"""Turns a raw sentence into its normal form: words and placeholders, with the text under each.
+"""Converts a sentence to its normal form: words, and placeholders with the text they replace.
 
 `A 4-D `Tensor` of shape `[batch, height]`` becomes `a CONSTANT_NUM d D_STRUCTURE of shape SHAPE`
-(DocTer, section 3.1). What a rule needs of the sentence is then a short sequence, and what a
-constraint needs is kept under the placeholder.
+(DocTer, section 3.1). Rules match the short sequence; constraints use the text of placeholders.
 """
 
 from __future__ import annotations
@@ -20,19 +19,21 @@ DTYPE, STRUCTURE = "D_TYPE", "D_STRUCTURE"
 NUMBER, FLOAT, BOOL = "CONSTANT_NUM", "CONSTANT_FLOAT", "CONSTANT_BOOL"
 RELATION, PARAMETER, ENUM, SHAPE = "REXPR", "PARAM", "ENUM", "SHAPE"
 CHOICE = "ENUMS"
-"""A run of several `ENUM`: one quoted word is often only a name, several are a choice."""
+"""Placeholder for several `ENUM` in a row: one quoted word may be a name, several are a choice."""
 PLACEHOLDERS = frozenset(
     (DTYPE, STRUCTURE, NUMBER, FLOAT, BOOL, RELATION, PARAMETER, ENUM, SHAPE, CHOICE),
 )
+"""All placeholders of a normal form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a normal form, or a placeholder."""
+    """Word or placeholder of a normal form."""
 
     text: str
+    """Word in lower case, or placeholder."""
     raws: tuple[str, ...] = ()
-    """What the sentence has in the placeholder's place; several where a run was joined."""
+    """Texts that the placeholder replaces; several if a run was joined."""
 
 
 _QUOTES = "'\"\u2018\u2019\u201c\u201d"
@@ -49,21 +50,22 @@ _RELATION = re.compile(
     r"(?:<=|>=|=>|=<|!=|==|<|>|≤|≥)\s{0,2}(-?\d+(?:\.\d+)?|[A-Za-z_][\w.]{0,40})?"
 )
 _RANK = re.compile(r"(\d)\s?-?\s?(?:[dD]|[dD]im(?:ension(?:al|s)?)?)\b")
-_SPELT_RANK = re.compile(r"(one|two|three|four|five)[ -]dimensional\b", re.IGNORECASE)
+_RANK_IN_WORDS = re.compile(r"(one|two|three|four|five)[ -]dimensional\b", re.IGNORECASE)
 NUMERAL = re.compile(r"[-+]?(?:\d+\.\d+|\.\d+|\d+)(?:[eE][-+]?\d+)?(?!\w)|\d+")
 _WORD = re.compile(r"python:\w{1,40}|array[-_]like|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
-_SPELT = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
+_DIGIT_BY_WORD = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
 _OPENING, _CLOSING = "([{", ")]}"
 MAX_BRACKET_LENGTH = 300
+"""Maximum number of characters of a bracket."""
 MAX_TEXT_LENGTH = 4_000
-"""Characters of a sentence or type that are read."""
+"""Maximum number of characters of a sentence or type that are read."""
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*$")
 _OPTION = re.compile(r"[\w.+\-/:]{1,40}(?: [\w.+\-/]{1,20})?$")
 _ITEM = re.compile(rf"[{_QUOTES}]([^{_QUOTES}]{{0,60}})[{_QUOTES}]|[^,{{}}\s][^,{{}}]{{0,60}}")
 _PROSE = re.compile(r"[A-Za-z][\w ,.'/:=`\-]*$")
-_PROSE_WORDS = 4
+_MAX_PROSE_WORDS = 4
 _SIZE_LIKE = re.compile(r"(?:[A-Z]\w?|\w*_\w*|\w*\d\w*)$")
-_ASIDES = {"optional", "default", "required", "deprecated", "inclusive", "exclusive"}
+_REMARKS = {"optional", "default", "required", "deprecated", "inclusive", "exclusive"}
 _MEANS_PARAMETER_AFTER = {"as", "than"}
 _ARTICLES = {"an": "a"}
 _JOINERS = {"or", "and"}
@@ -73,24 +75,24 @@ def normalise(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:
     """Return the normal form of a sentence.
 
     Args:
-        text: one sentence; any characters, brackets and quotes need not match. Read up to
-            `MAX_TEXT_LENGTH`.
-        parameters: names of the API's parameters: a quoted one is a reference.
+        text: one sentence; brackets and quotes need not match. The first `MAX_TEXT_LENGTH`
+            characters are read.
+        parameters: the names of the API's parameters; a quoted name is a reference.
     """
     return _joined(list(_SentenceReader(text[:MAX_TEXT_LENGTH], parameters).tokens()))
 
 
 def _joined(tokens: list[Token]) -> tuple[Token, ...]:
-    """Join runs of one placeholder, `int or float` too, into one that has the text of all."""
+    """Join runs of one placeholder, such as `int or float`, into one with the texts of all."""
     joined: list[Token] = []
     for token in tokens:
         if token.text in PLACEHOLDERS and joined:
-            before = joined[-1]
-            if before.text in _JOINERS and len(joined) > 1 and joined[-2].text == token.text:
+            previous = joined[-1]
+            if previous.text in _JOINERS and len(joined) > 1 and joined[-2].text == token.text:
                 joined.pop()
-                before = joined[-1]
-            if before.text == token.text:
-                joined[-1] = Token(token.text, (*before.raws, *token.raws))
+                previous = joined[-1]
+            if previous.text == token.text:
+                joined[-1] = Token(token.text, (*previous.raws, *token.raws))
                 continue
         joined.append(token)
     return tuple(map(_as_choice, joined))
@@ -102,20 +104,20 @@ def _as_choice(token: Token) -> Token:
 
 
 class _SentenceReader:
-    """Reads one sentence from left to right; never looks further ahead than a fixed distance."""
+    """Tokeniser of one sentence: reads from left to right with bounded lookahead."""
 
     def __init__(self, text: str, parameters: Collection[str]) -> None:
         self._text = text
         self._parameters = parameters
-        self._before = ""
+        self._previous_word = ""
 
     def tokens(self) -> Iterator[Token]:
-        """Yield the tokens, runs not yet joined."""
+        """Yield the tokens, before runs are joined."""
         position = 0
         while position < len(self._text):
             tokens, after = self._next(position)
             for token in tokens:
-                self._before = token.text
+                self._previous_word = token.text
                 yield token
             position = after
 
@@ -128,10 +130,10 @@ class _SentenceReader:
             return self._bracket(position)
         if character.isalpha() or character == "_":
             return self._word(position)
-        return self._marked(position) or self._relation(position) or self._number(position)
+        return self._quoted_or_role(position) or self._relation(position) or self._number(position)
 
-    def _marked(self, position: int) -> tuple[list[Token], int] | None:
-        """Read what stands in quotes, or the role before it: ``:class:`Tensor` ``."""
+    def _quoted_or_role(self, position: int) -> tuple[list[Token], int] | None:
+        """Return the tokens of quoted text, or of the role before it: ``:class:`Tensor` ``."""
         if role := _ROLE.match(self._text, position):
             return [], role.end()
         if quoted := _QUOTED.match(self._text, position):
@@ -155,31 +157,36 @@ class _SentenceReader:
         return [], position + 1
 
     def _word(self, position: int) -> tuple[list[Token], int]:
-        if spelt := _SPELT_RANK.match(self._text, position):
-            return [Token(NUMBER, (_SPELT[spelt.group(1).lower()],)), Token("d")], spelt.end()
+        """Return the tokens of a word, with its bracket if one follows."""
+        if rank := _RANK_IN_WORDS.match(self._text, position):
+            return [Token(NUMBER, (_DIGIT_BY_WORD[rank.group(1).lower()],)), Token("d")], rank.end()
         word = _WORD.match(self._text, position)
         if word is None:  # a letter of another script
             return [], position + 1
         after = word.end()
-        called = self._text[after : after + 1]
-        if called and called in _OPENING:
-            # `rank(x)`, `Tuple[int, int]`: what stands in the bracket belongs to the word.
+        next_character = self._text[after : after + 1]
+        if next_character and next_character in _OPENING:
+            # In `rank(x)` and `Tuple[int, int]` the bracket belongs to the word.
             end = _closing(self._text, after)
             if end:
-                inside = Token(SHAPE, (self._text[after:end],))
-                return [*self._plain(word.group()), inside], end
+                bracket = Token(SHAPE, (self._text[after:end],))
+                return [*self._plain(word.group()), bracket], end
         return self._plain(word.group()), after
 
     def _plain(self, word: str) -> list[Token]:
+        """Return the tokens of an unquoted word."""
         if word in {"True", "False", "true", "false"}:
             return [Token(BOOL, (word.capitalize(),))]
-        if named := _keyword(word):
-            return [named]
-        if word in self._parameters and ("_" in word or self._before in _MEANS_PARAMETER_AFTER):
+        if keyword := _keyword(word):
+            return [keyword]
+        if word in self._parameters and (
+            "_" in word or self._previous_word in _MEANS_PARAMETER_AFTER
+        ):
             return [Token(PARAMETER, (word,))]
         return [Token(_word_form(part)) for part in re.split(r"[.:]", word) if part]
 
     def _quoted(self, content: str) -> list[Token]:
+        """Return the tokens of text in quotes: a value, a name, an option or a phrase."""
         content = content.strip(" ~.,")
         bare = content.strip("'\"")
         if not bare:
@@ -200,6 +207,7 @@ class _SentenceReader:
         return _keyword(content)
 
     def _bracket(self, position: int) -> tuple[list[Token], int]:
+        """Return the tokens of a bracket: a set of options, a remark or a shape."""
         end = _closing(self._text, position)
         if not end:
             return [], position + 1
@@ -208,7 +216,7 @@ class _SentenceReader:
             return _options(content), end
         if self._text[position] == "(" and _is_prose(content):
             words = [word.lower() for word in re.findall(r"[A-Za-z]\w*|\d+", content)]
-            return [Token("("), *map(Token, words[:_PROSE_WORDS]), Token(")")], end
+            return [Token("("), *map(Token, words[:_MAX_PROSE_WORDS]), Token(")")], end
         return [Token(SHAPE, (self._text[position:end],))], end
 
 
@@ -221,7 +229,7 @@ def _keyword(word: str) -> Token | None:
 
 
 def _literal(content: str) -> Token | None:
-    """Return the token of a value in quotes: `None`, `True`, `4`, `>= 0`, `[batch, 3]`."""
+    """Return the token of a quoted value: `None`, `True`, `4`, `>= 0`, `[batch, 3]`."""
     if content == "None":
         return Token("none")
     if content in {"True", "False"}:
@@ -239,13 +247,13 @@ def _word_form(word: str) -> str:
 
 
 def constant(text: str) -> Token:
-    """Return the placeholder of a number, whole or not."""
+    """Return the placeholder token of a number, integer or not."""
     is_whole = text.lstrip("+-").isdecimal()
     return Token(NUMBER if is_whole else FLOAT, (text.lstrip("+"),))
 
 
 def _closing(text: str, position: int) -> int:
-    """Return the position after the bracket that closes the one at `position`; 0 for none near."""
+    """Return the position after the bracket that closes the one at `position`, or 0."""
     depth = 0
     for index in range(position, min(len(text), position + MAX_BRACKET_LENGTH)):
         if text[index] in _OPENING:
@@ -258,17 +266,17 @@ def _closing(text: str, position: int) -> int:
 
 
 def _is_prose(content: str) -> bool:
-    """Return whether a bracket holds words, `(optional)`, and not the sizes of a shape."""
+    """Return whether a bracket has prose, such as `(optional)`, and not the sizes of a shape."""
     if not _PROSE.match(content):
         return False
     parts = [part.strip() for part in content.split(",")]
-    if any(part.lower() in _ASIDES or part.count(" ") > 1 for part in parts):
+    if any(part.lower() in _REMARKS or part.count(" ") > 1 for part in parts):
         return True
     return len(parts) == 1 and not _SIZE_LIKE.match(content)
 
 
 def _options(content: str) -> list[Token]:
-    """Read the set of a type such as `{None, 'float32', 'float64'}`."""
+    """Return the tokens of a set of values such as `{None, 'float32', 'float64'}`."""
     items = [match.group(1) or match.group().strip() for match in _ITEM.finditer(content)]
     options = tuple(item for item in items if item != "None")
     if not options:

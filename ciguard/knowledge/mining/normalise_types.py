@@ -1,4 +1,4 @@
-"""Normal forms of the two short texts beside a description: the documented type, the default."""
+"""Normal forms of a parameter's documented type and default value."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ DEFAULT = "DEFAULT"
 """First token of a default value's normal form."""
 DECLARED = "TYPE"
 """First token of a documented type's normal form."""
-_NOTHING = {"None", "_Null", "Null", "null", "<object object>"}
+_NONE_TEXTS = {"None", "_Null", "Null", "null", "<object object>"}
 _SEQUENCE = re.compile(r"[\[(].*[\])]$")
 
 
 def normalise_default(text: str) -> tuple[Token, ...]:
-    """Return the normal form of a default value, given as the text of the signature."""
+    """Return the normal form of a default value, from its text in the signature."""
     bare = text.strip().strip("'\"")
     return (Token(DEFAULT), *_value(bare))
 
 
 def _value(text: str) -> tuple[Token, ...]:
-    if text in _NOTHING:
+    """Return the tokens of a default value."""
+    if text in _NONE_TEXTS:
         return (Token("none"),)
     if text in {"True", "False"}:
         return (Token(BOOL, (text,)),)
@@ -54,8 +55,8 @@ def _numbers(text: str) -> tuple[Token, ...]:
     numbers = tuple(NUMERAL.findall(text[:MAX_BRACKET_LENGTH]))
     if not numbers:
         return ()
-    are_whole = all(number.lstrip("+-").isdecimal() for number in numbers)
-    return (Token(NUMBER if are_whole else FLOAT, numbers),)
+    are_integers = all(number.lstrip("+-").isdecimal() for number in numbers)
+    return (Token(NUMBER if are_integers else FLOAT, numbers),)
 
 
 def normalise_type(text: str, parameters: Collection[str] = ()) -> tuple[Token, ...]:

@@ -1,4 +1,4 @@
-"""What the documentation says of one parameter, and its sentences in normal form."""
+"""Texts of the documentation about one parameter, and their sentences in normal form."""
 
 from __future__ import annotations
 
@@ -15,61 +15,71 @@ if TYPE_CHECKING:
 
 
 class TextSource(StrEnum):
-    """Which of a parameter's three texts a sentence is from."""
+    """Text of a parameter that a sentence is from."""
 
     DESCRIPTION = "description"
+    """The description in the docstring."""
     DOC_TYPE = "doc_dtype"
-    """The type beside the name: `int or tuple, optional`."""
+    """The type after the name: `int or tuple, optional`."""
     DEFAULT = "default"
+    """The default value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterText:
-    """The texts of one parameter."""
+    """Texts of one parameter."""
 
     library: str
+    """Name of the library."""
     api: str
+    """Qualified name of the API."""
     parameter: str
+    """Name of the parameter."""
     description: str = ""
+    """Description of the parameter in the docstring."""
     doc_type: str = ""
+    """Type of the parameter in the docstring."""
     default: str | None = None
-    """Text of the default value; None when there is none."""
+    """Text of the default value; None if there is none."""
     parameters: tuple[str, ...] = ()
-    """Names of all parameters of the API: what a sentence may refer to."""
+    """Names of all parameters of the API, which sentences may refer to."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceForm:
-    """One sentence of a parameter's texts."""
+    """One sentence of a parameter's texts, with its normal form."""
 
     source: TextSource
+    """Text that the sentence is from."""
     text: str
+    """Sentence as written."""
     start: int
-    """Offset in the text it is from."""
+    """Offset of the sentence in its text."""
     tokens: tuple[Token, ...]
+    """Normal form of the sentence."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The normal form alone: what patterns match."""
+        """Words and placeholders of the normal form, which patterns match."""
         return tuple(token.text for token in self.tokens)
 
     @property
     def end(self) -> int:
-        """Offset after its last character."""
+        """Offset after the last character."""
         return self.start + len(self.text)
 
 
-def forms_of(text: ParameterText) -> list[SentenceForm]:
+def sentence_forms(text: ParameterText) -> list[SentenceForm]:
     """Return the sentences of all texts of a parameter, each in normal form."""
     names = frozenset(text.parameters)
     forms = [
-        SentenceForm(TextSource.DESCRIPTION, one.text, one.start, normalise(one.text, names))
-        for one in sentences(text.description)
+        SentenceForm(TextSource.DESCRIPTION, s.text, s.start, normalise(s.text, names))
+        for s in sentences(text.description)
     ]
-    declared = text.doc_type[:MAX_TEXT_LENGTH]
-    if declared.strip():
+    doc_type = text.doc_type[:MAX_TEXT_LENGTH]
+    if doc_type.strip():
         forms.append(
-            SentenceForm(TextSource.DOC_TYPE, declared, 0, normalise_type(declared, names))
+            SentenceForm(TextSource.DOC_TYPE, doc_type, 0, normalise_type(doc_type, names))
         )
     if text.default is not None:
         default = text.default[:MAX_TEXT_LENGTH]

@@ -1,4 +1,4 @@
-"""The diffable form of a rule set: JSON Lines, a line that describes it and one line per rule."""
+"""Files of rules: JSON Lines with a header and one line per rule, sorted for readable diffs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SCHEMA = "ciguard.rules/1"
+"""Name and version of the file format."""
 
 
 class RuleSyntaxError(ValueError):
-    """A line is no rule."""
+    """A line of a rule file is not a valid rule."""
 
 
 def to_lines(rules: RuleSet) -> Iterator[str]:
-    """Yield the lines of a rule set: sorted, so that a change of one rule is a change of a line."""
+    """Yield the lines of a rule set, sorted, so that a changed rule changes one line."""
     thresholds = rules.thresholds
     yield _line(
         {
@@ -46,27 +47,27 @@ def to_lines(rules: RuleSet) -> Iterator[str]:
 
 
 def from_lines(lines: Iterable[str]) -> RuleSet:
-    """Read a rule set back.
+    """Return the rule set that `to_lines` wrote.
 
     Raises:
-        RuleSyntaxError: naming the line, if it is not the form that `to_lines` writes.
+        RuleSyntaxError: if a line is not in the format of `to_lines`; names the line.
     """
     records = [(n, _record(n, line)) for n, line in enumerate(lines, 1) if line.strip()]
     if not records or records[0][1].get("schema") != SCHEMA:
-        msg = f"line 1: the schema is not {SCHEMA!r}: no rules, or rules of another ciguard"
+        msg = f"line 1: the schema is not {SCHEMA!r}: not a rule file, or of another version"
         raise RuleSyntaxError(msg)
     try:
-        head = records[0][1]
+        header = records[0][1]
         thresholds = Thresholds(
-            min_support=float(head["min_support"]),
-            min_confidence=float(head["min_confidence"]),
-            caution=float(head["caution"]),
-            breadth=int(head["breadth"]),
-            margins={str(k): float(v) for k, v in head["margins"].items()},
+            min_support=float(header["min_support"]),
+            min_confidence=float(header["min_confidence"]),
+            caution=float(header["caution"]),
+            breadth=int(header["breadth"]),
+            margins={str(k): float(v) for k, v in header["margins"].items()},
         )
-        library, sentences = str(head["library"]), int(head["sentences"])
+        library, sentences = str(header["library"]), int(header["sentences"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        msg = f"line 1: not the description of a rule set: {error!r}"
+        msg = f"line 1: not the header of a rule file: {error!r}"
         raise RuleSyntaxError(msg) from error
     rules = tuple(_rule(number, record) for number, record in records[1:])
     try:
@@ -80,18 +81,20 @@ def _line(record: dict[str, Any]) -> str:
 
 
 def _record(number: int, line: str) -> dict[str, Any]:
+    """Return the JSON object in a line."""
     try:
         record = json.loads(line)
     except ValueError as error:
         msg = f"line {number}: not JSON: {error}"
         raise RuleSyntaxError(msg) from error
     if not isinstance(record, dict):
-        msg = f"line {number}: a JSON object is expected"
+        msg = f"line {number}: not a JSON object"
         raise RuleSyntaxError(msg)
     return record
 
 
 def _rule(number: int, record: dict[str, Any]) -> MiningRule:
+    """Return the rule in a JSON object."""
     try:
         rule = MiningRule(
             field=str(record["field"]),
@@ -104,6 +107,6 @@ def _rule(number: int, record: dict[str, Any]) -> MiningRule:
         msg = f"line {number}: not a rule: {error!r}"
         raise RuleSyntaxError(msg) from error
     if not set(rule.pattern) - {"^", "$"} or not 0 < rule.hits <= rule.support:
-        msg = f"line {number}: a rule needs a word in its pattern, and 0 < hits <= support"
+        msg = f"line {number}: not a rule: it needs a word in its pattern, and 0 < hits <= support"
         raise RuleSyntaxError(msg)
     return rule

@@ -1,4 +1,4 @@
-"""Rules: a pattern of a sentence's normal form, and what a parameter's constraint then is."""
+"""Rules: a pattern of a sentence's normal form, and the constraint that such sentences state."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class MiningRule:
-    """Where the pattern matches, the field has these values: t -> a in the paper."""
+    """Rule that a field has certain values in sentences that match a pattern: t -> a in DocTer."""
 
     field: str
-    """One of `FIELDS`."""
+    """Field of the constraint, one of `FIELDS`."""
     pattern: Pattern
+    """Pattern that a sentence must match."""
     values: tuple[str, ...]
-    """Abstract values. None at all makes the rule an exception: sentences like this say nothing."""
+    """Abstract values. Without any, the rule is an exception: such sentences state nothing."""
     support: float
-    """Labelled sentences that the pattern matches; one met n times counts as sqrt(n)."""
+    """Number of labelled sentences that match; n equal sentences count as sqrt(n)."""
     hits: float
-    """Those among them that have exactly these values."""
+    """Number of matching sentences with exactly these values, counted likewise."""
 
     @property
     def confidence(self) -> float:
-        """P(a|t): the share of matching sentences that have these values."""
+        """Share of matching sentences with these values: P(a|t) in DocTer."""
         return self.hits / self.support
 
     @property
     def is_exception(self) -> bool:
-        """Return whether the rule says that there is no constraint."""
+        """True if the rule states that there is no constraint."""
         return not self.values
 
     def __str__(self) -> str:
-        """Write the rule as it is quoted where a constraint is explained."""
+        """Return the rule as it is quoted in explanations of constraints."""
         values = ", ".join(self.values) or "nothing"
         return (
             f"{' '.join(self.pattern)} -> {self.field} {values} "
@@ -46,8 +47,8 @@ class MiningRule:
         )
 
 
-def usual_margins() -> dict[str, float]:
-    """Return the margins chosen by cross-validation, see `benchmarks/extraction.py`."""
+def default_margins() -> dict[str, float]:
+    """Return the margins that cross-validation chose, see `benchmarks/extraction.py`."""
     return {
         "dtype": 0.02, "structure": 0.05, "ndim": 0.05, "shape": 0.05, "range": 0.1, "enum": 0.1,
     }  # fmt: skip
@@ -55,33 +56,36 @@ def usual_margins() -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Which patterns become rules, and which rule has the last word."""
+    """Limits that decide which patterns become rules, and which rule wins."""
 
     min_support: float = 2.0
-    """Labelled sentences that a pattern must match."""
+    """Minimum number of labelled sentences that a pattern must match."""
     min_confidence: float = 0.5
-    """Of a rule that states a constraint; an exception needs none."""
+    """Minimum confidence of a rule that states a constraint; exceptions have none."""
     caution: float = 0.3
-    """Added to the support when rules are ranked, so that two of two do not outrank 99 of 100."""
+    """Number added to the support for ranking, so that 2 of 2 hits do not outrank 99 of 100."""
     breadth: int = 1
-    """Rules kept for each labelled sentence: the best so many, and as many exceptions."""
-    margins: Mapping[str, float] = field(default_factory=usual_margins)
-    """By field: a constraint stands unless an exception outranks it by more than this share."""
+    """Number of rules kept per labelled sentence, and number of exceptions."""
+    margins: Mapping[str, float] = field(default_factory=default_margins)
+    """Share by which an exception must outrank a constraint to remove it, by field."""
 
     def rank(self, rule: MiningRule) -> tuple[float, float]:
-        """Return by what rules are ordered: the confidence, less when there is little support."""
+        """Return the sort key: the confidence, reduced for low support, then the support."""
         return rule.hits / (rule.support + self.caution), rule.support
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSet:
-    """The rules of one library."""
+    """Rules of one library."""
 
     library: str
+    """Name of the library."""
     sentences: int
-    """Labelled sentences they were learned from."""
+    """Number of labelled sentences that the rules were learned from."""
     thresholds: Thresholds
+    """Limits that the rules were learned with."""
     rules: tuple[MiningRule, ...]
+    """Rules in any order."""
 
     def __post_init__(self) -> None:
         unknown = {rule.field for rule in self.rules} - set(FIELDS)

@@ -1,4 +1,4 @@
-"""Splits the text about one parameter into sentences, each with its place in the text."""
+"""Splits the text about one parameter into sentences with their offsets."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_TEXT_LENGTH = 20_000
-"""Characters read of one text: what follows is no description of a parameter any more."""
+"""Maximum number of characters read of one text; the rest is hardly about a parameter."""
 MAX_SENTENCE_LENGTH = 1_500
-"""Characters of one sentence; a longer one is cut there and goes on as the next."""
+"""Maximum number of characters of one sentence; a longer one is split there."""
 
 _END = re.compile(r"[.!?][`'\")\]]{0,3}(?=\s)|\n\s*\n|\n\s*(?=[-*•]\s)")
 _ABBREVIATION = re.compile(
@@ -24,36 +24,37 @@ _LOOK_BACK = 12
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence and where it stands."""
+    """One sentence with its offset."""
 
     text: str
+    """Sentence without surrounding white space."""
     start: int
-    """Offset of its first character in the text it was cut from."""
+    """Offset of the first character in the whole text."""
 
     @property
     def end(self) -> int:
-        """Offset after its last character."""
+        """Offset after the last character."""
         return self.start + len(self.text)
 
 
 def sentences(text: str) -> list[Sentence]:
-    """Return the sentences of a description, in order and without the space around them.
+    """Return the sentences of a description in order, without surrounding white space.
 
-    A sentence ends with a full stop before white space, except after an abbreviation, at a blank
-    line and before a bullet. Takes time linear in the length of `text`, whatever it contains.
+    A sentence ends at a blank line, before a bullet, and at a full stop before white space, except
+    after an abbreviation. The time is linear in the length of `text` for every input.
     """
-    found: list[Sentence] = []
+    result: list[Sentence] = []
     start = 0
     text = text[:MAX_TEXT_LENGTH]
     for match in _END.finditer(text):
-        if _goes_on(text, match):
+        if _is_no_end(text, match):
             continue
-        found += _pieces(text, start, match.end())
+        result += _pieces(text, start, match.end())
         start = match.end()
-    return [*found, *_pieces(text, start, len(text))]
+    return [*result, *_pieces(text, start, len(text))]
 
 
-def _goes_on(text: str, end: re.Match[str]) -> bool:
+def _is_no_end(text: str, end: re.Match[str]) -> bool:
     if text[end.start()] == "\n":
         return False
     before = text[max(0, end.start() - _LOOK_BACK) : end.start() + 1]

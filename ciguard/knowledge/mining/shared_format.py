@@ -1,7 +1,7 @@
-"""The format of labelled sentences and of documentation given as data: JSON Lines, read strictly.
+"""Parses files of labelled sentences and of documentation: JSON Lines, checked strictly.
 
-It is the one of DocTer's annotations as prepared for scoring: one object per labelled sentence, or
-per parameter. Pure: lines in, records out.
+The format is that of DocTer's annotations as prepared for scoring: one object per labelled
+sentence, or per parameter. Pure: no I/O.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
 
 class MalformedLineError(CiguardError):
-    """A line of a JSON Lines file that the user gave cannot be used."""
+    """A line of a JSON Lines file has an invalid value."""
 
     def __init__(self, where: str, problem: str, remedy: str) -> None:
         super().__init__(f"{where}: {problem}. {remedy}")
 
 
 _MAX_SHOWN = 60
-_LINE_REMEDY = "Every line is one JSON object; docs/knowledge.md has an example"
+_LINE_REMEDY = "Write one JSON object per line, see the example in docs/knowledge.md"
 
 
 def parameter_texts(lines: Iterable[str], *, name: str) -> Iterator[ParameterText]:
     """Yield the parameters of a documentation file.
 
     Args:
-        lines: of the file, one object per parameter: library, api, parameter, description,
-            doc_dtype, default, api_parameters.
-        name: what error messages call the file.
+        lines: the lines of the file, one object per parameter with the keys library, api,
+            parameter, description, doc_dtype, default, api_parameters.
+        name: the name of the file for error messages.
 
     Raises:
-        MalformedLineError: naming file, line, key and value.
+        MalformedLineError: if a line is invalid; names file, line, key and value.
     """
     for line in _lines(lines, name):
         yield ParameterText(
             library=line.text("library"),
             api=line.text("api"),
             parameter=line.text("parameter"),
-            description=line.perhaps_text("description") or "",
-            doc_type=line.perhaps_text("doc_dtype") or "",
-            default=line.perhaps_text("default"),
+            description=line.optional_text("description") or "",
+            doc_type=line.optional_text("doc_dtype") or "",
+            default=line.optional_text("default"),
             parameters=line.texts("api_parameters"),
         )
 
@@ -56,12 +56,12 @@ def annotated_spans(lines: Iterable[str], *, name: str) -> Iterator[Annotation]:
     """Yield the labelled sentences of a file.
 
     Args:
-        lines: of the file, one object per sentence: library, api, parameter, source, sentence,
-            normalised, abstract, concrete.
-        name: what error messages call the file.
+        lines: the lines of the file, one object per sentence with the keys library, api,
+            parameter, source, sentence, normalised, abstract, concrete.
+        name: the name of the file for error messages.
 
     Raises:
-        MalformedLineError: naming file, line, key and value.
+        MalformedLineError: if a line is invalid; names file, line, key and value.
     """
     for line in _lines(lines, name):
         yield Annotation(
@@ -69,66 +69,73 @@ def annotated_spans(lines: Iterable[str], *, name: str) -> Iterator[Annotation]:
             api=line.text("api"),
             parameter=line.text("parameter"),
             source=line.source(),
-            span=line.perhaps_text("sentence") or "",
-            normalised=line.perhaps_text("normalised") or "",
+            span=line.optional_text("sentence") or "",
+            normalised=line.optional_text("normalised") or "",
             abstract=line.labels("abstract"),
             concrete=line.labels("concrete"),
         )
 
 
 class _Line:
-    """One object, and where it stands."""
+    """One JSON object with its location, for checked access to its keys."""
 
     def __init__(self, record: dict[str, Any], where: str) -> None:
         self._record = record
         self._where = where
 
     def text(self, key: str) -> str:
-        """Return a text that must be there."""
+        """Return a required string."""
         if self._record.get(key) is None:
-            raise MalformedLineError(self._where, f"{key!r} is missing", f"Give {key!r} a text")
-        return self.perhaps_text(key) or ""
+            raise MalformedLineError(self._where, f"{key!r} is missing", f"Set {key!r} to a string")
+        return self.optional_text(key) or ""
 
-    def perhaps_text(self, key: str) -> str | None:
-        """Return a text; None where the key is absent or null."""
+    def optional_text(self, key: str) -> str | None:
+        """Return an optional string; None if the key is absent or null."""
         value = self._record.get(key)
         if value is None or isinstance(value, str):
             return value
-        raise self._wrong(value, "A text is expected, or null", key)
+        raise self._invalid_value_error(value, "Use a string or null", key)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts; none where the key is absent or null."""
+        """Return an optional list of strings; empty if the key is absent or null."""
         return self._checked_texts(self._record.get(key) or [], key)
 
     def source(self) -> TextSource:
-        """Return which of the parameter's texts the sentence is from."""
+        """Return the text of the parameter that the sentence is from."""
         value = self._record.get("source", TextSource.DESCRIPTION)
         if value not in list(TextSource):
-            raise self._wrong(value, f"Known: {', '.join(TextSource)}", "source")
+            raise self._invalid_value_error(value, f"Known: {', '.join(TextSource)}", "source")
         return TextSource(value)
 
     def labels(self, key: str) -> dict[str, tuple[str, ...]]:
-        """Return values by field."""
+        """Return the labels of a sentence: values by field."""
         value = self._record.get(key) or {}
         if not isinstance(value, dict):
-            raise self._wrong(value, "An object is expected: field to list of values", key)
+            raise self._invalid_value_error(
+                value, "Use an object with a list of values by field", key
+            )
         for name, values in value.items():
             if name not in FIELDS:
-                raise self._wrong(values, f"Known fields: {', '.join(FIELDS)}", key, name)
-        return {name: self._checked_texts(some, key, name) for name, some in value.items()}
+                raise self._invalid_value_error(
+                    values, f"Known fields: {', '.join(FIELDS)}", key, name
+                )
+        return {name: self._checked_texts(values, key, name) for name, values in value.items()}
 
     def _checked_texts(self, value: object, *keys: str) -> tuple[str, ...]:
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)
-        raise self._wrong(value, "A list of texts is expected", *keys)
+        raise self._invalid_value_error(value, "Use a list of strings", *keys)
 
-    def _wrong(self, value: object, remedy: str, *keys: str) -> MalformedLineError:
-        shown = repr(value)
-        shown = shown if len(shown) <= _MAX_SHOWN else shown[: _MAX_SHOWN - 1] + "…"
-        return MalformedLineError(self._where, f"{'.'.join(keys)} = {shown}", remedy)
+    def _invalid_value_error(self, value: object, remedy: str, *keys: str) -> MalformedLineError:
+        value_text = repr(value)
+        value_text = (
+            value_text if len(value_text) <= _MAX_SHOWN else value_text[: _MAX_SHOWN - 1] + "…"
+        )
+        return MalformedLineError(self._where, f"{'.'.join(keys)} = {value_text}", remedy)
 
 
 def _lines(lines: Iterable[str], name: str) -> Iterator[_Line]:
+    """Yield the JSON objects in the lines that are not empty."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -1,7 +1,7 @@
-"""The structure of a sentence: ordered sequences of its tokens, with gaps, anchored or not.
+"""Patterns of sentences: sequences of tokens with gaps, optionally anchored at either end.
 
 DocTer mines subtrees of dependency parses. Gapped sequences over the normal form reach the same
-quality and need no parser; whoever has a parser writes another `PatternStructure`.
+quality and need no parser. Another structure needs another `PatternStructure`.
 """
 
 from __future__ import annotations
@@ -12,40 +12,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 START, END = "^", "$"
-"""Anchors: the next token of the pattern is the sentence's first, the one before is its last."""
+"""Anchors: the token after `^` must be the sentence's first, the one before `$` its last."""
 MAX_PATTERN_LENGTH = 7
-"""Tokens of a pattern, anchors included: |t| <= 7 in the paper."""
+"""Maximum number of tokens of a pattern, anchors included: |t| <= 7 in DocTer."""
 MAX_SENTENCE_LENGTH = 60
-"""Tokens of a sentence that are looked at."""
+"""Maximum number of tokens of a sentence that are matched."""
 
 Pattern: TypeAlias = tuple[str, ...]
+"""Tokens of a pattern, in order."""
 
 
 class PatternStructure(Protocol):
-    """How patterns grow and where they match. Positions are counted in tokens."""
+    """Kind of patterns: how they grow and where they match. Positions are counted in tokens."""
 
     def starts(self, tokens: Sequence[str]) -> Iterator[tuple[Pattern, int]]:
         """Yield the smallest patterns of a sentence, each with the position where it ends."""
 
     def extensions(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
-        """Yield each item that may follow a match that ends at `position`, and where it ends."""
+        """Yield each item that can extend a match ending at `position`, and its end position."""
 
     def matches(self, pattern: Pattern, tokens: Sequence[str]) -> bool:
         """Return whether a sentence contains the pattern."""
 
 
 class GappedSequences:
-    """Tokens in their order, anything between them."""
+    """Patterns whose tokens must occur in order, with any tokens between them."""
 
     def starts(self, tokens: Sequence[str]) -> Iterator[tuple[Pattern, int]]:
-        """Yield every distinct token, and the first one once more with its anchor."""
+        """Yield every distinct token, and the first token also with its anchor."""
         for item, position in self._after(tokens, -1):
             yield (item,), position
         if tokens:
             yield (START, tokens[0]), 0
 
     def extensions(self, tokens: Sequence[str], position: int) -> Iterator[tuple[str, int]]:
-        """Yield every distinct token behind `position` where it first stands, and the anchor."""
+        """Yield every distinct token after `position`, at its first place, and the end anchor."""
         yield from self._after(tokens, position)
         last = min(len(tokens), MAX_SENTENCE_LENGTH) - 1
         if position <= last and tokens[last] == tokens[position]:
@@ -59,7 +60,7 @@ class GappedSequences:
                 yield tokens[index], index
 
     def matches(self, pattern: Pattern, tokens: Sequence[str]) -> bool:
-        """Match from left to right, each token where it first stands."""
+        """Return whether the tokens occur in order; each is matched at its first occurrence."""
         tokens = tokens[:MAX_SENTENCE_LENGTH]
         position, items = 0, pattern
         if pattern[0] == START:
@@ -68,8 +69,8 @@ class GappedSequences:
             position, items = 1, pattern[2:]
         for index, item in enumerate(items):
             if item == END:
-                before = items[index - 1] if index else pattern[1]
-                return tokens[-1] == before
+                previous = items[index - 1] if index else pattern[1]
+                return tokens[-1] == previous
             try:
                 position = tokens.index(item, position) + 1
             except ValueError:

@@ -1,18 +1,18 @@
-"""Joins labelled sentences with the documentation they are from, and learns from both."""
+"""Joins labelled sentences with the documentation that they are from."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from ciguard.knowledge.mining.annotations import AnnotatedSentence, Annotation, samples_of
-from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource, forms_of
+from ciguard.knowledge.mining.annotations import AnnotatedSentence, Annotation, labelled_sentences
+from ciguard.knowledge.mining.parameter_texts import ParameterText, TextSource, sentence_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Key: TypeAlias = tuple[str, str, str]
-"""Library, API, parameter."""
+"""Names of the library, the API and the parameter."""
 
 
 def training_samples(
@@ -22,18 +22,20 @@ def training_samples(
 
     Args:
         annotations: the labelled spans.
-        texts: the documentation that they are from, where it is at hand: spans are then carried
-            over to the whole sentences there. Without it each span counts as a sentence.
+        texts: the documentation that they are from, if available. Labels then apply to its whole
+            sentences; otherwise each span counts as a sentence.
     """
     grouped: dict[Key, list[Annotation]] = defaultdict(list)
-    for one in annotations:
-        grouped[one.library, one.api, one.parameter].append(one)
-    known = {(text.library, text.api, text.parameter): text for text in texts}
+    for annotation in annotations:
+        grouped[annotation.library, annotation.api, annotation.parameter].append(annotation)
+    texts_by_key = {(text.library, text.api, text.parameter): text for text in texts}
     names: dict[tuple[str, str], list[str]] = defaultdict(list)
     for library, api, parameter in grouped:
         names[library, api].append(parameter)
     return {
-        key: _samples(known[key], spans) if key in known else _span_samples(key, names, spans)
+        key: _samples(texts_by_key[key], spans)
+        if key in texts_by_key
+        else _span_samples(key, names, spans)
         for key, spans in grouped.items()
     }
 
@@ -44,26 +46,26 @@ def _samples(text: ParameterText, annotations: list[Annotation]) -> list[Annotat
         TextSource.DOC_TYPE: text.doc_type,
         TextSource.DEFAULT: text.default or "",
     }
-    return samples_of(texts, forms_of(text), annotations)
+    return labelled_sentences(texts, sentence_forms(text), annotations)
 
 
 def _span_samples(
     key: Key, names: dict[tuple[str, str], list[str]], annotations: list[Annotation]
 ) -> list[AnnotatedSentence]:
-    """Treat each span as all the documentation there is."""
+    """Return the labelled sentences with each span as the only documentation."""
     library, api, parameter = key
     samples: list[AnnotatedSentence] = []
-    for one in annotations:
-        span = one.span or one.normalised
-        described = one.source is TextSource.DESCRIPTION
+    for annotation in annotations:
+        span = annotation.span or annotation.normalised
+        described = annotation.source is TextSource.DESCRIPTION
         text = ParameterText(
             library=library,
             api=api,
             parameter=parameter,
             description=span if described else "",
-            doc_type=span if one.source is TextSource.DOC_TYPE else "",
-            default=span if one.source is TextSource.DEFAULT else None,
+            doc_type=span if annotation.source is TextSource.DOC_TYPE else "",
+            default=span if annotation.source is TextSource.DEFAULT else None,
             parameters=tuple(names[library, api]),
         )
-        samples += _samples(text, [one])
+        samples += _samples(text, [annotation])
     return samples

@@ -1,7 +1,8 @@
-"""Refinement: what the library's own answers teach of its API, beyond what its documentation says.
+"""Refinement: constraints learned from the outcomes of calls, beyond the documentation.
 
-`Experience` reduces the outcomes of an API's calls, `refined` draws on it, `refinements` says what
-was learned and why. Pure, no table per API; `files` turns experience into text and back.
+`Experience` summarises the outcomes of an API's calls. `refined` applies it to the constraints, and
+`refinements` explains what was learned. All of it is pure and has no table per API; `files` encodes
+and decodes experience.
 """
 
 from ciguard.knowledge.refinement.experience import Experience, experience_from_json

@@ -1,4 +1,4 @@
-"""What a rejection says of dtypes: phrases that name the wanted dtype and the one that was met."""
+"""Dtypes in rejections: phrases that name the expected dtype and the actual one."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ _CONVERT = re.compile(r"Cannot convert (\S+) to EagerTensor of dtype (\w+)")
 _NOT_IMPLEMENTED = re.compile(r"not implemented for '(\w+)'")
 
 
-def about_dtypes(
+def dtypes_demanded(
     message: str, text: str, values: Mapping[str, Value], names: Sequence[str]
 ) -> dict[str, Fields]:
-    """Return what a message says of the dtypes of parameters; empty where it is of other things.
+    """Return the dtypes that a message demands, by parameter; empty if it is not about dtypes.
 
     Args:
-        message: as the library wrote it.
-        text: the same without its wrapping.
+        message: the message of the exception.
+        text: the message without text that the library adds to every message.
         values: the arguments of the call, by parameter.
-        names: all parameters.
+        names: the names of all parameters.
     """
-    declared = _declared(message, names)
+    declared = _dtypes_in_operator_definition(message, names)
     if declared:
         return declared
-    found = _NOT_ALLOWED.search(text)
-    if found:
-        wanted = tuple(d for d in map(dtype_named, re.findall(r"\w+", found.group(2))) if d)
-        return _retyped(values, dtype_named(found.group(1)), wanted)
-    found = _NTH_INPUT.search(text)
-    if found:
-        return _nth_retyped(values, int(found.group(1)), (found.group(3), found.group(2)))
-    return _converted(text, values) or _related(text, values)
+    match = _NOT_ALLOWED.search(text)
+    if match:
+        expected = tuple(d for d in map(dtype_named, re.findall(r"\w+", match.group(2))) if d)
+        return _expected_dtypes(values, dtype_named(match.group(1)), expected)
+    match = _NTH_INPUT.search(text)
+    if match:
+        return _expected_dtype_of_nth(values, int(match.group(1)), (match.group(3), match.group(2)))
+    return _conversion_demanded(text, values) or _same_dtype_demanded(text, values)
 
 
 def dtype_of(value: Value) -> str:
-    """Return the dtype of a tensor, a dtype object, or the first of a list; else nothing."""
+    """Return the dtype of a tensor, a dtype object, or of a list's first item; else empty."""
     match value:
         case TensorValue(dtype=dtype) | DtypeValue(dtype):
             return dtype
@@ -76,18 +76,18 @@ def dtype_of(value: Value) -> str:
             return ""
 
 
-def _declared(message: str, names: Sequence[str]) -> dict[str, Fields]:
-    """Read the operator definition that TensorFlow quotes: it says more than the refusal."""
-    found = _SIGNATURE.search(message)
-    if not found:
+def _dtypes_in_operator_definition(message: str, names: Sequence[str]) -> dict[str, Fields]:
+    """Return the dtypes in the operator definition that TensorFlow's message quotes."""
+    match = _SIGNATURE.search(message)
+    if not match:
         return {}
     allowed = {
         name: tuple(d for d in map(dtype_named, re.findall(r"\w+", listed)) if d)
-        for name, listed in _ATTRIBUTE.findall(found.group(2))
+        for name, listed in _ATTRIBUTE.findall(match.group(2))
     }
     fields: dict[str, Fields] = {}
     leaders: dict[str, str] = {}
-    for argument, kind in re.findall(r"(\w+):(?:\w+\*)?(\w+)", found.group(1)):
+    for argument, kind in re.findall(r"(\w+):(?:\w+\*)?(\w+)", match.group(1)):
         dtypes = allowed.get(kind) or tuple(filter(None, [dtype_named(kind)]))
         if argument not in names or not dtypes:
             continue
@@ -98,54 +98,60 @@ def _declared(message: str, names: Sequence[str]) -> dict[str, Fields]:
     return fields
 
 
-def _retyped(values: Mapping[str, Value], met: str, wanted: tuple[str, ...]) -> dict[str, Fields]:
-    if not met or not wanted:
+def _expected_dtypes(
+    values: Mapping[str, Value], actual: str, expected: tuple[str, ...]
+) -> dict[str, Fields]:
+    """Return the expected dtypes for every parameter with the actual one."""
+    if not actual or not expected:
         return {}
-    return {name: {"dtypes": wanted} for name, value in values.items() if dtype_of(value) == met}
+    return {
+        name: {"dtypes": expected} for name, value in values.items() if dtype_of(value) == actual
+    }
 
 
-def _nth_retyped(
+def _expected_dtype_of_nth(
     values: Mapping[str, Value], nth: int, words: tuple[str, str]
 ) -> dict[str, Fields]:
-    met, wanted = map(dtype_named, words)
+    """Return the expected dtype of the n-th input, related to an earlier input if possible."""
+    actual, expected = map(dtype_named, words)
     tensors = [name for name, value in values.items() if dtype_of(value)]
-    candidates = [name for name in tensors if dtype_of(values[name]) == met]
-    if not candidates or not wanted:
+    candidates = [name for name in tensors if dtype_of(values[name]) == actual]
+    if not candidates or not expected:
         return {}
     chosen = tensors[nth] if nth < len(tensors) and tensors[nth] in candidates else candidates[-1]
     earlier = tensors[: tensors.index(chosen)]
-    leader = next((name for name in earlier if dtype_of(values[name]) == wanted), "")
-    # An operator of one dtype takes it from its first input: another call would want another.
-    return {chosen: {"dtype_of": leader} if leader else {"dtypes": (wanted,)}}
+    leader = next((name for name in earlier if dtype_of(values[name]) == expected), "")
+    # Operators take their dtype from the first input, so it is related to that input.
+    return {chosen: {"dtype_of": leader} if leader else {"dtypes": (expected,)}}
 
 
-def _converted(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
-    """Read of an argument that has one dtype where another is wanted."""
-    found = _CONVERT.search(text)
-    if found:
-        is_integer = dtype_named(found.group(2)).startswith(("int", "uint"))
+def _conversion_demanded(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
+    """Return the fields for an argument that has another dtype than expected."""
+    match = _CONVERT.search(text)
+    if match:
+        is_integer = dtype_named(match.group(2)).startswith(("int", "uint"))
         structure = Structure.INT if is_integer else Structure.FLOAT
         return {
             name: {"structures": (structure,)}
             for name, value in values.items()
-            if isinstance(value, LiteralValue) and str(value.value) == found.group(1)
+            if isinstance(value, LiteralValue) and str(value.value) == match.group(1)
         }
-    found = _CONVERSION.search(text) or _SCALAR_TYPE.search(text)
-    if not found:
+    match = _CONVERSION.search(text) or _SCALAR_TYPE.search(text)
+    if not match:
         return {}
-    wanted, met = map(dtype_named, found.groups())
-    wrong = [name for name, value in values.items() if dtype_of(value) == met]
-    if not wanted or not wrong:
+    expected, actual = map(dtype_named, match.groups())
+    wrong = [name for name, value in values.items() if dtype_of(value) == actual]
+    if not expected or not wrong:
         return {}
-    leader = next((name for name, value in values.items() if dtype_of(value) == wanted), "")
+    leader = next((name for name, value in values.items() if dtype_of(value) == expected), "")
     if leader and _CONVERSION.search(text):
-        # One argument sets the dtype of the others: the same call with another one says so again.
+        # One argument sets the dtype of the others, so the fields name it, not its dtype.
         return {wrong[0]: {"dtype_of": leader}}
-    # The leading tensor is most often the one that the others must follow.
-    return {wrong[-1]: {"dtypes": (wanted,)}}
+    # Mostly the others must follow the leading tensor, so the last one is blamed.
+    return {wrong[-1]: {"dtypes": (expected,)}}
 
 
-def _related(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
+def _same_dtype_demanded(text: str, values: Mapping[str, Value]) -> dict[str, Fields]:
     if not _SAME.search(text):
         return {}
     tensors = [name for name, value in values.items() if isinstance(value, TensorValue)]

@@ -1,4 +1,4 @@
-"""Experience: the outcomes of the calls of one API, reduced to what steers the next ones."""
+"""Experience: a summary of the outcomes of one API's calls that steers later calls."""
 
 from __future__ import annotations
 
@@ -30,104 +30,111 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.knowledge.refinement.requirements import Fields
 
-_MAX_SAID = 16
+_MAX_MESSAGES = 16
 _MAX_EXAMPLES = 8
-_MAX_QUOTED = 160
-_HEEDED = 2
-"""What messages say is heeded when it was said as often: one may quote what no call will repeat."""
-_WELL_UNDERSTOOD = 0.9
-"""Where this share of the calls passes, messages are about rare combinations."""
-_MAX_LENGTH = 64
-"""Elements or characters that a value of an example may have."""
-_KEPT_OF = 4
-"""Of so many calls that pass, one replaces an example once there are enough."""
+_MAX_MESSAGE_LENGTH = 160
+_MIN_MESSAGE_COUNT = 2
+"""Minimum count of a message that is applied: a single one may quote a value by chance."""
+_HIGH_PASS_RATE = 0.9
+"""Pass rate from which on messages are about rare combinations, and are not applied."""
+_MAX_EXAMPLE_LENGTH = 64
+"""Maximum number of elements or characters of a value in an example."""
+_EXAMPLE_INTERVAL = 4
+"""Number of passing calls of which one replaces an example, once there are enough examples."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterMessages:
-    """What messages said of one parameter."""
+    """Requirement on one parameter that rejections state, with its count."""
 
     parameter: str
+    """Name of the parameter."""
     fields: Fields
-    """Fields of a clue."""
+    """Fields of a clue that the messages state."""
     presence: Presence
+    """Presence of the parameter in a call that the messages demand."""
     message: str
-    """The first one, cut."""
+    """First of the messages, truncated."""
     count: int
+    """Number of the messages."""
 
     @property
     def key(self) -> tuple[str, Fields, Presence]:
-        """What was said, whatever the words and however often."""
+        """The requirement, without the wording and the count of the messages."""
         return self.parameter, self.fields, self.presence
 
 
 @dataclass(slots=True)
 class Experience:
-    """What is remembered of the calls of one API."""
+    """Summary of the outcomes of one API's calls."""
 
     noted: int = 0
-    """Calls that were taken in."""
+    """Number of calls observed, conforming or not."""
     judged: int = 0
-    """Calls that were meant to conform."""
+    """Number of observed calls with conforming inputs."""
     passed: int = 0
-    """Those of them that got past validation."""
+    """Number of conforming calls that the API's validation accepted."""
     counts: dict[str, dict[str, list[int]]] = field(default_factory=dict)
-    """Parameter → trait → how often it passed, and how often it was refused."""
-    said: list[ParameterMessages] = field(default_factory=list)
+    """Number of accepted and of rejected calls, by parameter and trait of its argument."""
+    messages: list[ParameterMessages] = field(default_factory=list)
+    """Requirements that rejections state."""
     examples: list[dict[str, Value]] = field(default_factory=list)
     """Arguments of calls that passed, by parameter."""
 
     @property
     def pass_rate(self) -> float:
-        """Share of the calls that got past validation; never 0 or 1."""
+        """Share of conforming calls that validation accepted, smoothed: never 0 or 1."""
         return (self.passed + 1) / (self.judged + 2)
 
     @property
     def lead(self) -> str:
-        """The first parameter that was given a tensor."""
+        """Name of the first parameter that was passed a tensor."""
         return next((name for name, seen in self.counts.items() if "kind:tensor" in seen), "")
 
     def note(self, call: Mapping[str, Value], names: Sequence[str], outcome: Outcome) -> None:
-        """Take in one call that was meant to conform.
+        """Update the experience with the outcome of a call with conforming inputs.
 
         Args:
-            call: its arguments, by parameter.
-            names: all parameters, in the order in which they are declared.
-            outcome: what came of it.
+            call: the arguments of the call, by parameter.
+            names: the names of all parameters, in the order of their declaration.
+            outcome: the outcome of the call.
         """
         self.judged += 1
         if isinstance(outcome, Rejected):
-            self._refused(call, names, outcome)
+            self._observe_rejection(call, names, outcome)
             return
         self.passed += 1
         self._count(call, names, 0, names)
         if isinstance(outcome, Passed):
-            self._keep(call)
+            self._keep_example(call)
 
     def note_stray(self, call: Mapping[str, Value], outcome: Outcome) -> None:
-        """Take in one call that was not meant to conform: it passed, where nothing else has."""
+        """Keep a violating call that passed as an example, if there is no other example."""
         if isinstance(outcome, Passed) and not self.examples:
-            self._keep(call)
+            self._keep_example(call)
 
-    def _refused(
+    def _observe_rejection(
         self, values: Mapping[str, Value], names: Sequence[str], outcome: Rejected
     ) -> None:
+        """Count a rejected call, and store the requirements in its message."""
         if outcome.stage is Stage.BUILD:
-            self._unbuilt(values, names, outcome.message)
+            self._observe_build_failure(values, names, outcome.message)
             return
         self._count(values, names, 1, mentioned(outcome.message, names) or names)
         for advice in advice_in(outcome.message, values, names):
-            message = " ".join(outcome.message.split())[:_MAX_QUOTED]
-            self._hear(
+            message = " ".join(outcome.message.split())[:_MAX_MESSAGE_LENGTH]
+            self._add_message(
                 ParameterMessages(advice.parameter, advice.fields, advice.presence, message, 1)
             )
 
-    def _unbuilt(self, values: Mapping[str, Value], names: Sequence[str], message: str) -> None:
-        """Blame the dtype that the target lacks, and nothing else: the API was not called."""
-        named = [dtype for dtype in map(dtype_named, re.findall(r"\w+", message)) if dtype]
-        if not named:
+    def _observe_build_failure(
+        self, values: Mapping[str, Value], names: Sequence[str], message: str
+    ) -> None:
+        """Count a rejection for the dtype that the target lacks: the API was not even called."""
+        named_dtypes = [dtype for dtype in map(dtype_named, re.findall(r"\w+", message)) if dtype]
+        if not named_dtypes:
             return
-        trait = f"dtype:{named[-1]}"  # "jax makes float32 of float64"
+        trait = f"dtype:{named_dtypes[-1]}"  # "jax makes float32 of float64"
         for name, traits in traits_of(values, names).items():
             if trait in traits:
                 self.counts.setdefault(name, {}).setdefault(trait, [0, 0])[1] += 1
@@ -139,25 +146,27 @@ class Experience:
         column: int,
         counted: Sequence[str] | frozenset[str],
     ) -> None:
+        """Add a call to the counts of its traits."""
         for name, traits in traits_of(values, names).items():
             if name in counted:
                 seen = self.counts.setdefault(name, {})
                 for trait in traits:
                     seen.setdefault(trait, [0, 0])[column] += 1
 
-    def _hear(self, heard: ParameterMessages) -> None:
-        for place, said in enumerate(self.said):
-            if said.key == heard.key:
-                self.said[place] = replace(said, count=said.count + heard.count)
+    def _add_message(self, added: ParameterMessages) -> None:
+        for index, known in enumerate(self.messages):
+            if known.key == added.key:
+                self.messages[index] = replace(known, count=known.count + added.count)
                 return
-        if len(self.said) >= _MAX_SAID:
-            rarest = min(range(len(self.said)), key=lambda place: self.said[place].count)
-            del self.said[rarest]
-        self.said.append(heard)
+        if len(self.messages) >= _MAX_MESSAGES:
+            counts = [known.count for known in self.messages]
+            del self.messages[counts.index(min(counts))]
+        self.messages.append(added)
 
-    def _keep(self, values: Mapping[str, Value]) -> None:
-        place = (self.passed + len(values)) % _MAX_EXAMPLES
-        if len(self.examples) == _MAX_EXAMPLES and self.passed % _KEPT_OF != 0:
+    def _keep_example(self, values: Mapping[str, Value]) -> None:
+        """Keep the arguments of a passing call as an example, or replace an older one."""
+        index = (self.passed + len(values)) % _MAX_EXAMPLES
+        if len(self.examples) == _MAX_EXAMPLES and self.passed % _EXAMPLE_INTERVAL != 0:
             return
         example = dict(values)
         if example in self.examples or not all(map(_is_short, values.values())):
@@ -165,39 +174,40 @@ class Experience:
         if len(self.examples) < _MAX_EXAMPLES:
             self.examples.append(example)
         else:
-            self.examples[place] = example
+            self.examples[index] = example
 
     def absorb(self, other: Experience) -> None:
-        """Add what other calls of the same API have taught."""
+        """Add the experience of other calls of the same API."""
         self.noted += other.noted
         for name, seen in other.counts.items():
-            mine = self.counts.setdefault(name, {})
+            own = self.counts.setdefault(name, {})
             for trait, (passed, refused) in seen.items():
-                pair = mine.setdefault(trait, [0, 0])
-                pair[0] += passed
-                pair[1] += refused
-        for said in other.said:
-            self._hear(said)
+                totals = own.setdefault(trait, [0, 0])
+                totals[0] += passed
+                totals[1] += refused
+        for messages in other.messages:
+            self._add_message(messages)
         if other.passed or not self.examples:
             for example in other.examples:
-                self._keep(example)
+                self._keep_example(example)
         self.judged += other.judged
         self.passed += other.passed
 
-    def heeds(self, said: ParameterMessages) -> bool:
-        """Return whether what a message said steers later calls."""
-        if said.count < _HEEDED or self.pass_rate >= _WELL_UNDERSTOOD:
+    def is_applied(self, messages: ParameterMessages) -> bool:
+        """Return whether a requirement that messages state steers later calls."""
+        if messages.count < _MIN_MESSAGE_COUNT or self.pass_rate >= _HIGH_PASS_RATE:
             return False
-        return not is_refuted(said.fields, self.counts.get(said.parameter, {}))
+        return not is_refuted(messages.fields, self.counts.get(messages.parameter, {}))
 
     def clues(self) -> dict[str, list[Clue]]:
-        """Return what messages said, by parameter, the most frequent first."""
-        found: dict[str, list[Clue]] = {}
-        for said in sorted(self.said, key=lambda said: -said.count):
-            if self.heeds(said) and said.fields:
-                clue = Clue(source=ClueSource.REJECTION, evidence=said.message, **said.fields)
-                found.setdefault(said.parameter, []).append(clue)
-        return found
+        """Return the clues in messages by parameter, the most frequent messages first."""
+        clues: dict[str, list[Clue]] = {}
+        for messages in sorted(self.messages, key=lambda messages: -messages.count):
+            if self.is_applied(messages) and messages.fields:
+                evidence = messages.message
+                clue = Clue(source=ClueSource.REJECTION, evidence=evidence, **messages.fields)
+                clues.setdefault(messages.parameter, []).append(clue)
+        return clues
 
     def to_json(self) -> Json:
         """Return the JSON form."""
@@ -207,8 +217,8 @@ class Experience:
             "passed": self.passed,
             "counts": self.counts,
             "said": [
-                [s.parameter, _fields_to_json(s.fields), s.presence.value, s.message, s.count]
-                for s in self.said
+                [m.parameter, _fields_to_json(m.fields), m.presence.value, m.message, m.count]
+                for m in self.messages
             ],
             "examples": [
                 [[name, value_to_json(value)] for name, value in example.items()]
@@ -218,20 +228,20 @@ class Experience:
 
 
 def _is_short(value: Value) -> bool:
-    """Return whether a value is worth storing: long ones would swell what is kept."""
+    """Return whether a value is short enough to be stored as part of an example."""
     match value:
         case TensorValue(fill=Explicit(data)):
-            return len(data) <= _MAX_LENGTH
+            return len(data) <= _MAX_EXAMPLE_LENGTH
         case LiteralValue(str() | bytes() as text):
-            return len(text) <= _MAX_LENGTH
+            return len(text) <= _MAX_EXAMPLE_LENGTH
         case ListValue(items) | TupleValue(items):
-            return len(items) <= _MAX_LENGTH and all(map(_is_short, items))
+            return len(items) <= _MAX_EXAMPLE_LENGTH and all(map(_is_short, items))
         case _:
             return True
 
 
 def experience_from_json(encoded: Json) -> Experience:
-    """Rebuild an experience from its JSON form.
+    """Return the experience that was encoded by `Experience.to_json`.
 
     Raises:
         ValueError: if `encoded` is not the JSON form of an experience.
@@ -245,11 +255,11 @@ def experience_from_json(encoded: Json) -> Experience:
                 str(name): {str(trait): [int(n) for n in pair] for trait, pair in seen.items()}
                 for name, seen in encoded["counts"].items()
             },
-            said=[
+            messages=[
                 ParameterMessages(
-                    str(p), _fields_from_json(f), Presence(presence), str(message), int(count)
+                    str(name), _fields_from_json(fields), Presence(presence), str(text), int(count)
                 )
-                for p, f, presence, message, count in encoded["said"]
+                for name, fields, presence, text, count in encoded["said"]
             ],
             examples=[
                 {str(name): value_from_json(value) for name, value in example}
@@ -269,6 +279,7 @@ def _fields_to_json(fields: Fields) -> Json:
 
 
 def _fields_from_json(encoded: Json) -> Fields:
+    """Return the fields of a clue from their JSON form."""
     readers: dict[str, Any] = {
         "structures": lambda names: tuple(map(Structure, names)),
         "dtypes": lambda names: tuple(map(str, names)),

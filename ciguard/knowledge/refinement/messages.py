@@ -1,8 +1,8 @@
-"""What a rejection says of the parameters: expected and got, read from the library's own message.
+"""Requirements on parameters, read from the messages with which a library rejects calls.
 
-Patterns of English, not of APIs: each sentence that says what must be is searched for the parameter
-that it names, or for the one whose argument it quotes, and its requirement becomes the fields of a
-clue. Documentation is often silent; a rejection states the rule that the call has just broken.
+The patterns are of English, not of APIs. A sentence that states a requirement names a parameter or
+quotes its argument; the requirement becomes fields of a clue. Documentation often lacks the rule
+that a rejection states.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.values import LiteralValue, TensorValue, Value
 from ciguard.knowledge.clues import Structure
-from ciguard.knowledge.refinement.dtypes import about_dtypes
-from ciguard.knowledge.refinement.interpreter import structures_missing
+from ciguard.knowledge.refinement.dtypes import dtypes_demanded
+from ciguard.knowledge.refinement.interpreter import structures_demanded
 from ciguard.knowledge.refinement.objects import object_named
 from ciguard.knowledge.refinement.requirements import Fields, dtype_named, requirement
 from ciguard.knowledge.refinement.traits import kind_of
@@ -26,24 +26,29 @@ if TYPE_CHECKING:
 
 
 class Presence(StrEnum):
-    """Whether a parameter is to be given, as far as rejections say."""
+    """Presence of a parameter in a call that rejections demand."""
 
-    UNSAID = ""
+    UNSPECIFIED = ""
+    """Rejections demand neither."""
     ALWAYS = "always"
+    """The parameter must be passed."""
     NEVER = "never"
+    """The parameter must not be passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What one message says of one parameter."""
+    """Requirement on one parameter that one message states."""
 
     parameter: str
+    """Name of the parameter."""
     fields: Fields
-    """Fields of a clue."""
-    presence: Presence = Presence.UNSAID
+    """Fields of a clue that the message states."""
+    presence: Presence = Presence.UNSPECIFIED
+    """Presence of the parameter in a call that the message demands."""
 
 
-_MAX_LENGTH = 800
+_MAX_MESSAGE_LENGTH = 800
 _WRAPPING = re.compile(
     r"\{\{.*?\}\} ?|\[Op:[^\]]*\]|\x1b\[\d*m|<tf\.Tensor.*|tf\.Tensor\([^)]*\)[^)]*\)|"
     r"Exception encountered when calling \S+\.|Arguments received by.*|; NodeDef.*",
@@ -62,7 +67,7 @@ _GOT = re.compile(
     re.IGNORECASE,
 )
 _QUOTED_NAME = re.compile(r"['\"`]{1,2}(\w+)(?:\.\w+)*['\"`]{1,2}")
-_NAMED = re.compile(
+_NAME_IN_CONTEXT = re.compile(
     r"\b(?:argument|parameter|arg|keyword|attr|attribute|input)s? (?:#?\d+ )?['\"`]{0,2}(\w+)"
     r"|\b(\w+)(?:\.\w+)?(?: argument| parameter| tensor)?,? "
     r"(?:must|should|has to|have to|to be|needs|cannot)\b"
@@ -72,8 +77,8 @@ _NAMED = re.compile(
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
 _UNEXPECTED = re.compile(r"unexpected (?:keyword )?argument:? ['\"`]?(\w+)")
 _TOO_MANY = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were)")
-_OVERLOAD = re.compile(r"^\s*\* \((.*?)\)\s*$", re.MULTILINE)
-_NEITHER = re.compile(
+_OVERLOAD_SIGNATURE = re.compile(r"^\s*\* \((.*?)\)\s*$", re.MULTILINE)
+_ALTERNATIVES = re.compile(
     r"(?:at least one of|both|either|(?:must|should) (?:pass|specify|provide)(?: a| an| the)?|"
     r"requires specifying either(?: an?| the)?) "
     r"([`'\"]?\w.*?)(?:\.|$| must| should| has| have| is\b| are\b)",
@@ -90,48 +95,52 @@ _LIST_OF_INPUTS = re.compile(r"(?:must|should) be called on a list|expects? a li
 _PREFIXES = re.compile(r"^\w+:")
 
 
-@lru_cache(maxsize=2048)  # libraries repeat themselves, and one message is read more than once
+@lru_cache(maxsize=2048)  # libraries repeat messages, and each is read more than once
 def bare(text: str) -> str:
-    """Return a message without what the library wraps around it."""
-    unwrapped = _WRAPPING.sub(" ", text)[:_MAX_LENGTH].strip()
+    """Return a message without text that the library adds to every message."""
+    unwrapped = _WRAPPING.sub(" ", text)[:_MAX_MESSAGE_LENGTH].strip()
     return re.sub(r"[ \t]+", " ", unwrapped)
 
 
 def advice_in(
     message: str, values: Mapping[str, Value], names: Sequence[str]
 ) -> tuple[Advice, ...]:
-    """Return what a rejection's message says of the parameters of the call.
+    """Return the requirements on parameters that a rejection's message states.
 
     Args:
-        message: of the exception.
-        values: the arguments of the call that was rejected, by parameter.
-        names: all parameters, in the order in which they are declared.
+        message: the message of the exception.
+        values: the arguments of the rejected call, by parameter.
+        names: the names of all parameters, in the order of their declaration.
     """
     text = bare(message)
-    about_form = [*_missing(text, names), *_unexpected(text, names), *_overloads(text, names)]
-    if about_form:
-        return tuple(about_form)
-    wanted = object_named(message)
-    if wanted:
-        return _replaced(text, wanted, values, names)
-    mistyped = structures_missing(text, values)
+    presence_advice = [
+        *_missing_advice(text, names),
+        *_unexpected_advice(text, names),
+        *_overload_advice(text, names),
+    ]
+    if presence_advice:
+        return tuple(presence_advice)
+    expected = object_named(message)
+    if expected:
+        return _object_advice(text, expected, values, names)
+    mistyped = structures_demanded(text, values)
     if mistyped:
         return tuple(Advice(name, fields) for name, fields in mistyped.items())
     if _LIST_OF_INPUTS.search(text):
         inputs = [name for name in names if name.startswith("input:")]
         return tuple(Advice(name, {"structures": (Structure.TENSORS,)}) for name in inputs[:1])
-    typed = about_dtypes(message, text, values, names)
+    typed = dtypes_demanded(message, text, values, names)
     if typed:
         return tuple(Advice(name, fields) for name, fields in typed.items())
-    found = [
+    demands = [
         advice
         for sentence in _SENTENCES.split(text)
         if _DEMANDS.search(sentence)
-        for advice in _demanded(sentence, values, names)
+        for advice in _sentence_advice(sentence, values, names)
     ]
-    if not found and _SAME_SIZE.search(text):
-        found = _alike(text, values, names)
-    return tuple({one.parameter: one for one in reversed(found)}.values())
+    if not demands and _SAME_SIZE.search(text):
+        demands = _same_shape_advice(text, values, names)
+    return tuple({advice.parameter: advice for advice in reversed(demands)}.values())
 
 
 def mentioned(message: str, names: Sequence[str]) -> frozenset[str]:
@@ -143,17 +152,17 @@ def mentioned(message: str, names: Sequence[str]) -> frozenset[str]:
 def _mentioned(message: str, names: tuple[str, ...]) -> frozenset[str]:
     text = bare(message)
     words = set(_QUOTED_NAME.findall(text))
-    words |= {word for match in _NAMED.finditer(text) for word in match.groups() if word}
+    words |= {word for match in _NAME_IN_CONTEXT.finditer(text) for word in match.groups() if word}
     lowered = f" {text.lower()} "
     return frozenset(
         name
         for name, plain in ((name, _PREFIXES.sub("", name)) for name in names)
-        if plain in words or ("_" in plain and _is_spoken(plain.lower(), lowered))
+        if plain in words or ("_" in plain and _is_name_in(plain.lower(), lowered))
     )
 
 
-def _is_spoken(name: str, text: str) -> bool:
-    """Return whether a name of several words stands in a text: `frame_length`, "frame length"."""
+def _is_name_in(name: str, text: str) -> bool:
+    """Return whether a text has a name of several words: `frame_length` or "frame length"."""
     return name in text or f" {name.replace('_', ' ')} " in text
 
 
@@ -164,125 +173,137 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 
 
-def _missing(text: str, names: Sequence[str]) -> list[Advice]:
-    found = _MISSING.search(text)
-    words = _words(found.group(1)) if found else []
-    neither = _NEITHER.search(text)
-    if neither:
-        words += re.findall(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+", neither.group(1))
-    known = [name for name in names if _PREFIXES.sub("", name) in words]
-    # A parameter that no source has told of: the library knows better what it is called.
-    unheard = _QUOTED_NAME.findall(found.group(1)) if found else []
+def _missing_advice(text: str, names: Sequence[str]) -> list[Advice]:
+    """Return the advice to pass missing parameters."""
+    match = _MISSING.search(text)
+    words = _words(match.group(1)) if match else []
+    alternatives = _ALTERNATIVES.search(text)
+    if alternatives:
+        words += re.findall(r"(?<=[`'\"])\w+(?=[`'\"])|\w+_\w+", alternatives.group(1))
+    declared = [name for name in names if _PREFIXES.sub("", name) in words]
+    # No source declares the parameter, so the name in the message is used.
+    undeclared = _QUOTED_NAME.findall(match.group(1)) if match else []
     return [
         Advice(name, {}, Presence.ALWAYS)
-        for name in (*known, *(word for word in unheard if not known))
+        for name in (*declared, *(word for word in undeclared if not declared))
     ]
 
 
-def _unexpected(text: str, names: Sequence[str]) -> list[Advice]:
-    found = _UNEXPECTED.search(text)
-    if found and found.group(1) in names:
-        return [Advice(found.group(1), {}, Presence.NEVER)]
-    found = _TOO_MANY.search(text)
-    if found and "args" in names:
+def _unexpected_advice(text: str, names: Sequence[str]) -> list[Advice]:
+    """Return the advice not to pass an unexpected parameter."""
+    match = _UNEXPECTED.search(text)
+    if match and match.group(1) in names:
+        return [Advice(match.group(1), {}, Presence.NEVER)]
+    match = _TOO_MANY.search(text)
+    if match and "args" in names:
         return [Advice("args", {}, Presence.NEVER)]
     return []
 
 
-def _overloads(text: str, names: Sequence[str]) -> list[Advice]:
-    """Read the signatures that torch lists when it has found none that fits."""
-    signatures = [_signature(match.group(1)) for match in _OVERLOAD.finditer(text)]
+def _overload_advice(text: str, names: Sequence[str]) -> list[Advice]:
+    """Return the requirements of the signatures that torch lists when none of them matches."""
+    signatures = [_signature(match.group(1)) for match in _OVERLOAD_SIGNATURE.finditer(text)]
     if not signatures:
         return []
-    found: list[Advice] = []
-    spoken = dict.fromkeys(name for signature in signatures for name in signature)
-    for name in spoken:
-        said = [signature[name] for signature in signatures if name in signature]
-        structures = tuple(dict.fromkeys(s for types, _ in said for s in types))
-        always = len(said) == len(signatures) and all(required for _, required in said)
+    advice: list[Advice] = []
+    parameters = dict.fromkeys(name for signature in signatures for name in signature)
+    for name in parameters:
+        declarations = [signature[name] for signature in signatures if name in signature]
+        structures = tuple(dict.fromkeys(s for types, _ in declarations for s in types))
+        is_required = len(declarations) == len(signatures) and all(
+            required for _, required in declarations
+        )
         fields: Fields = {"structures": structures} if structures else {}
-        if always or name in names:
-            found.append(Advice(name, fields, Presence.ALWAYS if always else Presence.UNSAID))
-    return found
+        if is_required or name in names:
+            advice.append(
+                Advice(name, fields, Presence.ALWAYS if is_required else Presence.UNSPECIFIED)
+            )
+    return advice
 
 
 def _signature(text: str) -> dict[str, tuple[tuple[Structure, ...], bool]]:
-    """Return types and need by parameter, of `Tensor input, *, Tensor out = None`."""
-    read: dict[str, tuple[tuple[Structure, ...], bool]] = {}
+    """Return structures and necessity by parameter, from `Tensor input, *, Tensor out = None`."""
+    parameters: dict[str, tuple[tuple[Structure, ...], bool]] = {}
     for part in text.split(","):
         declared, _, default = part.partition("=")
         words = declared.split()
         if len(words) > 1:
             fields = requirement("must be " + " ".join(words[:-1]))
-            read[words[-1]] = (fields.get("structures", ()), not default)
-    return read
+            parameters[words[-1]] = (fields.get("structures", ()), not default)
+    return parameters
 
 
 # --- objects ------------------------------------------------------------------------------------
 
 
-def _replaced(
-    text: str, wanted: tuple[Value, ...], values: Mapping[str, Value], names: Sequence[str]
+def _object_advice(
+    text: str, expected: tuple[Value, ...], values: Mapping[str, Value], names: Sequence[str]
 ) -> tuple[Advice, ...]:
-    """Put an object in the place that is named, else in that of the first other thing."""
-    kinds = {kind_of(value) for value in wanted}
-    others = [
+    """Return the advice to pass `expected` for the named parameter, else the first candidate."""
+    kinds = {kind_of(value) for value in expected}
+    candidates = [
         name
         for name, value in values.items()
         if kind_of(value) not in kinds and (isinstance(value, TensorValue) or "NoneType" in text)
     ] or [name for name, value in values.items() if kind_of(value) not in kinds]
-    named = [name for name in others if name in mentioned(text, names)]
-    return tuple(Advice(name, {"allowed": wanted}) for name in (named or others)[:1])
+    mentioned_candidates = [name for name in candidates if name in mentioned(text, names)]
+    return tuple(
+        Advice(name, {"allowed": expected}) for name in (mentioned_candidates or candidates)[:1]
+    )
 
 
 # --- what must be -------------------------------------------------------------------------------
 
 
-def _demanded(sentence: str, values: Mapping[str, Value], names: Sequence[str]) -> list[Advice]:
-    wanted, _ = _split(sentence)
-    fields = requirement(wanted)
+def _sentence_advice(
+    sentence: str, values: Mapping[str, Value], names: Sequence[str]
+) -> list[Advice]:
+    """Return the requirements that one sentence states, for the parameters that it is about."""
+    expected, _ = _split_expected_and_actual(sentence)
+    fields = requirement(expected)
     if not fields:
         return []
-    named = [name for name in names if name in mentioned(wanted, names)]
-    suspects = named or _quoted(fields, sentence, values)
+    mentioned_parameters = [name for name in names if name in mentioned(expected, names)]
+    suspects = mentioned_parameters or _suspects(fields, sentence, values)
     return [
-        Advice(name, _for_value(fields, value))
-        for name, value in ((name, values.get(name, _NONE)) for name in suspects)
-        if _is_news(fields, value)
+        Advice(name, _with_value_constraints(fields, value))
+        for name, value in ((name, values.get(name, _NONE_VALUE)) for name in suspects)
+        if _may_be_violated(fields, value)
     ]
 
 
-_NONE = LiteralValue(None)
-_NO_NUMBER = {"structures": (Structure.INTS, Structure.TENSOR)}
+_NONE_VALUE = LiteralValue(None)
+_NOT_A_NUMBER = {"structures": (Structure.INTS, Structure.TENSOR)}
 
 
-def _for_value(fields: Fields, value: Value) -> Fields:
-    """Return what is demanded, and what the argument that was refused adds to it."""
+def _with_value_constraints(fields: Fields, value: Value) -> Fields:
+    """Return the demanded fields, with those that the rejected argument implies."""
     if not isinstance(value, LiteralValue) or isinstance(value.value, str):
         return fields
     if fields.get("ndim", (0, 0))[0] > 0 or "length" in fields:
-        return {**_NO_NUMBER, **fields}  # a number where a vector was wanted
-    if value == _NONE and "structures" in fields:
+        return {**_NOT_A_NUMBER, **fields}  # a number where a vector was expected
+    if value == _NONE_VALUE and "structures" in fields:
         return {**fields, "nullable": False}
     return fields
 
 
-def _split(sentence: str) -> tuple[str, str]:
-    """Split a sentence into what is wanted and what was got."""
-    for met in _GOT.finditer(sentence):
-        if met.start() > 0 and _DEMANDS.search(sentence[: met.start()]):
-            return sentence[: met.start()], sentence[met.end() :]
+def _split_expected_and_actual(sentence: str) -> tuple[str, str]:
+    """Return the parts of a sentence about the expected and about the actual argument."""
+    for got in _GOT.finditer(sentence):
+        if got.start() > 0 and _DEMANDS.search(sentence[: got.start()]):
+            return sentence[: got.start()], sentence[got.end() :]
     return sentence, ""
 
 
-def _quoted(fields: Fields, sentence: str, values: Mapping[str, Value]) -> list[str]:
-    """Return the parameter whose argument the message quotes, or the first that breaks the rule."""
-    breaking = [name for name, value in values.items() if _breaks(fields, value)]
-    quoted = [name for name in breaking if _is_quoted(values[name], sentence)]
-    return (quoted or breaking)[:1]
+def _suspects(fields: Fields, sentence: str, values: Mapping[str, Value]) -> list[str]:
+    """Return the parameter whose argument is quoted, or the first that violates the demand."""
+    violating = [name for name, value in values.items() if _violates(fields, value)]
+    quoted = [name for name in violating if _is_quoted(values[name], sentence)]
+    return (quoted or violating)[:1]
 
 
 def _is_quoted(value: Value, sentence: str) -> bool:
+    """Return whether a sentence quotes an argument, its shape or its dtype."""
     match value:
         case LiteralValue(str() as text):
             return bool(text) and text in sentence
@@ -297,50 +318,54 @@ def _is_quoted(value: Value, sentence: str) -> bool:
             return False
 
 
-def _breaks(fields: Fields, value: Value) -> bool:
-    """Return whether an argument breaks what a message demands of some argument."""
-    broken = False
+def _violates(fields: Fields, value: Value) -> bool:
+    """Return whether an argument violates the demanded fields."""
+    is_violation = False
     match value:
         case TensorValue():
-            broken = _tensor_breaks(fields, value)
+            is_violation = _tensor_violates(fields, value)
         case LiteralValue(bool() | None):
             pass
         case LiteralValue(str()):
-            broken = bool(fields.get("allowed")) and value not in fields["allowed"]
+            is_violation = bool(fields.get("allowed")) and value not in fields["allowed"]
         case LiteralValue(int() | float() as number):
             low, high = fields.get("low"), fields.get("high")
-            broken = (low is not None and number < low) or (high is not None and number > high)
+            is_violation = (low is not None and number < low) or (
+                high is not None and number > high
+            )
         case _:
             pass
-    return broken
+    return is_violation
 
 
-def _tensor_breaks(fields: Fields, value: TensorValue) -> bool:
+def _tensor_violates(fields: Fields, value: TensorValue) -> bool:
     dtypes, ndim = fields.get("dtypes", ()), fields.get("ndim")
     if dtypes and value.dtype not in dtypes:
         return True
     return ndim is not None and not ndim[0] <= len(value.shape) <= ndim[1]
 
 
-def _is_news(fields: Fields, value: Value) -> bool:
-    """Return whether the argument that was refused lets the demand be the reason."""
+def _may_be_violated(fields: Fields, value: Value) -> bool:
+    """Return whether the rejected argument may have violated the demand."""
     if isinstance(value, TensorValue) and set(fields) <= {"dtypes", "ndim"}:
-        return _tensor_breaks(fields, value)
+        return _tensor_violates(fields, value)
     return True
 
 
-def _alike(text: str, values: Mapping[str, Value], names: Sequence[str]) -> list[Advice]:
-    """Read that tensors must agree in shape: those that are named or quoted, else all."""
+def _same_shape_advice(
+    text: str, values: Mapping[str, Value], names: Sequence[str]
+) -> list[Advice]:
+    """Return the advice that tensors must have one shape: those named or quoted, else all."""
     tensors = [name for name, value in values.items() if isinstance(value, TensorValue)]
-    named = [name for name in tensors if name in mentioned(text, names)]
-    if len(named) > 1:
-        return [Advice(name, {"shape_of": named[0]}) for name in named[1:]]
+    mentioned_tensors = [name for name in tensors if name in mentioned(text, names)]
+    if len(mentioned_tensors) > 1:
+        return [Advice(name, {"shape_of": mentioned_tensors[0]}) for name in mentioned_tensors[1:]]
     if len(tensors) < 2:  # noqa: PLR2004 - a pair
         return []
     quoted = {tuple(map(int, _words(match.group(1)))) for match in _SHAPES.finditer(text)}
     lead = tensors[0]
-    others = [name for name in tensors[1:] if _shape(values[name]) in quoted] or tensors[1:]
-    return [Advice(name, {"shape_of": lead}) for name in others]
+    related = [name for name in tensors[1:] if _shape(values[name]) in quoted] or tensors[1:]
+    return [Advice(name, {"shape_of": lead}) for name in related]
 
 
 def _shape(value: Value) -> tuple[int, ...] | None:

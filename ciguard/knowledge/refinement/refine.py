@@ -1,11 +1,11 @@
-"""Refinement: what the outcomes of earlier calls teach of an API's parameters.
+"""Refinement: constraints that are improved by the outcomes of earlier calls.
 
-Documentation is incomplete. `Experience` counts which choices passed and which were refused, keeps
-what messages said, and a few calls that passed. `refined` turns it into better constraints, and
-`refinements` says what was learned and why. All of it is plain data that a run can store.
+Documentation is incomplete. `Experience` counts which choices passed and which were rejected. It
+keeps the messages of rejections and a few calls that passed. `refined` turns it into better
+constraints, and `refinements` explains what was learned. All of it is plain data that a run stores.
 
-A call that crashes, hangs or escapes with an internal error counts as passed: it got past
-validation, and the choices that led there must never become rarer.
+A call that crashes, hangs or raises an internal error counts as passed. Validation accepted it, and
+the choices that led there must never become rarer.
 """
 
 from __future__ import annotations
@@ -36,64 +36,69 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refinement:
-    """One thing that outcomes have taught of a parameter, in words, and why it is believed."""
+    """One change to a parameter's constraint that outcomes led to, in words."""
 
     api: str
+    """Name of the API."""
     parameter: str
+    """Name of the parameter."""
     aspect: str
-    """`message`: a rejection said so; `outcomes`: it shows in the counts."""
+    """Origin of the change: `message` of a rejection, or counts of `outcomes`."""
     change: str
-    """What is drawn differently now."""
+    """Description of the change."""
     evidence: str
-    """The message, or the counts."""
+    """Message or counts that led to it."""
 
 
-_TELLING = 2.0
-_FEW = 8
-"""Calls that must have been judged before their counts steer anything."""
-_MIN_GIVEN, _MAX_GIVEN = 0.1, 4.0
+_REPORTED_FACTOR = 2.0
+_MIN_CALLS = 8
+"""Minimum number of conforming calls before their counts are applied."""
+_MIN_FREQUENCY, _MAX_FREQUENCY = 0.1, 4.0
 
 
 def refined(api: Api, experience: Experience) -> Api:
-    """Return what is known of an API by its documentation and by the outcomes of earlier calls."""
+    """Return the API with constraints that the outcomes of earlier calls have improved."""
     record = api.record
     clues = experience.clues()
     if clues:
         api = understand(record, clues)
-    never = {said.parameter for said in experience.said if said.presence is Presence.NEVER}
-    kept = [p for p in api.parameters if p.required or p.name not in never]
+    never = {m.parameter for m in experience.messages if m.presence is Presence.NEVER}
+    declared = [p for p in api.parameters if p.required or p.name not in never]
     return replace(
         api,
         parameters=(
-            *(_refined(p, experience) for p in kept),
-            *_unheard(record, experience, clues),
+            *(_refined_by_counts(p, experience) for p in declared),
+            *_undeclared_parameters(record, experience, clues),
         ),
-        inputs=tuple(_refined(_told(p, clues.get(p.name, ())), experience) for p in api.inputs),
+        inputs=tuple(
+            _refined_by_counts(_refined_by_messages(p, clues.get(p.name, ())), experience)
+            for p in api.inputs
+        ),
     )
 
 
-def _unheard(
+def _undeclared_parameters(
     record: ApiRecord, experience: Experience, clues: Mapping[str, Sequence[Clue]]
 ) -> Iterator[Parameter]:
-    """Yield the parameters that only messages tell of; by name, as their place is unknown."""
+    """Yield keyword-only parameters that only messages mention: their position is unknown."""
     names = {p.name for p in record.parameters}
     if record.kind is CallKind.LAYER:
-        return  # it may be the constructor's or the built object's
-    for said in experience.said:
-        is_new = said.parameter not in names and ":" not in said.parameter
-        if is_new and said.presence is Presence.ALWAYS and experience.heeds(said):
-            names.add(said.parameter)
-            merged, evidence = merge(clues.get(said.parameter, ()))
+        return  # the constructor or the built layer may have them
+    for messages in experience.messages:
+        is_new = messages.parameter not in names and ":" not in messages.parameter
+        if is_new and messages.presence is Presence.ALWAYS and experience.is_applied(messages):
+            names.add(messages.parameter)
+            merged, evidence = merge(clues.get(messages.parameter, ()))
             yield Parameter(
-                name=said.parameter,
+                name=messages.parameter,
                 constraint=constraint_of(merged, lacks=record.lacks),
                 kind=ParameterKind.KEYWORD_ONLY,
                 evidence=evidence,
             )
 
 
-def _told(parameter: Parameter, clues: Sequence[Clue]) -> Parameter:
-    """Return what a built layer takes, as messages tell: no reader knows more of it."""
+def _refined_by_messages(parameter: Parameter, clues: Sequence[Clue]) -> Parameter:
+    """Return a built layer's parameter, constrained by messages: no reader has clues about it."""
     constraint = parameter.constraint
     for clue in clues:
         if clue.allowed:
@@ -116,37 +121,38 @@ def _told(parameter: Parameter, clues: Sequence[Clue]) -> Parameter:
     return replace(parameter, constraint=constraint)
 
 
-def _refined(parameter: Parameter, experience: Experience) -> Parameter:
-    must = any(
-        said.parameter == parameter.name and said.presence is Presence.ALWAYS
-        for said in experience.said
+def _refined_by_counts(parameter: Parameter, experience: Experience) -> Parameter:
+    """Return the parameter with its constraint and frequency adapted to the counts."""
+    must_be_passed = any(
+        messages.parameter == parameter.name and messages.presence is Presence.ALWAYS
+        for messages in experience.messages
     )
-    if experience.judged < _FEW:
-        return replace(parameter, required=parameter.required or must)
+    if experience.judged < _MIN_CALLS:
+        return replace(parameter, required=parameter.required or must_be_passed)
     odds = Odds(experience.counts.get(parameter.name, {}), experience.pass_rate, experience.lead)
-    given = odds(GIVEN) / odds(OMITTED[0])
+    frequency = odds(GIVEN) / odds(OMITTED[0])
     return replace(
         parameter,
         constraint=weighted(parameter.constraint, odds),
-        required=parameter.required or must,
-        given=min(max(given, _MIN_GIVEN), _MAX_GIVEN),
+        required=parameter.required or must_be_passed,
+        given=min(max(frequency, _MIN_FREQUENCY), _MAX_FREQUENCY),
     )
 
 
 def refinements(record: ApiRecord, experience: Experience) -> tuple[Refinement, ...]:
-    """Return what was learned of an API, in words."""
-    heard = [
+    """Return the changes to an API's constraints that outcomes led to."""
+    by_messages = [
         Refinement(
             api=record.api,
-            parameter=said.parameter,
+            parameter=messages.parameter,
             aspect="message",
-            change=_in_words(said),
-            evidence=f"{said.message} ({said.count} times)",
+            change=_change_text(messages),
+            evidence=f"{messages.message} ({messages.count} times)",
         )
-        for said in experience.said
-        if experience.heeds(said)
+        for messages in experience.messages
+        if experience.is_applied(messages)
     ]
-    counted = [
+    by_counts = [
         Refinement(
             api=record.api,
             parameter=name,
@@ -158,14 +164,14 @@ def refinements(record: ApiRecord, experience: Experience) -> tuple[Refinement, 
         for name, seen in experience.counts.items()
         for trait, (passed, refused) in seen.items()
         for factor in [Odds(seen, experience.pass_rate)(trait)]
-        if passed + refused >= _FEW and not 1 / _TELLING < factor < _TELLING
+        if passed + refused >= _MIN_CALLS and not 1 / _REPORTED_FACTOR < factor < _REPORTED_FACTOR
     ]
-    return (*heard, *counted)
+    return (*by_messages, *by_counts)
 
 
-def _in_words(said: ParameterMessages) -> str:
-    if said.presence is Presence.ALWAYS:
-        return "is always given"
-    if said.presence is Presence.NEVER:
-        return "is never given"
-    return ", ".join(f"{key} is {value}" for key, value in said.fields.items())
+def _change_text(messages: ParameterMessages) -> str:
+    if messages.presence is Presence.ALWAYS:
+        return "is always passed"
+    if messages.presence is Presence.NEVER:
+        return "is never passed"
+    return ", ".join(f"{key} is {value}" for key, value in messages.fields.items())

@@ -1,4 +1,4 @@
-"""Was what a message said refuted since: did a call pass that did not follow it?"""
+"""Refutation of requirements: calls that passed although they violate what a message demanded."""
 
 from __future__ import annotations
 
@@ -11,41 +11,42 @@ if TYPE_CHECKING:
 
     from ciguard.knowledge.refinement.requirements import Fields
 
-_PROOF = 2
-"""Calls that passed all the same: one may have passed by another road."""
+_MIN_COUNTEREXAMPLES = 2
+"""Minimum number of passing calls that refute a requirement: one may have passed by chance."""
 
 
 def is_refuted(fields: Fields, counts: Mapping[str, Sequence[int]]) -> bool:
-    """Return whether calls passed that broke what the fields say.
+    """Return whether calls passed that violate the fields.
 
     Args:
-        fields: of a clue, read from messages.
-        counts: trait → how often it passed and was refused, of the parameter.
+        fields: the fields of a clue that messages state.
+        counts: the numbers of accepted and of rejected calls, by trait of the argument.
     """
-    against = sum(pair[0] for trait, pair in counts.items() if _contradicts(trait, fields))
-    return against >= _PROOF
+    counterexamples = sum(pair[0] for trait, pair in counts.items() if _violates(trait, fields))
+    return counterexamples >= _MIN_COUNTEREXAMPLES
 
 
-def _contradicts(trait: str, fields: Fields) -> bool:
+def _violates(trait: str, fields: Fields) -> bool:
+    """Return whether an argument with a trait violates the fields."""
     aspect, _, choice = trait.partition(":")
-    contradicts = False
+    is_violation = False
     match aspect:
         case "ndim" if "ndim" in fields:
-            contradicts = not fields["ndim"][0] <= int(choice) <= fields["ndim"][1]
+            is_violation = not fields["ndim"][0] <= int(choice) <= fields["ndim"][1]
         case "dtype" if fields.get("dtypes"):
-            contradicts = choice not in fields["dtypes"]
+            is_violation = choice not in fields["dtypes"]
         case "is" if fields.get("allowed"):
-            contradicts = trait not in set(map(choice_of, fields["allowed"]))
+            is_violation = trait not in set(map(choice_of, fields["allowed"]))
         case "is" if "low" in fields or "high" in fields:
             is_number = choice.lstrip("-").isdecimal()
-            contradicts = is_number and not _is_within(int(choice), fields)
+            is_violation = is_number and not _is_within(int(choice), fields)
         case "shape!":
-            contradicts = "shape_of" in fields
+            is_violation = "shape_of" in fields
         case "dtype!":
-            contradicts = "dtype_of" in fields
+            is_violation = "dtype_of" in fields
         case _:
             pass
-    return contradicts
+    return is_violation
 
 
 def _is_within(number: int, fields: Fields) -> bool:

@@ -1,8 +1,8 @@
-"""Traits of an argument: the choices that were made when it was drawn, each by a short name.
+"""Traits of an argument: short names of the choices that were made when it was drawn.
 
-What passes and what is refused is counted by trait, so that the next calls can be drawn from what
-works. A trait is `kind:tensor`, `dtype:float32`, `ndim:2`, `is:'mean'`, `length:3`, or a relation
-to the leading tensor of the call, `shape=` or `shape!`, `dtype=` or `dtype!`.
+Accepted and rejected calls are counted by trait, so that later calls draw the traits that work. A
+trait is `kind:tensor`, `dtype:float32`, `ndim:2`, `is:'mean'`, `length:3`, or a relation to the
+leading tensor of the call: `shape=` or `shape!`, `dtype=` or `dtype!`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 OMITTED = ("omitted",)
+"""Traits of a parameter that a call does not pass."""
 GIVEN = "given"
+"""Trait of every parameter that a call passes."""
 _MAX_COUNTED = 16
-"""Ints beyond this are told apart by their sign only."""
+"""Maximum magnitude of an int with a trait of its own; larger ones share one per sign."""
 _MAX_TEXT_LENGTH = 24
 
 
@@ -51,8 +53,8 @@ def traits_of(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, tu
     """Return the traits of every parameter of a call.
 
     Args:
-        values: the arguments that are given, by parameter.
-        names: all parameters, in the order in which they are declared.
+        values: the arguments of the call, by parameter.
+        names: the names of all parameters, in the order of their declaration.
     """
     lead = next((v for v in values.values() if isinstance(v, TensorValue)), None)
     return {
@@ -62,14 +64,15 @@ def traits_of(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, tu
 
 
 def _traits(value: Value, lead: TensorValue | None) -> tuple[str, ...]:
+    """Return the traits of one argument."""
     kind = f"kind:{kind_of(value)}"
     match value:
         case TensorValue() | ArrayValue():
-            own = (kind, f"dtype:{value.dtype}", f"ndim:{len(value.shape)}")
+            traits = (kind, f"dtype:{value.dtype}", f"ndim:{len(value.shape)}")
             if lead is None or value is lead:
-                return own
+                return traits
             shape = "shape=" if value.shape == lead.shape else "shape!"
-            return (*own, shape, "dtype=" if value.dtype == lead.dtype else "dtype!")
+            return (*traits, shape, "dtype=" if value.dtype == lead.dtype else "dtype!")
         case ListValue(items) | TupleValue(items):
             return (kind, f"length:{len(items)}")
         case LiteralValue() | DtypeValue() | MemberValue():
@@ -80,14 +83,14 @@ def _traits(value: Value, lead: TensorValue | None) -> tuple[str, ...]:
 
 
 def choice_of(value: Value) -> str:
-    """Return the trait that tells this scalar from others; empty where there are too many."""
+    """Return the trait that distinguishes a scalar from others; empty if it has none."""
     choice = ""
     match value:
         case LiteralValue(bool() as flag):
             choice = f"is:{flag}"
         case LiteralValue(int() as number):
-            near = abs(number) <= _MAX_COUNTED
-            choice = f"is:{number}" if near else f"is:{'<' if number < 0 else '>'}"
+            is_small = abs(number) <= _MAX_COUNTED
+            choice = f"is:{number}" if is_small else f"is:{'<' if number < 0 else '>'}"
         case LiteralValue(str() as text):
             choice = f"is:{text!r}" if len(text) <= _MAX_TEXT_LENGTH else "is:long"
         case DtypeValue(name):

@@ -1,7 +1,7 @@
-"""Draw from what works: the alternatives of a constraint, weighted by how they fared.
+"""Weights for the alternatives of a constraint by their pass rates.
 
-The language of constraints needs no word for this: alternatives that are listed twice are drawn
-twice as often, and `AnyOf` has weights.
+Constraints need no new construct for this: an alternative that is listed twice is drawn twice as
+often, and `AnyOf` has weights.
 """
 
 from __future__ import annotations
@@ -35,43 +35,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """How much likelier a call passes when a trait is present, against the average call."""
+    """Ratio of the pass rate of calls with a trait to that of all calls."""
 
     counts: Mapping[str, Sequence[int]]
-    """Trait → how often it passed and was refused."""
+    """Numbers of accepted and of rejected calls, by trait."""
     pass_rate: float
-    """Of the average call."""
+    """Pass rate of all calls."""
     lead: str = ""
-    """The parameter that shapes and dtypes are compared with."""
+    """Name of the parameter that shapes and dtypes are compared with."""
 
     def __call__(self, trait: str) -> float:
-        """Return a factor: 1 for no difference or no experience, never 0."""
+        """Return the ratio for a trait: 1 for no difference or no experience, never 0."""
         passed, refused = self.counts.get(trait, (0, 0))
         rate = (passed + _PRIOR * self.pass_rate) / (passed + refused + _PRIOR)
-        return min(max(rate / self.pass_rate, _LEAST), _MOST)
+        return min(max(rate / self.pass_rate, _MIN_ODDS), _MAX_ODDS)
 
     def seen(self, trait: str) -> int:
-        """Return how often a trait was met."""
+        """Return the number of calls with a trait."""
         return sum(self.counts.get(trait, ()))
 
 
 _PRIOR = 2.0
-_LEAST, _MOST = 1 / 16, 16.0
-_DECISIVE = 3.0
-"""A relation is taken up or dropped when its odds differ by this factor."""
-_ENOUGH = 6
-_STEPS = 8
-"""Weights become repetitions: the best alternative is listed this often."""
-_TABULATED = 16
-_EQUAL = 1.15
-"""Alternatives whose odds differ by less than this factor are left as they are."""
+_MIN_ODDS, _MAX_ODDS = 1 / 16, 16.0
+_DECISIVE_FACTOR = 3.0
+"""Minimum factor between the odds of a relation and its opposite for it to be added or removed."""
+_MIN_CALLS = 6
+_MAX_REPETITIONS = 8
+"""Number of repetitions of the best alternative; those of others are in proportion."""
+_MAX_TABULATED_RANGE = 16
+_MIN_DIFFERENCE = 1.15
+"""Minimum factor between the odds of alternatives for them to be weighted at all."""
 
 
 def weighted(constraint: Constraint, odds: Odds) -> Constraint:
-    """Return the constraint whose alternatives are drawn by `odds`.
+    """Return the constraint with its alternatives weighted by `odds`.
 
-    Alternatives that never pass beside others that do are left out: the share of calls that
-    ignores what was learned still draws them.
+    Alternatives that never pass, while others do, are left out. The share of calls that ignores
+    experience still draws them.
     """
     return _weighted(constraint, odds)
 
@@ -93,11 +93,11 @@ def _any_of(constraint: AnyOf, odds: Odds) -> Constraint:
 
 
 _KINDS: dict[type, str] = {Ints: "kind:list of int", String: "kind:str", Array: "kind:tensor"}
-"""Structures whose values are called otherwise than the constraint; the others share its name."""
+"""Traits of structure that do not follow from the name of the constraint's class."""
 
 
 def _kinds(option: Constraint) -> tuple[str, ...]:
-    """Return the traits of structure that values of a constraint have."""
+    """Return the traits of structure of a constraint's values."""
     kinds: Iterable[str]
     match option:
         case OneOf(values):
@@ -117,31 +117,39 @@ def _kinds(option: Constraint) -> tuple[str, ...]:
 
 @_weighted.register(Optional)
 def _optional(constraint: Optional, odds: Odds) -> Constraint:
-    none = constraint.none_share * odds("kind:none")
-    some = (1 - constraint.none_share) * max(map(odds, _kinds(constraint.inner)), default=1.0)
-    share = min(max(none / (none + some), 0.02), 0.98)
+    none_weight = constraint.none_share * odds("kind:none")
+    value_weight = (1 - constraint.none_share) * max(
+        map(odds, _kinds(constraint.inner)), default=1.0
+    )
+    share = min(max(none_weight / (none_weight + value_weight), 0.02), 0.98)
     return Optional(_weighted(constraint.inner, odds), share)
 
 
 @_weighted.register(OneOf)
 def _one_of(constraint: OneOf, odds: Odds) -> Constraint:
-    return _drawn_by_odds(constraint.values, odds) or constraint
+    return _repeated_by_odds(constraint.values, odds) or constraint
 
 
 @_weighted.register(Bool)
 def _bool(constraint: Bool, odds: Odds) -> Constraint:
-    return _drawn_by_odds((LiteralValue(value=False), LiteralValue(value=True)), odds) or constraint
+    return (
+        _repeated_by_odds((LiteralValue(value=False), LiteralValue(value=True)), odds) or constraint
+    )
 
 
 @_weighted.register(Int)
 def _int(constraint: Int, odds: Odds) -> Constraint:
-    if constraint.size or constraint.axis_of or constraint.max - constraint.min > _TABULATED:
+    if (
+        constraint.size
+        or constraint.axis_of
+        or constraint.max - constraint.min > _MAX_TABULATED_RANGE
+    ):
         return constraint
-    every = tuple(map(LiteralValue, range(constraint.min, constraint.max + 1)))
-    return _drawn_by_odds(every, odds) or constraint
+    values = tuple(map(LiteralValue, range(constraint.min, constraint.max + 1)))
+    return _repeated_by_odds(values, odds) or constraint
 
 
-def _drawn_by_odds(values: tuple[Value, ...], odds: Odds) -> OneOf | None:
+def _repeated_by_odds(values: tuple[Value, ...], odds: Odds) -> OneOf | None:
     counts = _repetitions([odds(choice_of(value) or "") for value in values])
     if counts is None:
         return None
@@ -150,18 +158,18 @@ def _drawn_by_odds(values: tuple[Value, ...], odds: Odds) -> OneOf | None:
 
 
 def _repetitions(odds: list[float]) -> list[int] | None:
-    """Return how often to list each alternative; nothing where they fared alike."""
+    """Return the number of repetitions of each alternative; None if their odds hardly differ."""
     best = max(odds)
-    if best < min(odds) * _EQUAL:
+    if best < min(odds) * _MIN_DIFFERENCE:
         return None
-    counts = [round(_STEPS * one / best) for one in odds]
+    counts = [round(_MAX_REPETITIONS * odd / best) for odd in odds]
     return None if len(set(counts)) == 1 else counts
 
 
 @_weighted.register(Dtype)
 def _dtype(constraint: Dtype, odds: Odds) -> Constraint:
-    chosen = _dtypes(constraint.names, odds)
-    return replace(constraint, names=chosen)
+    names = _dtypes(constraint.names, odds)
+    return replace(constraint, names=names)
 
 
 def _dtypes(names: tuple[str, ...], odds: Odds) -> tuple[str, ...]:
@@ -174,51 +182,65 @@ def _dtypes(names: tuple[str, ...], odds: Odds) -> tuple[str, ...]:
 
 @_weighted.register(Ints)
 def _ints(constraint: Ints, odds: Odds) -> Constraint:
-    least, most = constraint.length
-    if constraint.length_of or constraint.sizes or not 0 < most - least <= _STEPS:
+    """Split the constraint by length, weighted by the odds."""
+    min_length, max_length = constraint.length
+    if (
+        constraint.length_of
+        or constraint.sizes
+        or not 0 < max_length - min_length <= _MAX_REPETITIONS
+    ):
         return constraint
-    counts = _repetitions([odds(f"length:{length}") for length in range(least, most + 1)])
+    counts = _repetitions(
+        [odds(f"length:{length}") for length in range(min_length, max_length + 1)]
+    )
     if counts is None:
         return constraint
-    return _any_of_these(
+    return _single_or_any_of(
         (float(count), replace(constraint, length=(length, length)))
-        for length, count in zip(range(least, most + 1), counts, strict=True)
+        for length, count in zip(range(min_length, max_length + 1), counts, strict=True)
         if count
     )
 
 
-def _any_of_these(options: Iterable[tuple[float, Constraint]]) -> Constraint:
-    found = tuple(options)
-    return found[0][1] if len(found) == 1 else AnyOf(found)
+def _single_or_any_of(options: Iterable[tuple[float, Constraint]]) -> Constraint:
+    alternatives = tuple(options)
+    return alternatives[0][1] if len(alternatives) == 1 else AnyOf(alternatives)
 
 
 @_weighted.register(List)
 def _list(constraint: List, odds: Odds) -> Constraint:
-    least, most = constraint.length
-    if constraint.length_of or not 0 < most - least <= _STEPS:
+    """Restrict the lengths of a list to those that pass."""
+    min_length, max_length = constraint.length
+    if constraint.length_of or not 0 < max_length - min_length <= _MAX_REPETITIONS:
         return constraint
-    counts = _repetitions([odds(f"length:{length}") for length in range(least, most + 1)])
+    counts = _repetitions(
+        [odds(f"length:{length}") for length in range(min_length, max_length + 1)]
+    )
     if counts is None:
         return constraint
-    kept = [length for length, count in zip(range(least, most + 1), counts, strict=True) if count]
-    return replace(constraint, length=(min(kept), max(kept)))
+    lengths = [
+        length
+        for length, count in zip(range(min_length, max_length + 1), counts, strict=True)
+        if count
+    ]
+    return replace(constraint, length=(min(lengths), max(lengths)))
 
 
 @_weighted.register(Tensor)
 def _tensor(constraint: Tensor, odds: Odds) -> Constraint:
     dtypes = _dtypes(constraint.dtypes, odds)
-    return _by_rank(_related(replace(constraint, dtypes=dtypes), odds), odds)
+    return _split_by_rank(_with_decisive_relations(replace(constraint, dtypes=dtypes), odds), odds)
 
 
-def _related(constraint: Tensor, odds: Odds) -> Tensor:
-    """Take up the lead's shape and dtype where that passes and other ones do not; or drop them."""
+def _with_decisive_relations(constraint: Tensor, odds: Odds) -> Tensor:
+    """Return the constraint with helpful relations to the leading tensor, without harmful ones."""
     if not odds.lead:
         return constraint
-    shape, dtype = _verdict(odds, "shape"), _verdict(odds, "dtype")
-    is_bound = constraint.shape_of or constraint.broadcast_with
+    shape, dtype = _relation_sign(odds, "shape"), _relation_sign(odds, "dtype")
+    related_parameter = constraint.shape_of or constraint.broadcast_with
     if shape > 0 and constraint.shape is None and constraint.shape_of != odds.lead:
         constraint = replace(constraint, shape_of=odds.lead)
-    elif shape < 0 and is_bound == odds.lead:
+    elif shape < 0 and related_parameter == odds.lead:
         constraint = replace(constraint, shape_of="", broadcast_with="")
     if dtype > 0 and not constraint.dtype_of:
         constraint = replace(constraint, dtype_of=odds.lead)
@@ -227,26 +249,27 @@ def _related(constraint: Tensor, odds: Odds) -> Tensor:
     return constraint
 
 
-def _verdict(odds: Odds, relation: str) -> int:
-    """Return 1 where equality with the lead passes, -1 where only difference does, else 0."""
-    if odds.seen(f"{relation}=") < _ENOUGH:
+def _relation_sign(odds: Odds, relation: str) -> int:
+    """Return 1 if only equality with the leading tensor passes, -1 if only difference, else 0."""
+    if odds.seen(f"{relation}=") < _MIN_CALLS:
         return 0
     equal, different = odds(f"{relation}="), odds(f"{relation}!")
-    if odds.seen(f"{relation}!") >= _ENOUGH and equal > different * _DECISIVE:
+    if odds.seen(f"{relation}!") >= _MIN_CALLS and equal > different * _DECISIVE_FACTOR:
         return 1
-    return -1 if different > equal * _DECISIVE else 0
+    return -1 if different > equal * _DECISIVE_FACTOR else 0
 
 
-def _by_rank(constraint: Tensor, odds: Odds) -> Constraint:
-    least, most = constraint.ndim
+def _split_by_rank(constraint: Tensor, odds: Odds) -> Constraint:
+    """Split the constraint by rank, weighted by the odds, if the shape is free."""
+    min_rank, max_rank = constraint.ndim
     is_free = constraint.shape is None and not constraint.shape_of and not constraint.broadcast_with
-    if not is_free or most == least:
+    if not is_free or max_rank == min_rank:
         return constraint
-    ranks = range(least, most + 1)
+    ranks = range(min_rank, max_rank + 1)
     counts = _repetitions([odds(f"ndim:{rank}") for rank in ranks])
     if counts is None:
         return constraint
-    return _any_of_these(
+    return _single_or_any_of(
         (float(count), replace(constraint, ndim=(rank, rank)))
         for rank, count in zip(ranks, counts, strict=True)
         if count

@@ -1,4 +1,4 @@
-"""The calls of one API: draw every argument, then bend one or two of them."""
+"""Calls of one API: draw every argument, then mutate one or more of them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import ApiCall
 from ciguard.domain.intent import Intent
+from ciguard.levels.api.call_mix import CallMix, CallMutation
 from ciguard.levels.api.forms import reforming
 from ciguard.levels.api.layout import CallLayout
-from ciguard.levels.api.mix import Bend, Mix
-from ciguard.levels.api.nearby import Nearby
+from ciguard.levels.api.neighbours import NeighbourSampler
 from ciguard.levels.api.search import search
 from ciguard.levels.api.slots import ParameterSlot, is_drawn, slots_of
 from ciguard.values import SamplingScope, takes_special, with_special
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Value
     from ciguard.knowledge import Api, Parameter
 
-_UNBENT = {Bend.NONE, Bend.SPECIAL}
+_WITHOUT_FOCUS = {CallMutation.NONE, CallMutation.SPECIAL}
 _SEED_RANGE = 1 << 31
 _INTENTS = {
-    Bend.NONE: Intent.CONFORMING,
-    Bend.VIOLATE: Intent.VIOLATING,
-    Bend.ONE: Intent.BOUNDARY,
-    Bend.TWO: Intent.BOUNDARY,
-    Bend.MANY: Intent.BOUNDARY,
-    Bend.SPECIAL: Intent.SPECIAL,
+    CallMutation.NONE: Intent.CONFORMING,
+    CallMutation.VIOLATE: Intent.VIOLATING,
+    CallMutation.ONE: Intent.BOUNDARY,
+    CallMutation.TWO: Intent.BOUNDARY,
+    CallMutation.MANY: Intent.BOUNDARY,
+    CallMutation.SPECIAL: Intent.SPECIAL,
 }
-_OPTIONAL_REDRAWN = 0.5
-_SEARCHED = 0.6
+_OPTIONAL_REDRAW_PROBABILITY = 0.5
+_SEARCH_PROBABILITY = 0.6
 
 
 class CallGenerator:
-    """Makes calls of one API. Compiled once, then fast."""
+    """Generates calls of one API, from samplers that are compiled once."""
 
     def __init__(
         self,
@@ -51,11 +51,11 @@ class CallGenerator:
         """Compile the calls of an API.
 
         Args:
-            api: what is known of it.
+            api: the API with its constraints.
             examples: arguments of calls that passed, by parameter.
-            plain: makes calls by the documentation alone; parts of it are used again.
-            near: share of the calls that stay near an example.
-            searches: nothing has passed yet: some calls try what is not known to be allowed.
+            plain: the generator that knows the documentation only; its compiled parts are reused.
+            near: the share of calls that resemble an example.
+            searches: True if no call has passed, so that some calls try undocumented values.
         """
         self._api = api.record.api
         self._kind = api.record.kind
@@ -71,61 +71,68 @@ class CallGenerator:
         )
         self._inputs = tuple(parameter.name for parameter in inputs)
         self.names = tuple(parameter.name for parameter in [*generated, *inputs])
-        """Every parameter that a call may carry, in the order in which they are declared."""
-        self._nearby = Nearby(self.slots, examples) if examples else None
-        self._near = near if examples else 0.0
+        """All parameters that a call may have, in the order of their declaration."""
+        self._neighbours = NeighbourSampler(self.slots, examples) if examples else None
+        self._neighbour_share = near if examples else 0.0
         self._searches = searches
 
-    def call(self, rng: random.Random, mix: Mix) -> ApiCall:
-        """Return the next call: conforming, violating or on the boundary, as the mix says."""
-        bend = mix.bends(rng.random())
-        if self._searches and bend is Bend.NONE and rng.random() < _SEARCHED:
+    def call(self, rng: random.Random, mix: CallMix) -> ApiCall:
+        """Return the next call: conforming, violating or at a boundary, as the mix demands."""
+        mutation = mix.choose_mutation(rng.random())
+        if self._searches and mutation is CallMutation.NONE and rng.random() < _SEARCH_PROBABILITY:
             values, focus = search(rng, self.slots)
             return self._assembled(values, Intent.VIOLATING, focus, _seed(rng))
-        focuses = self._focuses(rng, bend, mix)
+        focuses = self._focuses(rng, mutation, mix)
         scope = self._conforming(rng, mix, focuses)
         for slot in focuses:
-            mutators = slot.violate if bend is Bend.VIOLATE else slot.bound
+            mutators = slot.violate if mutation is CallMutation.VIOLATE else slot.bound
             mutate = mutators[int(rng.random() * len(mutators))]
             scope.values[slot.name] = mutate(rng, scope, scope.values[slot.name])
-        if bend is Bend.SPECIAL:
+        if mutation is CallMutation.SPECIAL:
             focuses = self._with_special(rng, scope)
-        intent = _INTENTS[bend] if focuses else Intent.CONFORMING
+        intent = _INTENTS[mutation] if focuses else Intent.CONFORMING
         return self._assembled(scope.values, intent, focuses, _seed(rng))
 
-    def _focuses(self, rng: random.Random, bend: Bend, mix: Mix) -> tuple[ParameterSlot, ...]:
-        """Return the parameters to bend; none for an API that has none that can be."""
-        slots = self._breakable if bend is Bend.VIOLATE else self.slots
-        if bend in _UNBENT or not slots:
+    def _focuses(
+        self, rng: random.Random, mutation: CallMutation, mix: CallMix
+    ) -> tuple[ParameterSlot, ...]:
+        """Return the parameters to mutate; empty if none can be mutated."""
+        slots = self._breakable if mutation is CallMutation.VIOLATE else self.slots
+        if mutation in _WITHOUT_FOCUS or not slots:
             return ()
         first = _draw(rng, slots)
-        if bend is Bend.TWO:
+        if mutation is CallMutation.TWO:
             return tuple(dict.fromkeys((first, _draw(rng, slots))))
-        if bend is Bend.MANY:
-            more = [s for s in slots if not s.share and s is not first and rng.random() < mix.bent]
-            return (first, *more)
+        if mutation is CallMutation.MANY:
+            others = [
+                s
+                for s in slots
+                if not s.share and s is not first and rng.random() < mix.mutation_probability
+            ]
+            return (first, *others)
         return (first,)
 
     def _with_special(self, rng: random.Random, scope: SamplingScope) -> tuple[ParameterSlot, ...]:
         """Put NaN or an infinity into one of the tensors; return its slot, if there is one."""
-        given = [(slot, scope.values.get(slot.name)) for slot in self.slots]
-        able = [(slot, tensor) for slot, tensor in given if takes_special(tensor)]
-        if not able:
+        values = [(slot, scope.values.get(slot.name)) for slot in self.slots]
+        candidates = [(slot, tensor) for slot, tensor in values if takes_special(tensor)]
+        if not candidates:
             return ()
-        slot, tensor = able[int(rng.random() * len(able))]
+        slot, tensor = candidates[int(rng.random() * len(candidates))]
         scope.values[slot.name] = with_special(rng, tensor)
         return (slot,)
 
     def arguments(self, call: ApiCall) -> dict[str, Value]:
-        """Return the arguments of a call by parameter; those of a built layer included."""
+        """Return the arguments of a call by parameter, including the inputs of a layer."""
         values = self._layout.read(call.arguments, call.keywords)
         return values | dict(zip(self._inputs, call.inputs, strict=False))
 
     def _conforming(
-        self, rng: random.Random, mix: Mix, focuses: tuple[ParameterSlot, ...]
+        self, rng: random.Random, mix: CallMix, focuses: tuple[ParameterSlot, ...]
     ) -> SamplingScope:
-        if self._nearby is not None and rng.random() < self._near:
-            return self._nearby.draw(rng, focuses)
+        """Return arguments that keep all constraints."""
+        if self._neighbours is not None and rng.random() < self._neighbour_share:
+            return self._neighbours.draw(rng, focuses)
         scope = SamplingScope()
         values = scope.values
         for slot in self.slots:
@@ -155,9 +162,10 @@ class CallGenerator:
 
 
 def _as_declared(api: Api, parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Return the parameters with the need that the signature gives them.
+    """Return the parameters, required or optional as in the signature.
 
-    What was learned to be needed still goes by name: its place depends on those before it.
+    A parameter that feedback made required is still passed by keyword, as its position depends on
+    the ones before.
     """
     needed = {parameter.name: parameter.required for parameter in api.record.parameters}
     return [replace(p, required=needed.get(p.name, p.required)) for p in parameters]
@@ -169,7 +177,7 @@ def _seed(rng: random.Random) -> int:
 
 def _draw(rng: random.Random, slots: tuple[ParameterSlot, ...]) -> ParameterSlot:
     slot = slots[int(rng.random() * len(slots))]
-    if slot.share and rng.random() < _OPTIONAL_REDRAWN:
-        # Required parameters steer the computation; most optional ones are switches.
+    if slot.share and rng.random() < _OPTIONAL_REDRAW_PROBABILITY:
+        # Required parameters determine the computation; most optional ones are switches.
         return slots[int(rng.random() * len(slots))]
     return slot

@@ -1,4 +1,4 @@
-"""The part of a script that shows what a call does to its arguments."""
+"""The part of a script that shows the effects of a call on its arguments."""
 
 from __future__ import annotations
 
@@ -28,61 +28,62 @@ def parts(value):
 _SHARES = '''
 def shares(result, given):
     """Return whether a result is an argument, or a view of it."""
-    found = result if isinstance(result, (list, tuple)) else [result]
-    return any(part is given or getattr(part, "_base", None) is given for part in found)
+    results = result if isinstance(result, (list, tuple)) else [result]
+    return any(part is given or getattr(part, "_base", None) is given for part in results)
 '''
 _MUTATION = """
 fresh = {fresh}
 found = [
-    place
-    for place, (given, new) in enumerate(zip(parts(kept), parts(fresh)))
+    index
+    for index, (given, new) in enumerate(zip(parts(kept), parts(fresh)))
     if difference(list(leaves(given)), list(leaves(new)))
 ]
 """
 _ALIASING = """
-found = [place for place, given in enumerate(parts(kept)) if shares(result, given)]
+found = [index for index, given in enumerate(parts(kept)) if shares(result, given)]
 """
 _CHECK = """
-print("places of tensors that {what}:", found)
+print("indices of tensors that {what}:", found)
 if found != {expected}:
     raise SystemExit("DIFFERENT: " + {instead})
 print("No difference.")
 """
-_WHAT = {"mutation": "were changed", "aliasing": "share memory with the result"}
-EFFECTS = frozenset(_WHAT)
-"""Kinds of differential findings whose scripts look at arguments."""
+_EFFECTS_IN_WORDS = {"mutation": "were changed", "aliasing": "share memory with the result"}
+EFFECTS = frozenset(_EFFECTS_IN_WORDS)
+"""Kinds of differential findings whose scripts check the arguments."""
 
 
 def effects_check(finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:
-    """Return the definitions before the call, and the call with what is held against the reference.
+    """Return the definitions before the call, and the call with the comparison after it.
 
     Args:
-        finding: a differential one of a kind among `EFFECTS`.
-        source: takes the arguments.
+        finding: a differential finding of a kind in `EFFECTS`.
+        source: the script to which the arguments are added.
     """
     calls = source.kept_call(as_call(finding.case))
-    effects = _of_reference(finding)
+    effects = _reference_effects(finding)
     if finding.kind == "mutation":
         case = as_call(finding.case)
-        given = (*case.arguments, *(value for _, value in case.keywords), *case.inputs)
-        look = _MUTATION.strip().format(fresh=source.expression(TupleValue(given)))
+        arguments = (*case.arguments, *(value for _, value in case.keywords), *case.inputs)
+        observation = _MUTATION.strip().format(fresh=source.expression(TupleValue(arguments)))
         helpers = f"{_PARTS.lstrip()}\n\n{functions(source.writer)}"
         before = f"RTOL = {{}}  # nothing may change\n\n\n{helpers}"
         expected = effects.changed
     else:
-        look, before, expected = (
+        observation, before, expected = (
             _ALIASING.strip(),
             f"{_PARTS.lstrip()}\n{_SHARES}".strip(),
             effects.shared,
         )
     check = _CHECK.strip().format(
-        what=_WHAT[finding.kind],
+        what=_EFFECTS_IN_WORDS[finding.kind],
         expected=list(expected),
-        instead=scalar(f"{without_local_paths(finding.targets[0])} says {list(expected)}"),
+        instead=scalar(f"{without_local_paths(finding.targets[0])}: {list(expected)}"),
     )
-    return before, [*calls, *filter(None, [source.writer.finish]), look, check]
+    return before, [*calls, *filter(None, [source.writer.finish]), observation, check]
 
 
-def _of_reference(finding: Finding) -> Effects:
+def _reference_effects(finding: Finding) -> Effects:
+    """Return the effects of the call on the reference."""
     outcome = finding.outcomes.get(finding.targets[0])
     return decode_effects(outcome.encoded) if isinstance(outcome, Passed) else Effects()

@@ -1,4 +1,4 @@
-"""Arguments of another form: the same tensor kept as its library can, beside densely."""
+"""Mutation of a tensor's storage form: the same tensor in another form than a dense one."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def forms_of(module: str) -> tuple[TensorForm, ...]:
-    """Return the forms of the tensors of a module's library; most keep them in one way only."""
-    known = library_of_api(module)
-    return known.forms if known is not None else ()
+    """Return the storage forms of a library's tensors; empty if there is only the dense one."""
+    library = library_of_api(module)
+    return library.forms if library is not None else ()
 
 
 def reforming(module: str) -> Mutator | None:
-    """Return what gives a tensor another form; None for a library that has only one."""
+    """Return the mutator that changes a tensor's storage form; None if the library has one form."""
     forms = forms_of(module)
     return partial(_reformed, forms=forms) if forms else None
 

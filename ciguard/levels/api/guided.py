@@ -1,4 +1,4 @@
-"""Guided calls: mostly by what outcomes have taught, always some by the documentation alone."""
+"""Guided calls: mostly by feedback from outcomes, some always by the documentation alone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.intent import Intent
 from ciguard.knowledge import Experience, refined, understand
+from ciguard.levels.api.call_mix import LEARNING, CallMix
 from ciguard.levels.api.calls import CallGenerator
-from ciguard.levels.api.mix import LEARNING, Mix
 
 if TYPE_CHECKING:
     import random
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
 
 UNREFINED = 0.15
-"""Share of the calls that ignore what was learned: nothing that was drawn once is given up."""
+"""Share of the calls that ignore feedback, so that no part of the input space is lost."""
 MAX_NOTED = 480
-"""Calls of an API that are learned from; later ones say little that is new."""
-_COMPILED_AT = (16, 48, 96, 160, 320, MAX_NOTED)
-"""Numbers of calls learned from at which what was learned is put to use."""
-_SEARCH_AFTER = 8
-_LEARNING_UNTIL = 160
+"""Number of calls of an API that give feedback; later calls add little."""
+_UPDATE_THRESHOLDS = (16, 48, 96, 160, 320, MAX_NOTED)
+"""Numbers of observed calls at which the feedback is applied."""
+_MIN_CALLS_BEFORE_SEARCH = 8
+_MAX_LEARNING_CALLS = 160
 
 
 class GuidedGenerator:
-    """The calls of one API, and what their outcomes teach."""
+    """Generates calls of one API, guided by feedback from their outcomes."""
 
     def __init__(self, record: ApiRecord, experience: Experience | None = None) -> None:
-        """Make the generator.
+        """Create the generator.
 
         Args:
-            record: what the library says of the API.
-            experience: what earlier campaigns learned.
+            record: the catalogue's record of the API.
+            experience: the experience of earlier campaigns.
         """
         self._api = understand(record)
         self._plain = CallGenerator(self._api)
@@ -45,44 +45,48 @@ class GuidedGenerator:
         if experience is not None:
             self.learn(experience)
 
-    def call(self, rng: random.Random, mix: Mix) -> ApiCall:
+    def call(self, rng: random.Random, mix: CallMix) -> ApiCall:
         """Return the next call."""
         if self._guided is self._plain or rng.random() < UNREFINED:
             return self._plain.call(rng, mix)
         return self._guided.call(rng, LEARNING if self._is_learning else mix)
 
     def lesson(self, calls: Sequence[ApiCall], outcomes: Sequence[Outcome]) -> Experience:
-        """Return what the outcomes of some calls teach; nothing is learned yet."""
-        taught = Experience(noted=len(calls))
+        """Return the feedback from the outcomes of some calls without applying it."""
+        feedback = Experience(noted=len(calls))
         plain = self._plain
         for call, outcome in zip(calls, outcomes, strict=False):
             if call.intent is Intent.CONFORMING:
-                taught.note(plain.arguments(call), plain.names, outcome)
+                feedback.note(plain.arguments(call), plain.names, outcome)
             else:
-                taught.note_stray(plain.arguments(call), outcome)
-        return taught
+                feedback.note_stray(plain.arguments(call), outcome)
+        return feedback
 
-    def learn(self, lesson: Experience) -> None:
-        """Put a lesson to use in the calls that follow."""
-        before = self.experience.noted
-        self.experience.absorb(lesson)
-        if any(before < threshold <= self.experience.noted for threshold in _COMPILED_AT):
+    def learn(self, feedback: Experience) -> None:
+        """Apply feedback to the following calls."""
+        count_before = self.experience.noted
+        self.experience.absorb(feedback)
+        if any(
+            count_before < threshold <= self.experience.noted for threshold in _UPDATE_THRESHOLDS
+        ):
             self._guided = self._compiled()
-            is_new = self.experience.noted < _LEARNING_UNTIL
-            self._is_learning = is_new and self.experience.pass_rate < _POOR
+            is_new = self.experience.noted < _MAX_LEARNING_CALLS
+            self._is_learning = is_new and self.experience.pass_rate < _POOR_PASS_RATE
 
     def _compiled(self) -> CallGenerator:
-        known = self.experience
-        searches = not known.examples and known.judged >= _SEARCH_AFTER
+        experience = self.experience
+        searches = not experience.examples and experience.judged >= _MIN_CALLS_BEFORE_SEARCH
         return CallGenerator(
-            refined(self._api, known),
-            known.examples,
+            refined(self._api, experience),
+            experience.examples,
             plain=self._plain,
-            near=_NEAR if known.pass_rate > _POOR else _NEARER,
+            near=_NEIGHBOUR_SHARE
+            if experience.pass_rate > _POOR_PASS_RATE
+            else _NEIGHBOUR_SHARE_IF_POOR,
             searches=searches,
         )
 
 
-_NEAR, _NEARER = 0.4, 0.8
-"""Share of the calls that stay near one that passed, the more the fewer others pass."""
-_POOR = 0.6
+_NEIGHBOUR_SHARE, _NEIGHBOUR_SHARE_IF_POOR = 0.4, 0.8
+"""Shares of the calls near one that passed: normally, and while few other calls pass."""
+_POOR_PASS_RATE = 0.6

@@ -1,4 +1,4 @@
-"""Which arguments of a call go by position and which by name."""
+"""The positions and keywords of an API's arguments."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 class CallLayout:
     """The form of an API's calls: a positional prefix, then keywords.
 
-    Required parameters go by position where the API allows it: the names of builtins in
-    documentation and in the library differ now and then (`input`, `self`), their order does not.
+    Required parameters are positional where the API allows it. The names of builtins sometimes
+    differ between documentation and library (`input`, `self`); their order does not.
     """
 
     def __init__(self, parameters: Sequence[Parameter], *, keywords_only: bool) -> None:
         kinds = [parameter.kind for parameter in parameters]
-        spread_at = (
+        variadic_index = (
             kinds.index(ParameterKind.VAR_POSITIONAL)
             if ParameterKind.VAR_POSITIONAL in kinds
             else -1
         )
-        self._spread = parameters[spread_at].name if spread_at >= 0 else ""
-        prefix = 0 if keywords_only else _prefix_length(parameters, spread_at)
+        self._spread = parameters[variadic_index].name if variadic_index >= 0 else ""
+        prefix = 0 if keywords_only else _prefix_length(parameters, variadic_index)
         self._by_position = tuple(parameter.name for parameter in parameters[:prefix])
         self._by_name = tuple(
             parameter.name for parameter in parameters[prefix:] if parameter.name != self._spread
@@ -37,11 +37,11 @@ class CallLayout:
     def place(
         self, values: dict[str, Value]
     ) -> tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]:
-        """Return the positional and the keyword arguments of these values."""
+        """Return the positional and the keyword arguments for these values."""
         arguments: list[Value] = []
         for name in self._by_position:
             if name not in values:
-                break  # nothing after a gap can go by position
+                break  # no argument after a gap can be positional
             arguments.append(values[name])
         else:
             if self._spread in values:
@@ -52,21 +52,21 @@ class CallLayout:
     def read(
         self, arguments: Sequence[Value], keywords: Sequence[tuple[str, Value]]
     ) -> dict[str, Value]:
-        """Return the values that were placed so, by parameter: the inverse of `place`."""
+        """Return the values by parameter: the inverse of `place`."""
         values = dict(zip(self._by_position, arguments, strict=False))
         if self._spread and len(arguments) > len(self._by_position):
             values[self._spread] = ListValue(tuple(arguments[len(self._by_position) :]))
         return values | dict(keywords)
 
 
-def _prefix_length(parameters: Sequence[Parameter], spread_at: int) -> int:
-    if spread_at >= 0:
-        return spread_at
+def _prefix_length(parameters: Sequence[Parameter], variadic_index: int) -> int:
+    if variadic_index >= 0:
+        return variadic_index
     length = 0
     for parameter in parameters:
-        by_position_only = parameter.kind is ParameterKind.POSITIONAL_ONLY
-        either = parameter.kind is ParameterKind.POSITIONAL_OR_KEYWORD
-        if not by_position_only and not (either and parameter.required):
+        is_positional_only = parameter.kind is ParameterKind.POSITIONAL_ONLY
+        is_positional_or_keyword = parameter.kind is ParameterKind.POSITIONAL_OR_KEYWORD
+        if not is_positional_only and not (is_positional_or_keyword and parameter.required):
             break
         length += 1
     return length

@@ -1,4 +1,4 @@
-"""From seed and index to a batch of calls."""
+"""Level `api`: batches of calls from seed and index."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.domain.api_calls import as_call
 from ciguard.levels import Batch
+from ciguard.levels.api.call_mix import FIRST_ROUND, LATER_ROUNDS
 from ciguard.levels.api.guided import MAX_NOTED, GuidedGenerator
-from ciguard.levels.api.mix import FIRST_ROUND, LATER_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ _INDEX_BITS = 40
 
 
 class ApiLevel:
-    """Calls of every API in turn: each round meets each API once, in an order of its own.
+    """Calls of every API in turn: each round has one batch per API, in an order of its own.
 
-    It learns: the batch of an index depends on the seed, the index, and what was learned before.
+    The level learns: the batch of an index depends on the seed, the index and the feedback so far.
     """
 
     def __init__(self, apis: Sequence[ApiRecord], seed: int, *, cases_per_batch: int = 16) -> None:
@@ -36,26 +36,26 @@ class ApiLevel:
         self._seed = seed
         self._cases_per_batch = cases_per_batch
         self._generators: dict[int, GuidedGenerator] = {}
-        self._places = {record.api: place for place, record in enumerate(self._records)}
-        self._taught: Counter[str] = Counter()
+        self._positions = {record.api: position for position, record in enumerate(self._records)}
+        self._observed: Counter[str] = Counter()
         self._recalled: dict[str, Experience] = {}
         self._order = lru_cache(maxsize=4)(self._order_of_round)
 
     def api_of(self, index: int) -> str:
-        """Return the API of the batch of that index."""
-        return self._records[self._chosen(index)].api
+        """Return the API of the batch of an index."""
+        return self._records[self._position(index)].api
 
-    def _chosen(self, index: int) -> int:
-        round_number, place = divmod(index, len(self._records))
-        return self._order(round_number)[place]
+    def _position(self, index: int) -> int:
+        round_number, position = divmod(index, len(self._records))
+        return self._order(round_number)[position]
 
     def cases(self, index: int) -> Batch:
-        """Return the batch of that index."""
-        chosen = self._chosen(index)
-        generator = self._generator(chosen)
+        """Return the batch of an index."""
+        position = self._position(index)
+        generator = self._generator(position)
         rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
         mix = FIRST_ROUND if index < len(self._records) else LATER_ROUNDS
-        record = self._records[chosen]
+        record = self._records[position]
         return Batch(
             api=record.api,
             kind=record.kind,
@@ -63,43 +63,47 @@ class ApiLevel:
         )
 
     def recall(self, learned: Mapping[str, Experience]) -> None:
-        """Begin with what earlier campaigns learned, by API."""
+        """Start with the experience of earlier campaigns, by API."""
         for api, experience in learned.items():
-            if api in self._places:
+            if api in self._positions:
                 self._recalled[api] = experience
-                self._taught[api] += experience.noted
+                self._observed[api] += experience.noted
 
     def lesson(self, batch: Batch, outcomes: Sequence[Outcome]) -> Experience | None:
-        """Return what the outcomes of a batch teach; nothing where enough was learned."""
-        if self._taught[batch.api] >= MAX_NOTED:
+        """Return the feedback of a batch without applying it; None if the API needs no more."""
+        if self._observed[batch.api] >= MAX_NOTED:
             return None
         calls = [*map(as_call, batch.cases)]
-        found = self._generator(self._places[batch.api]).lesson(calls, outcomes)
-        self._taught[batch.api] += found.noted
-        return found
+        feedback = self._generator(self._positions[batch.api]).lesson(calls, outcomes)
+        self._observed[batch.api] += feedback.noted
+        return feedback
 
-    def learn(self, api: str, lesson: Experience) -> None:
-        """Put a lesson to use in the batches that are made from now on."""
-        self._generator(self._places[api]).learn(lesson)
+    def learn(self, api: str, feedback: Experience) -> None:
+        """Apply feedback to the batches that are made from now on."""
+        self._generator(self._positions[api]).learn(feedback)
 
-    def relearn(self, api: str, lesson: Experience) -> None:
-        """Note that a lesson was drawn before this process began; it is yet to be put to use."""
-        self._taught[api] += lesson.noted
+    def relearn(self, api: str, feedback: Experience) -> None:
+        """Register feedback from before this process started; `learn` applies it."""
+        self._observed[api] += feedback.noted
 
     def learned(self) -> dict[str, Experience]:
-        """Return what is known from outcomes by now, by API."""
-        found = {self._records[at].api: g.experience for at, g in self._generators.items()}
-        return {**self._recalled, **{a: e for a, e in found.items() if e.noted}}
+        """Return all experience so far, by API."""
+        learned = {
+            self._records[position].api: generator.experience
+            for position, generator in self._generators.items()
+            if generator.experience.noted
+        }
+        return {**self._recalled, **learned}
 
     def _order_of_round(self, round_number: int) -> tuple[int, ...]:
         order = list(range(len(self._records)))
         random.Random(f"{self._seed} {round_number}").shuffle(order)  # noqa: S311 - repeatable
         return tuple(order)
 
-    def _generator(self, chosen: int) -> GuidedGenerator:
-        found = self._generators.get(chosen)
-        if found is None:
-            record = self._records[chosen]
-            found = GuidedGenerator(record, self._recalled.get(record.api))
-            self._generators[chosen] = found
-        return found
+    def _generator(self, position: int) -> GuidedGenerator:
+        generator = self._generators.get(position)
+        if generator is None:
+            record = self._records[position]
+            generator = GuidedGenerator(record, self._recalled.get(record.api))
+            self._generators[position] = generator
+        return generator

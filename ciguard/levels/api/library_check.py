@@ -1,4 +1,4 @@
-"""The part of a script that holds a call against what another library gave for its equivalent."""
+"""The part of a script that compares a call with the result of another library."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _EXACT = "exact"
 _ROUNDED = "rounded"
 _COMPARE = """
 print("returned:", result{part})
-found = [("{kind}", shape or (1,), part) for _, shape, part in leaves(result{part})]
-found = difference(found, EXPECTED)
+observed = [("{kind}", shape or (1,), part) for _, shape, part in leaves(result{part})]
+found = difference(observed, EXPECTED)
 if found:
     raise SystemExit("DIFFERENT: " + found)
 print("No difference.")
@@ -34,12 +34,12 @@ print("No difference.")
 def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str, str]:
     """Return the source text before and after the call of the library that is blamed.
 
-    The other library's numbers are written out, so that the script needs one library only.
+    The other library's numbers are written into the script, so that it needs one library only.
 
     Args:
-        finding: of a difference between libraries.
-        writer: of the library that is blamed.
-        other: the library that it is held against.
+        finding: a finding of a difference between libraries.
+        writer: the source writer of the library that is blamed.
+        other: the library whose result is expected.
 
     Raises:
         ValueError: if there is no equivalent call, or its outcome cannot be compared.
@@ -47,12 +47,12 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
     call = _equivalent(finding, other)
     expected = _tensor(finding.outcomes[finding.targets[0]], returned_part(call.api))
     if expected is None:
-        msg = f"{call.api}: its outcome holds no tensor"
+        msg = f"{call.api}: the stored outcome has no tensor to compare"
         raise ValueError(msg)
     kind = _ROUNDED if expected.dtype in dtypes.EPSILON else _EXACT
     types = (expected.dtype, *(tensor.dtype for tensor in tensors_of(as_call(finding.case))))
-    known = tolerances(inputs_in(finding.case), count=expected.elements.size)
-    allowed = max(known.get(dtype, 0.0) for dtype in types)
+    rtols = tolerances(inputs_in(finding.case), count=expected.elements.size)
+    allowed = max(rtols.get(dtype, 0.0) for dtype in types)
     numbers = list_of([element(value) for value in expected.elements])
     before = (
         f"RTOL = { ({kind: allowed} if kind == _ROUNDED else {})!r}"
@@ -62,12 +62,12 @@ def library_check(finding: Finding, writer: Writer, *, other: str) -> tuple[str,
         f"{functions(writer)}"
     )
     part = returned_part(finding.case.api)
-    shown = "" if part is None else f"[{part}]"
-    return before, _COMPARE.strip().format(kind=kind, part=shown)
+    index = "" if part is None else f"[{part}]"
+    return before, _COMPARE.strip().format(kind=kind, part=index)
 
 
 def equivalent_lines(finding: Finding, *, other: str) -> list[str]:
-    """Return the other library's call as a person would write it.
+    """Return the other library's call as source lines.
 
     Raises:
         ValueError: if there is no equivalent call.
@@ -85,12 +85,13 @@ def equivalent_lines(finding: Finding, *, other: str) -> list[str]:
 def _equivalent(finding: Finding, other: str) -> ApiCall:
     call = equivalent(as_call(finding.case), other)
     if call is None:
-        msg = f"{finding.api} has no equivalent of {other or 'the other library'} for this call"
+        msg = f"{finding.api}: {other or 'the other library'} has no equivalent of this call"
         raise ValueError(msg)
     return call
 
 
 def _tensor(outcome: Outcome, part: int | None) -> TensorOutput | None:
+    """Return the tensor to compare; None if the outcome has none."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     if part is not None:
         output = output.items[part] if isinstance(output, Container) else None

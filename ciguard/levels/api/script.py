@@ -1,4 +1,4 @@
-"""A call's finding as a script."""
+"""Scripts of level `api`: the finding of one call as source text."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 
 def call_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return a script that makes the call and shows what is wrong with it."""
+    """Return a script that runs the call and shows the defect."""
     source = source_of(finding, hint)
     body = _body(finding, source, hint)
-    also = []
+    further_lines = []
     if hint.other_library:
-        written = equivalent_lines(finding, other=hint.other_library)
-        also = ["", "The other library's call:", *written]
-    above = header(finding, hint, also=also)
-    return assembled(finding, source, hint, header=above, body=body)
+        other_call = equivalent_lines(finding, other=hint.other_library)
+        further_lines = ["", "The other library's call:", *other_call]
+    comment = header(finding, hint, also=further_lines)
+    return assembled(finding, source, hint, header=comment, body=body)
 
 
 def _body(finding: Finding, source: ScriptSource, hint: EnvironmentHint) -> tuple[str, list[str]]:
-    """Return the definitions before the call, and the call with what follows."""
+    """Return the definitions before the call, and the call with the check that follows."""
     if finding.oracle == "metamorphic":
         calls, before, after = twin_check(as_call(finding.case), source)
         return before, [*calls, *filter(None, [source.writer.finish]), after]
@@ -61,7 +61,7 @@ def _around_call(
     finding: Finding, source: ScriptSource, hint: EnvironmentHint
 ) -> tuple[str, str, str]:
     if finding.oracle == "boundary":
-        return "", "", _accepted(finding)
+        return "", "", _acceptance_check(finding)
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if finding.pair is PairKind.NONE or reference is None:
         return "", "", 'print("returned:", result)\nprint("The defect did not show.")'
@@ -76,6 +76,6 @@ def _around_call(
     )
 
 
-def _accepted(finding: Finding) -> str:
-    says = f"ACCEPTED: against what is documented of {finding.detail}"
-    return f'print("returned:", result)\nraise SystemExit({scalar(says)})'
+def _acceptance_check(finding: Finding) -> str:
+    message = f"ACCEPTED: the documentation forbids it ({finding.detail})"
+    return f'print("returned:", result)\nraise SystemExit({scalar(message)})'

@@ -1,7 +1,7 @@
-"""Search: calls of an API of which nothing has passed yet, so that what is known must be wrong.
+"""Search: calls of an API that has rejected every call, so that its constraints must be wrong.
 
-Some arguments are drawn as usual, the others from every kind of value there is. One call that
-passes is enough: later calls stay near it.
+Some arguments are drawn as usual, the others from values of every kind. One call that passes is
+enough: later calls stay near it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _ANY_DTYPE = ("float32", "float32", "float64", "int64", "int32", "bool", "complex64", "uint8",
               "string")  # fmt: skip
-_ANYTHING: Constraint = AnyOf((
+_ANY_VALUE: Constraint = AnyOf((
     (3.0, Tensor(dtypes=_ANY_DTYPE, ndim=(0, 5))),
     (1.0, Tensor(dtypes=("float32",), ndim=(1, 2))),
     (1.0, Tensor(dtypes=("int64", "int32"), ndim=(0, 2), low=0, high=2)),
@@ -46,37 +46,39 @@ _ANYTHING: Constraint = AnyOf((
     (0.5, OneOf(tuple(map(LiteralValue, ("mean", "sum", "none", "SAME", "VALID", "float32"))))),
     (0.3, OneOf(tuple(map(DtypeValue, ("float32", "int64", "int32"))))),
 ))  # fmt: skip
-_REPLACED = (0.15, 0.4, 0.8)
-"""Shares of the arguments that are drawn from anything, one for each kind of search."""
-_ALIKE = 0.3
-"""How often a tensor takes the shape and dtype of the one before: operators want that often."""
-_GIVEN = (0.1, 0.5, 0.9)
+_REPLACED_SHARES = (0.15, 0.4, 0.8)
+"""Shares of the arguments that are drawn from values of every kind, one per search."""
+_REUSE_PROBABILITY = 0.3
+"""Probability that a tensor takes the shape and dtype of the one before, as operators often
+need."""
+_GIVEN_SHARES = (0.1, 0.5, 0.9)
+"""Shares of the optional arguments that are given, one per search."""
 
 
 @cache
-def _anything() -> Sampler:
-    return compile_sampler(_ANYTHING)
+def _any_value_sampler() -> Sampler:
+    return compile_sampler(_ANY_VALUE)
 
 
 def search(
     rng: random.Random, slots: Sequence[ParameterSlot]
 ) -> tuple[dict[str, Value], tuple[ParameterSlot, ...]]:
-    """Return the arguments of a call, and the slots that were drawn from anything."""
+    """Return the arguments of a call, and the slots that were drawn from values of every kind."""
     scope = SamplingScope()
-    given = _GIVEN[int(rng.random() * len(_GIVEN))]
-    replaced = _REPLACED[int(rng.random() * len(_REPLACED))]
-    tried: list[ParameterSlot] = []
-    last: Value | None = None
+    given_share = _GIVEN_SHARES[int(rng.random() * len(_GIVEN_SHARES))]
+    replaced_share = _REPLACED_SHARES[int(rng.random() * len(_REPLACED_SHARES))]
+    unconstrained: list[ParameterSlot] = []
+    previous: Value | None = None
     for slot in slots:
-        if slot.share and rng.random() >= given:
+        if slot.share and rng.random() >= given_share:
             continue
-        if rng.random() >= replaced:
+        if rng.random() >= replaced_share:
             value = slot.sample(rng, scope)
-        elif last is not None and rng.random() < _ALIKE:
-            value = last
+        elif previous is not None and rng.random() < _REUSE_PROBABILITY:
+            value = previous
         else:
-            value = _anything()(rng, scope)
-            last = value
-            tried.append(slot)
+            value = _any_value_sampler()(rng, scope)
+            previous = value
+            unconstrained.append(slot)
         scope.values[slot.name] = value
-    return scope.values, tuple(tried)
+    return scope.values, tuple(unconstrained)

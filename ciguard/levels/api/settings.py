@@ -1,4 +1,4 @@
-"""Level `api` before it is loaded."""
+"""Settings of level `api`, available before the level is loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slots: the parameters of an API, compiled into what draws and what bends their arguments."""
+"""Slots: an API's parameters, compiled into samplers and mutators of their arguments."""
 
 from __future__ import annotations
 
@@ -26,28 +26,30 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Parameter
     from ciguard.values import Constraint
 
-_NEVER_GIVEN = frozenset({"name"})
-"""TensorFlow's label of an operation: it says nothing of the computation."""
-_RARELY_GIVEN = frozenset({"out", "device", "layout", "pin_memory", "memory_format", "names"})
-_RARELY = 0.1
-_MOSTLY = 4.5
+_EXCLUDED_PARAMETERS = frozenset({"name"})
+"""TensorFlow's label of an operation, which does not affect the computation."""
+_RARE_PARAMETERS = frozenset({"out", "device", "layout", "pin_memory", "memory_format", "names"})
+_RARE_SHARE = 0.1
+_VARIADIC_SHARE = 4.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParameterSlot:
-    """One parameter, compiled. Compared by identity: two are never made alike."""
+    """One compiled parameter. Slots are compared by identity."""
 
     name: str
     constraint: Constraint
     sample: Sampler
     share: float
-    """How often it is given, relative to the mix's share of optional parameters; 0: always."""
+    """Frequency, relative to the mix's share of optional parameters; 0 means always given."""
     violate: tuple[Mutator, ...]
+    """Mutators that break the constraint."""
     bound: tuple[Mutator, ...]
+    """Mutators that move the value to the boundary of the constraint."""
     follows: frozenset[str]
     """Parameters that the constraint refers to."""
     is_sized: bool
-    """Its sizes have names that other parameters share."""
+    """True if its sizes have symbols that other parameters share."""
 
 
 def slots_of(
@@ -56,13 +58,13 @@ def slots_of(
     *,
     reform: Mutator | None = None,
 ) -> tuple[ParameterSlot, ...]:
-    """Compile parameters, each after those that it refers to.
+    """Compile parameters; each comes after those that it refers to.
 
     Args:
-        parameters: what is known of them.
-        plain: slots of the same parameters by their documentation alone. What breaks or stretches
-            that is kept: it is the same knowledge, and takes longest to compile.
-        reform: gives a tensor another form, where the library has more than one.
+        parameters: the parameters with their constraints.
+        plain: slots of the same parameters by their documentation alone. Their mutators are
+            reused: they depend on the documentation only and take longest to compile.
+        reform: the mutator that changes a tensor's storage form, if the library has several.
     """
     known = plain or {}
     ordered = _in_order_of_reference(parameters)
@@ -70,8 +72,8 @@ def slots_of(
 
 
 def is_drawn(parameter: Parameter) -> bool:
-    """Return whether calls may carry a parameter."""
-    if parameter.name in _NEVER_GIVEN or parameter.kind is ParameterKind.VAR_KEYWORD:
+    """Return whether calls may have an argument for a parameter."""
+    if parameter.name in _EXCLUDED_PARAMETERS or parameter.kind is ParameterKind.VAR_KEYWORD:
         return False
     return parameter.is_generated or parameter.required
 
@@ -82,9 +84,9 @@ def _slot(
     constraint = parameter.constraint
     share = 0.0 if parameter.required and not _may_be_missing(parameter) else 1.0
     if parameter.kind is ParameterKind.VAR_POSITIONAL:
-        share = _MOSTLY  # optional in the signature, but hardly ever meant to be left out
-    elif share and parameter.name in _RARELY_GIVEN:
-        share = _RARELY
+        share = _VARIADIC_SHARE  # optional in the signature, but rarely meant to be omitted
+    elif share and parameter.name in _RARE_PARAMETERS:
+        share = _RARE_SHARE
     share *= parameter.given
     if plain is not None and plain.constraint == constraint:
         return replace(plain, share=share)
@@ -94,20 +96,20 @@ def _slot(
         sample=compile_sampler(constraint),
         share=share,
         violate=plain.violate if plain else _weighted(violations(constraint)),
-        bound=plain.bound if plain else _bound(constraint, reform),
+        bound=plain.bound if plain else _boundary_mutators(constraint, reform),
         follows=references(constraint),
         is_sized=has_symbols(constraint),
     )
 
 
 def _may_be_missing(parameter: Parameter) -> bool:
-    """Return whether a default was forgotten in the documentation, as of PyTorch's `out`."""
+    """Return whether the documentation probably omits the default, as for PyTorch's `out`."""
     is_by_name = parameter.kind is ParameterKind.KEYWORD_ONLY
     takes_none = isinstance(parameter.constraint, Optional)
-    return is_by_name and takes_none and parameter.name in _RARELY_GIVEN
+    return is_by_name and takes_none and parameter.name in _RARE_PARAMETERS
 
 
-def _bound(constraint: Constraint, reform: Mutator | None) -> tuple[Mutator, ...]:
+def _boundary_mutators(constraint: Constraint, reform: Mutator | None) -> tuple[Mutator, ...]:
     inner = constraint.inner if isinstance(constraint, Optional) else constraint
     takes_forms = reform is not None and isinstance(inner, Tensor) and not isinstance(inner, Array)
     forms = (Mutation("form", reform),) if takes_forms and reform else ()
@@ -121,7 +123,7 @@ def _weighted(mutations: tuple[Mutation, ...]) -> tuple[Mutator, ...]:
 def _in_order_of_reference(parameters: Sequence[Parameter]) -> list[Parameter]:
     """Return the parameters so that each comes after those that it refers to.
 
-    Of a circle of references the first parameter goes first: its reference restricts nothing then.
+    In a cycle of references the first parameter comes first; its reference then restricts nothing.
     """
     by_name = {parameter.name: parameter for parameter in parameters}
     ordered: dict[str, Parameter] = {}

@@ -1,4 +1,4 @@
-"""Level `api` as campaigns know it."""
+"""Level `api` as campaigns use it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ciguard.errors import ConfigurationError
 from ciguard.levels import Level, focused, select
 from ciguard.levels.api.level import ApiLevel
 from ciguard.levels.api.script import call_script
-from ciguard.levels.api.simpler import moved_call, simpler_calls
+from ciguard.levels.api.simplifying import moved_call, simpler_calls
 from ciguard.targets import EAGER
 from ciguard.triage import PresentationDefaults
 
@@ -39,51 +39,51 @@ class CallLevel(LevelDefaults, PresentationDefaults[ApiCall]):
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
         """Return a stream for each library and mode.
 
-        Each mode goes at its own pace: compiling must not hold up what runs eagerly.
+        Each mode runs at its own pace, so that compilation does not delay eager execution.
 
         Raises:
-            ConfigurationError: if the globs leave nothing of any library.
+            ConfigurationError: if the globs match no API of any library.
         """
         yield from ()
         groups = [group for group in factory.groups.values() if group.has_api]
-        streams = [stream for group in groups for stream in self._of_group(group, factory)]
+        streams = [stream for group in groups for stream in self._streams_of_group(group, factory)]
         if not streams and any(group.running for group in groups):
             globs = ", ".join(factory.config.api)
             msg = (
-                f"api = {globs!r}: matches no API of {', '.join(factory.groups)}. "
-                "Names are qualified, such as 'torch.nn.*' or 'tensorflow.raw_ops.*'."
+                f"api = {globs!r} matches no API of {', '.join(factory.groups)}. "
+                "Use qualified names, such as 'torch.nn.*' or 'tensorflow.raw_ops.*'."
             )
             raise ConfigurationError(msg)
         return streams
 
-    def _of_group(self, group: Group, factory: StreamFactory) -> list[Stream]:
+    def _streams_of_group(self, group: Group, factory: StreamFactory) -> list[Stream]:
         config = factory.config
-        chosen = select(group.records(), config.api, config.exclude, allow=config.allow)
+        selected = select(group.records(), config.api, config.exclude, allow=config.allow)
         streams = []
-        for mode in group.modes if chosen else ():
-            level, turns = focused(self._factory, chosen, config.seed, focus=config.focus)
+        for mode in group.modes if selected else ():
+            level, turns = focused(self._factory, selected, config.seed, focus=config.focus)
             kind = self.name if mode == EAGER else f"{self.name} in mode {mode}"
             stream = factory.stream(
-                level, group, kind=kind, chosen=digest_of_apis(chosen), apis=turns
+                level, group, kind=kind, chosen=digest_of_apis(selected), apis=turns
             )
             stream.mode = mode
             if not config.shard.is_all:
-                stream.own = config.shard.of_these(record.api for record in chosen)
+                stream.own = config.shard.of_these(record.api for record in selected)
             if config.relations and mode == EAGER:
                 stream.relating = Relating(group, config.relations)
             streams.append(stream)
         return streams
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
-        """Return a script that makes the call."""
+        """Return a script that runs the call and shows the defect."""
         return call_script(finding, hint)
 
     def variants(self, case: ApiCall) -> Iterator[ApiCall]:
-        """Yield calls with fewer or plainer arguments."""
+        """Yield calls with fewer or simpler arguments."""
         return simpler_calls(case)
 
     def nudged(self, case: ApiCall, seed: int, move: Move) -> ApiCall:
-        """Return the call with the numbers in its arguments and inputs moved."""
+        """Return the call with perturbed numbers in its arguments and inputs."""
         del seed
         return moved_call(case, move)
 

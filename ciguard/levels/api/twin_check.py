@@ -1,4 +1,4 @@
-"""The part of a script that holds a call's result against that of its twin."""
+"""The part of a script that compares a call's result with that of its twin."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ except Exception as error:
 
 
 def twin_call(case: Case, source: ScriptSource) -> list[str]:
-    """Return the statements of the twin alone: a process that died may have died in it."""
+    """Return the statements of the twin, as the crash may be the twin's."""
     relation = RELATIONS.items().get(case.relation)
     twin = relation.twin(as_call(case)) if relation is not None else None
     if twin is None:
@@ -46,12 +46,12 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
     """Return the source text of a call and of the comparison with its twin.
 
     Args:
-        case: tried with a relation that has a twin for it.
-        source: takes the arguments.
+        case: a case with a relation that applies to it.
+        source: the script to which the arguments are added.
 
     Returns:
-        The statements of the call, the definitions before it, and what follows it. A twin that is
-        a check of its own is all there is.
+        The statements of the call, the definitions before it, and the text after it. If the twin
+        is a check of its own, there is only the last.
 
     Raises:
         ValueError: if the relation has no twin for the case.
@@ -59,7 +59,7 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
     relation = RELATIONS.get(case.relation)
     twin = relation.twin(case)
     if twin is None:
-        msg = f"{case.api}: {relation.name!r} says nothing of these arguments"
+        msg = f"{case.api}: relation {relation.name!r} does not apply to these arguments"
         raise ValueError(msg)
     if relation.compares is Compares.NOTHING:
         checked = textwrap.indent(source.expression(twin), "    ")
@@ -70,25 +70,25 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
         call, result = source.kept_call(case), "kept"
     else:
         call, result = source.call(case), "result"
-    against = "twin" if relation.part is None else f"twin[{relation.part}]"
+    twin_text = "twin" if relation.part is None else f"twin[{relation.part}]"
     if relation.compares is Compares.EMPTY_SHAPES:
-        result, against = against, result
+        result, twin_text = twin_text, result
     seed = source.writer.seed.format(seed=int(case.seed))
     statements = [f"# {relation.law}", f"twin = {source.expression(twin)}"]
     inputs = inputs_in(case)
     rtols = tolerances(inputs, count=inputs.largest[0])
-    met = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors_of(case))}
-    shown = {kind: rtol for kind, rtol in rtols.items() if kind in met}
+    used_dtypes = {"float32", "float64", "float", *(tensor.dtype for tensor in tensors_of(case))}
+    shown_rtols = {kind: rtol for kind, rtol in rtols.items() if kind in used_dtypes}
     if relation.compares is Compares.NUMBERS:
-        shown = {_ANY_TYPE: rtols["float32"]}
+        shown_rtols = {_ANY_TYPE: rtols["float32"]}
     parts = _PARTS[relation.compares]
     compare = _COMPARE.strip().format(
         result=result,
-        twin=against,
+        twin=twin_text,
         found=parts[0].format(value=result),
-        expected=parts[1].format(value=against),
+        expected=parts[1].format(value=twin_text),
     )
-    before = f"RTOL = {shown!r}  # allowed error, relative to the largest element\n\n\n"
+    before = f"RTOL = {shown_rtols!r}  # allowed error, relative to the largest element\n\n\n"
     return (
         call,
         before + functions(source.writer),
@@ -96,14 +96,14 @@ def twin_check(case: ApiCall, source: ScriptSource) -> tuple[list[str], str, str
     )
 
 
-_ALL = "list(leaves({value}))"
-_ANY = f'[("{_ANY_TYPE}", *rest) for _, *rest in leaves({{value}})]'
+_ALL_PARTS = "list(leaves({value}))"
+_ANY_TYPE_PARTS = f'[("{_ANY_TYPE}", *rest) for _, *rest in leaves({{value}})]'
 _PARTS = {
-    Compares.VALUES: (_ALL, _ALL),
-    Compares.NUMBERS: (_ANY, _ANY),
+    Compares.VALUES: (_ALL_PARTS, _ALL_PARTS),
+    Compares.NUMBERS: (_ANY_TYPE_PARTS, _ANY_TYPE_PARTS),
     Compares.EMPTY_SHAPES: (
         "[(kind, shape, None) for kind, shape, _ in leaves({value})]",
         "[(kind, (0, *shape[1:]), None) for kind, shape, _ in leaves({value})]",
     ),
 }
-"""Expressions for what is compared of the result and of the twin."""
+"""Expressions for the compared parts of the result and of the twin."""

@@ -1,1 +1,1 @@
-"""Level `code`: model programs cut into blocks, and put together again (MoCo)."""
+"""Level `code`: model programs, split into blocks and reassembled from mutated blocks (MoCo)."""

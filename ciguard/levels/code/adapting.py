@@ -1,4 +1,4 @@
-"""Expressions of the data put before a block, in every style of a program."""
+"""Adapters: expressions of the data that are inserted before a block, in every program style."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ciguard.levels.code.syntax import filled
 from ciguard.sources import bound_in, dotted_name
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.editing import Draft
+    from ciguard.levels.code.draft import Draft
     from ciguard.levels.code.places import BlockPlace
 
 
 def adapt(draft: Draft, place: BlockPlace, text: str) -> None:
-    """Put an expression of `x` before a place.
+    """Insert an expression of `x` before a block.
 
     Raises:
-        DisassemblyError: if it stands in a list of layers, and no layer does what it says.
+        DisassemblyError: if the block is in a list of layers and no layer computes the expression.
     """
     if place.element is not None or (not place.takes and place.statements):
         _adapt_list(draft, place, text)
@@ -29,7 +29,7 @@ def adapt(draft: Draft, place: BlockPlace, text: str) -> None:
         hole = ast.Name(id=place.takes, ctx=ast.Load())
         adapted = filled(draft.expression(text), hole)
         draft.replace(before, adapted)
-        # The data itself goes into the hole, which is a node of the adapter now.
+        # The data goes into the hole, which is now a node of the adapter.
         draft.replace(hole, before)
         draft.moved.pop(id(hole))
     else:
@@ -39,23 +39,23 @@ def adapt(draft: Draft, place: BlockPlace, text: str) -> None:
 def _adapt_list(draft: Draft, place: BlockPlace, text: str) -> None:
     layers = draft.program.dialect.element(text)
     if layers is None:
-        msg = f"no layer does what {text!r} says"
+        msg = f"no layer computes the adapter {text!r}"
         raise DisassemblyError(msg)
-    made = [draft.expression(layer) for layer in layers]
+    adapters = [draft.expression(layer) for layer in layers]
     if place.element is None:
-        _add_before(draft, draft.program.nodes[place.statements[0]], made)
+        _add_before(draft, draft.program.nodes[place.statements[0]], adapters)
         return
     sequence = draft.program.nodes[place.within[0]]
     assert isinstance(sequence, ast.Call)  # noqa: S101 - numbered as one
-    listed = elements_of(sequence)
+    elements = elements_of(sequence)
     element = draft.program.nodes[place.element]
-    at = next(at for at, one in enumerate(listed) if one is element)
+    index = next(index for index, candidate in enumerate(elements) if candidate is element)
     if isinstance(element, ast.Tuple):
-        made = [
-            ast.Tuple(elts=[ast.Constant(f"adapter{at}_{n}"), layer], ctx=ast.Load())
-            for n, layer in enumerate(made)
+        adapters = [
+            ast.Tuple(elts=[ast.Constant(f"adapter{index}_{n}"), layer], ctx=ast.Load())
+            for n, layer in enumerate(adapters)
         ]
-    listed[at:at] = made
+    elements[index:index] = adapters
 
 
 def _add_before(draft: Draft, statement: ast.AST, layers: list[ast.expr]) -> None:
@@ -72,21 +72,21 @@ def _add_before(draft: Draft, statement: ast.AST, layers: list[ast.expr]) -> Non
 def _adapt_statement(draft: Draft, place: BlockPlace, text: str) -> None:
     first = draft.program.nodes[place.statements[0]]
     assert isinstance(first, ast.stmt)  # noqa: S101 - numbered as one
-    to = place.takes
+    target = place.takes
     if draft.style is Style.SYMBOLIC and place.takes == draft.data:
-        # `keras.Model(inputs, …)` still has to find the input under its name.
-        to = draft.unused(f"{place.takes}_adapted")
-        _rename_reads(draft, place, to)
+        # `keras.Model(inputs, …)` needs the input under its original name.
+        target = draft.unused(f"{place.takes}_adapted")
+        _rename_reads(draft, place, target)
     adapted = filled(draft.expression(text), ast.Name(id=place.takes, ctx=ast.Load()))
-    draft.insert(first, f"{to} = {ast.unparse(adapted)}")
+    draft.insert(first, f"{target} = {ast.unparse(adapted)}")
 
 
-def _rename_reads(draft: Draft, place: BlockPlace, to: str) -> None:
+def _rename_reads(draft: Draft, place: BlockPlace, target: str) -> None:
     for number in place.statements:
         statement = draft.program.nodes[number]
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and node.id == place.takes:
-                node.id = to
+                node.id = target
         assert isinstance(statement, ast.stmt)  # noqa: S101 - numbered as one
-        if to in bound_in(statement):
+        if target in bound_in(statement):
             return

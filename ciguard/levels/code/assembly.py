@@ -1,4 +1,4 @@
-"""Blocks put into a template: whole programs, and programs that run one block alone."""
+"""Assembly: blocks in a template, as a whole program or as a program of one block."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.adapting import adapt
-from ciguard.levels.code.editing import Draft
-from ciguard.levels.code.endings import end_behind, reshape_inputs
+from ciguard.levels.code.draft import Draft
+from ciguard.levels.code.endings import end_after, reshape_inputs
 from ciguard.levels.code.fitting import fitted
 from ciguard.levels.code.models import Style
 from ciguard.levels.code.programs import Program
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembled:
-    """A program, and where its blocks stand."""
+    """A program, and the lines of its blocks."""
 
     source: str
     lines: tuple[tuple[int, ...], ...] = ()
-    """For each block, from 1: the line of each of its calls."""
+    """For each block, the lines of its calls, counted from 1."""
     adapter: str = ""
-    """What was put before the output layer: an expression of the data `x`; empty: nothing."""
+    """Expression of the data `x` that was inserted before the output layer; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,43 +41,43 @@ class ProgramTemplate:
     """A seed program with a slot for each of its blocks."""
 
     source: str
-    """The seed's text."""
+    """Text of the seed."""
     dialect: Dialect
     style: Style
     owner: str
-    """The class or function that the model stands in; empty: it stands at top level."""
+    """The class or function that contains the model; empty for the top level."""
     data: str
-    """The variable of the model's input."""
+    """Name of the variable that holds the model's input."""
     variable: str
-    """That a serial model is given to, where that is known."""
+    """Name of the variable that a sequential model is assigned to, if known."""
     places: tuple[BlockPlace, ...]
-    """One for each block; the last one is the output layer's."""
+    """One place per block; the last one is the output layer's."""
     blocks: tuple[Block, ...]
-    """The seed's own; the last one is the output layer, which stays in the template."""
+    """The seed's own blocks; the last one is the output layer, which stays in the template."""
     tail: tuple[BlockPlace, ...]
-    """What follows on the output layer in the same expression or list."""
+    """Places that follow the output layer in the same expression or list."""
     definitions: dict[str, int] = field(repr=False)
-    """Statements by what they define: they go when no block needs them any more."""
+    """Statements by the name that they define; they are removed when no block needs them."""
     met: BlockInput | None = None
-    """What the output layer meets in the seed; from `observing`, see there. While it is not known,
-    nothing is put before the output layer."""
+    """The output layer's input in the seed, see `observing`. While it is None, no adapter is
+    inserted before the output layer."""
 
     @property
     def slots(self) -> int:
-        """How many blocks there are."""
+        """Number of blocks, without the output layer."""
         return len(self.places) - 1
 
     def program(self, chain: Sequence[Block], fed: BlockInput | None = None) -> Assembled:
         """Return the program with some first blocks, and without the others.
 
         Args:
-            chain: the first blocks in their order, each with calls of its own.
-            fed: what they give to the output layer, which is made to fit; None: it is left as it
-                is, so that the seed's own blocks, all of them, give the seed.
+            chain: the first blocks in their order, with their own calls.
+            fed: the data that reaches the output layer, which is fitted to it. None leaves the
+                output layer unchanged, so that all of the seed's own blocks give the seed.
 
         Raises:
-            DisassemblyError: if the output layer cannot be made to fit, or a block's adapter cannot
-                stand where the block stands.
+            DisassemblyError: if the output layer cannot be fitted, or a block's adapter cannot be
+                inserted before the block.
         """
         output = self._fitting_output(fed)
         draft = self._draft()
@@ -88,31 +88,31 @@ class ProgramTemplate:
     def alone(self, block: Block, fed: BlockInput) -> Assembled:
         """Return a program that runs one block alone, forwards and backwards.
 
-        Its global `y` is what the block makes of a random input.
+        Its global `y` is the block's result for a random input.
 
         Args:
-            block: of this template, by its name.
-            fed: what it is called with.
+            block: a block of this template, identified by its name.
+            fed: the form of the block's input.
 
         Raises:
-            DisassemblyError: if the program does not make its model in a way that is understood.
+            DisassemblyError: if the construction of the model is not recognised.
         """
-        at = [one.name for one in self.blocks].index(block.name)
+        index = [own.name for own in self.blocks].index(block.name)
         draft = self._draft()
-        self._end_at_output(draft)
-        nodes = self._fill(draft, {at: block}, tail=False)
-        self._feed(draft, fed)
+        self._truncate_after_output(draft)
+        nodes = self._fill(draft, {index: block}, tail=False)
+        self._set_input_shape(draft, fed)
         statements, model = creation(draft.program, self.style, self.owner, self.variable)
         draft.program.tree.body = statements
         run = ast.parse(running(self.dialect.library, model, fed))
-        draft.program.tree.body += draft.spelled(run).body  # type: ignore[arg-type, attr-defined]  # a module goes through as an expression does
+        draft.program.tree.body += draft.spelled(run).body  # type: ignore[arg-type, attr-defined]  # any node can be visited
         source, lines = draft.text([nodes[0]])
         return Assembled(source=source, lines=lines)
 
     def observing(self) -> str:
-        """Return the seed, ending with globals `fed_1`, `fed_2`, …: what each block met first.
+        """Return the seed with further globals `fed_1`, `fed_2`, …: the first input of each block.
 
-        They are tensors; the last one is what the output layer met.
+        They are tensors; the last one is the input of the output layer.
         """
         draft = self._draft()
         for number, place in enumerate(self.places, start=1):
@@ -124,7 +124,7 @@ class ProgramTemplate:
         source, _ = draft.text([])
         return source
 
-    # --- how --------------------------------------------------------------------------------------
+    # --- steps ------------------------------------------------------------------------------------
 
     def _draft(self) -> Draft:
         return Draft(Program(self.source, self.dialect), self.style, self.data)
@@ -135,48 +135,49 @@ class ProgramTemplate:
             return seed
         fit = fitted(seed, self.met or fed, fed, self.dialect)
         if fit is None:
-            msg = f"the output layer cannot be fed {fed.shape} of {fed.dtype}"
+            msg = f"the output layer cannot be fitted to an input {fed.shape} of {fed.dtype}"
             raise DisassemblyError(msg)
         return fit[0]
 
     def _fill(
         self, draft: Draft, present: dict[int, Block], *, tail: bool = True
     ) -> list[list[ast.AST]]:
-        """Put blocks into their slots and take out the others; return the nodes of their calls."""
+        """Put blocks into their slots and remove the others; return the nodes of their calls."""
         nodes = [
-            draft.change(self.places[at], self.blocks[at], block) for at, block in present.items()
+            draft.change(self.places[index], self.blocks[index], block)
+            for index, block in present.items()
         ]
-        absent = [place for at, place in enumerate(self.places) if at not in present]
+        absent = [place for index, place in enumerate(self.places) if index not in present]
         absent += () if tail else self.tail
         for place in absent:
             draft.remove(place)
-        self._forget(draft, absent)
-        for at, block in present.items():
+        self._remove_definitions(draft, absent)
+        for index, block in present.items():
             if block.adapter:
-                adapt(draft, self.places[at], block.adapter)
+                adapt(draft, self.places[index], block.adapter)
         for place in absent:
-            draft.drop_idle(place)
+            draft.drop_no_op(place)
         for use, text in draft.uses:
             use_as(draft, use, text)
         return nodes
 
-    def _forget(self, draft: Draft, absent: Sequence[BlockPlace]) -> None:
-        """Take out definitions that were needed by absent blocks only, and calls of empty ones."""
+    def _remove_definitions(self, draft: Draft, absent: Sequence[BlockPlace]) -> None:
+        """Remove definitions that only absent blocks needed, and calls of empty sequences."""
         for place in absent:
             if place.within and place.keys:
                 draft.skip_empty(place)
-        gone = {key for place in absent for key in place.keys} & self.definitions.keys()
-        for key in sorted(gone):
-            if not draft.speaks_of(key, self.owner):
+        unneeded = {key for place in absent for key in place.keys} & self.definitions.keys()
+        for key in sorted(unneeded):
+            if not draft.is_read(key, self.owner):
                 draft.delete(self.definitions[key])
 
-    def _end_at_output(self, draft: Draft) -> None:
-        """Let the model return what the output layer makes, and nothing behind it."""
+    def _truncate_after_output(self, draft: Draft) -> None:
+        """Let the model return the result of the output layer, without what follows."""
         if self.style in {Style.METHOD, Style.FUNCTION, Style.SYMBOLIC}:
-            end_behind(draft, self.places[-1])
+            end_after(draft, self.places[-1])
 
-    def _feed(self, draft: Draft, fed: BlockInput) -> None:
-        """Let a symbolic input have the shape that is fed."""
+    def _set_input_shape(self, draft: Draft, fed: BlockInput) -> None:
+        """Give a symbolic input the shape of the actual one."""
         if self.dialect.style.infers_sizes and self.style in {
             Style.SYMBOLIC,
             Style.SEQUENCE,

@@ -1,7 +1,6 @@
-"""How a layer is called where one tensor is at hand: with it, with it again and again, in a list.
+"""Usages of a layer where one tensor is available: with it once or repeatedly, or in a list.
 
-What the libraries' documentation says of the arguments of such layers; how many of them there are
-is in their records.
+The usages are those of the libraries' documentation; the number of inputs is in the records.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from ciguard.domain.api_calls import CallKind
 from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.dialects import ways_of
-from ciguard.levels.code.knowledge import data_of
+from ciguard.levels.code.knowledge import data_parameters
 from ciguard.levels.code.uses import PLAIN
 from ciguard.values import OneOf
 
@@ -23,67 +22,67 @@ if TYPE_CHECKING:
     from ciguard.libraries import Way
 
 _FIRST = "[0]"
-"""Of what a layer gives: the other parts are states, or weights of attention."""
+"""Selects the first result of a layer; the others are states or attention weights."""
 _REDUCTION, _NONE = "reduction", "none"
-_WHOLE = {_REDUCTION: repr(_NONE)}
+_WITHOUT_REDUCTION = {_REDUCTION: repr(_NONE)}
 
 
-def use_of(api: Api) -> str:
-    """Return how a layer of an API is called with one tensor.
+def usage_of(api: Api) -> str:
+    """Return the usage of an API's layer with one tensor.
 
-    An expression of the layer `f` and the tensor `x`; nothing for a function, which is called with
-    its arguments at once.
+    An expression of the layer `f` and the tensor `x`; empty for a function, which takes its
+    arguments at once.
     """
     if api.record.kind is not CallKind.LAYER:
         return ""
     way = _way_of(api.record.api)
-    given = ", ".join("x" for _ in data_of(api)) or "x"
-    return (way and way.use) or f"f({given})"
+    arguments = ", ".join("x" for _ in data_parameters(api)) or "x"
+    return (way and way.use) or f"f({arguments})"
 
 
 def used(call: LibraryCall, own: Api, other: Api) -> str | None:
-    """Return how the layer that takes the place of a call's is called.
+    """Return the usage of the layer that replaces a call's layer.
 
     Args:
-        call: whose API is replaced.
-        own: that API.
-        other: the one in its place.
+        call: the call whose API is replaced.
+        own: the API of the call.
+        other: the API that replaces it.
 
     Returns:
-        None where the program calls its layer in a way that does not suit, and cannot be changed.
+        None if the program's own usage does not fit the new layer and cannot be changed.
     """
-    before, after = use_of(own), use_of(other)
+    before, after = usage_of(own), usage_of(other)
     if before == after:
         return call.use
     if call.use != PLAIN or before.removesuffix(_FIRST) != PLAIN:
         return None
     if before == PLAIN:
         return after
-    # The program takes what is first itself.
+    # The program itself selects the first result.
     return after.removesuffix(_FIRST) if after.endswith(_FIRST) else None
 
 
 def rank_of(api: str) -> int | None:
-    """Return the rank of the data that a layer is called with; None: any that its name allows."""
+    """Return the rank of a layer's input; None for any rank that its name allows."""
     way = _way_of(api)
     return way.rank or None if way is not None else None
 
 
-def made_with(api: Api) -> dict[str, str]:
-    """Return the arguments that a layer is made with so that it can be called as `use_of` says.
+def required_settings(api: Api) -> dict[str, str]:
+    """Return the arguments that a layer needs so that it can be called as `usage_of` returns.
 
-    Text by parameter: a loss that can gives as many numbers as it takes.
+    Text by parameter. A loss that can returns as many numbers as its input has.
     """
     if api.record.kind is not CallKind.LAYER:
         return {}
     way = _way_of(api.record.api)
     known = {parameter.name: parameter.constraint for parameter in api.parameters}
-    given = {} if way is None else {k: text for k, text in way.given.items() if k in known}
+    settings = {} if way is None else {k: text for k, text in way.given.items() if k in known}
     match known.get(_REDUCTION):
         case OneOf(values) if LiteralValue(_NONE) in values:
-            return {**given, **_WHOLE}
+            return {**settings, **_WITHOUT_REDUCTION}
         case _:
-            return given
+            return settings
 
 
 @cache

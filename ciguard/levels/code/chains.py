@@ -1,4 +1,4 @@
-"""Expressions as steps from the data outwards: `f(g(x))` is `g`, then `f`."""
+"""Expressions as chains of steps from the data outwards: `f(g(x))` is `g`, then `f`."""
 
 from __future__ import annotations
 
@@ -21,22 +21,24 @@ class Step:
 
     node: ast.expr
     child: ast.expr | None
-    """What it is done to; None where the variable stands in several places, or in no plain one."""
+    """Operand that holds the data; None if the variable occurs in several or unusual places."""
 
 
 def steps_of(expression: ast.expr, variable: str) -> list[Step] | None:
-    """Return what an expression does to a variable, the innermost first.
+    """Return the operations of an expression on a variable, the innermost first.
 
     Returns:
-        None where the variable does not stand in it; nothing where the expression is it.
+        None if the variable does not occur; an empty list if the expression is the variable.
     """
     steps: list[Step] = []
     node = expression
     while not (isinstance(node, ast.Name) and node.id == variable):
-        holding = [part for part in _parts(node) if variable in loads(part)]
-        if not holding:
+        containing = [part for part in _parts(node) if variable in loads(part)]
+        if not containing:
             return None
-        child = holding[0] if len(holding) == 1 and isinstance(holding[0], _LINKS) else None
+        child = (
+            containing[0] if len(containing) == 1 and isinstance(containing[0], _LINKS) else None
+        )
         steps.append(Step(node, child))
         if child is None:
             break
@@ -45,7 +47,7 @@ def steps_of(expression: ast.expr, variable: str) -> list[Step] | None:
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield the sub-expressions of one node that the data may stand in."""
+    """Yield the sub-expressions of a node that may hold the data."""
     if isinstance(node, ast.Call):
         if not dotted_name(node.func):
             yield node.func.value if isinstance(node.func, ast.Attribute) else node.func
@@ -58,14 +60,17 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def result_of(statement: ast.stmt, call: ast.Call | None = None) -> ast.expr | None:
-    """Return the expression that a statement gives to one variable, or returns.
+    """Return the expression that a statement assigns to one variable, or returns.
 
     Args:
-        statement: any.
-        call: of `keras.Model`, where the statement holds it: what it names as outputs is returned.
+        statement: the statement to inspect.
+        call: the call of `keras.Model` in the statement, if any; its outputs are the result.
     """
     if call is not None:
-        outputs = [*call.args[1:2], *(one.value for one in call.keywords if one.arg == "outputs")]
+        outputs = [
+            *call.args[1:2],
+            *(word.value for word in call.keywords if word.arg == "outputs"),
+        ]
         return outputs[0] if outputs else None
     match statement:
         case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name()) | ast.Return():

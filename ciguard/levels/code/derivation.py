@@ -1,7 +1,7 @@
-"""Derivation: a program does not keep what its last block promises (MoCo, section III-A3).
+"""Derivation oracle: a program breaks a guarantee of its last block (MoCo, section III-A3).
 
-A block whose arguments are legal, and which runs alone, runs in a program too. A block whose
-argument the documentation forbids is refused.
+A block with legal arguments that runs alone must run in a program too. A block with an argument
+that the documentation forbids must be rejected.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Passed, Rejected
 from ciguard.domain.programs import Operator, ProgramCase, located
 from ciguard.domain.text import shortened
-from ciguard.levels.code.misfits import is_misfit
-from ciguard.levels.code.program_runs import is_lacking, program_run
+from ciguard.levels.code.incompatibility import is_incompatibility
+from ciguard.levels.code.program_runs import lacks_api, program_run
 from ciguard.oracles import Traits, headline
 
 if TYPE_CHECKING:
@@ -31,13 +31,14 @@ DERIVATION = "derivation"
 FAILED = "positive-failed"
 ACCEPTED = "accepted-illegal"
 _MAX_VALUE = 60
-_STRAY_NONE = re.compile(r"\bNoneType\b")
+_UNCHECKED_NONE = re.compile(r"\bNoneType\b")
 
 
 class DerivationOracle:
-    """Looks at the last step that a program was derived by, where all targets treat it alike.
+    """Checks the last derivation step of a program that all targets treat alike.
 
-    What one target runs and another refuses is a difference between targets: another oracle's.
+    A program that only some targets accept is a difference between targets, which another oracle
+    reports.
     """
 
     traits: ClassVar[Traits] = Traits(
@@ -51,15 +52,16 @@ class DerivationOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return one finding if every target that has what the program needs breaks the promise."""
+        """Return one finding if every target with the program's APIs breaks the guarantee."""
         if not isinstance(case, ProgramCase) or case.cycles > 1:
             return []
         if not case.block or not case.ancestry.path:
             return []
         is_negative = case.intent is Intent.VIOLATING
-        judged = _accepted if is_negative else _failed
-        found = judged(case, {name: out for name, out in outcomes.items() if not is_lacking(out)})
-        if found is None:
+        check = _negative_violation if is_negative else _positive_violation
+        supported = {name: out for name, out in outcomes.items() if not lacks_api(out)}
+        violation = check(case, supported)
+        if violation is None:
             return []
         step = case.ancestry.path[-1]
         return [
@@ -71,62 +73,62 @@ class DerivationOracle:
                 api=subject.api,
                 case=case,
                 outcomes=outcomes,
-                targets=found.targets,
+                targets=violation.targets,
                 detail=step.parameter or step.operator.value,
-                message=f"{_named(_changed(case), subject.api)} {found.claim}",
-                evidence=found.evidence,
+                message=f"{_describe_step(_changing_step(case), subject.api)} {violation.claim}",
+                evidence=violation.evidence,
             )
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Broken:
-    """A broken promise, in words."""
+class _Violation:
+    """A broken guarantee, in words."""
 
     targets: tuple[str, ...]
     claim: str
-    """A phrase whose subject is what the block calls."""
+    """Phrase whose subject is the block's call."""
     evidence: Evidence
 
 
-def _failed(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Broken | None:
-    """Return how a program fails that ought to run; None where it runs, or misfits, anywhere."""
-    refused = {name: out for name, out in outcomes.items() if isinstance(out, Rejected)}
-    runs_somewhere = any(isinstance(out, Passed) for out in outcomes.values())
+def _positive_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Violation | None:
+    """Return how a program fails that must run; None if it runs on a target or is incompatible."""
+    refused = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Rejected)}
+    runs_somewhere = any(isinstance(outcome, Passed) for outcome in outcomes.values())
     step = case.ancestry.path[-1]
-    promise = _PROMISES.get(step.operator, _IN_PROGRAMS)
-    if not refused or runs_somewhere or not all(map(promise.is_broken, refused.values())):
+    guarantee = _GUARANTEES.get(step.operator, _RUNS_IN_PROGRAMS)
+    if not refused or runs_somewhere or not all(map(guarantee.is_broken, refused.values())):
         return None
     first = next(iter(refused.values()))
-    said = located(first.message)
-    trigger = f"{first.exception}: {headline(said.message)}"
+    failure = located(first.message)
+    trigger = f"{first.exception}: {headline(failure.message)}"
     evidence = Evidence(
-        expected=promise.expected,
-        observed=f"line {said.line} of the program raises {trigger}",
-        law=promise.law,
-        source=_quoted(step),
+        expected=guarantee.expected,
+        observed=f"line {failure.line} of the program raises {trigger}",
+        law=guarantee.law,
+        source=_documentation_quote(step),
     )
-    return _Broken(tuple(refused), f"{promise.claim}: {trigger}", evidence)
+    return _Violation(tuple(refused), f"{guarantee.claim}: {trigger}", evidence)
 
 
-def _fits(refusal: Rejected) -> bool:
-    return not located(refusal.message).in_block and not is_misfit(refusal)
+def _is_library_fault(refusal: Rejected) -> bool:
+    return not located(refusal.message).in_block and not is_incompatibility(refusal)
 
 
-def _takes_a_batch(refusal: Rejected) -> bool:
-    """Return whether a layer refuses one sample, and not the batch; nothing is there to misfit."""
+def _fails_outside_control(refusal: Rejected) -> bool:
+    """Return whether a layer rejects one sample but not the batch that is the control."""
     return not located(refusal.message).in_block
 
 
-def _stumbles_over_none(refusal: Rejected) -> bool:
-    """Return whether nobody looked at the default; who says what must be given has done so."""
-    said = located(refusal.message)
-    return not said.in_block and bool(_STRAY_NONE.search(said.message))
+def _fails_on_none(refusal: Rejected) -> bool:
+    """Return whether None was used unchecked; an error that names the argument is correct."""
+    failure = located(refusal.message)
+    return not failure.in_block and bool(_UNCHECKED_NONE.search(failure.message))
 
 
 @dataclass(frozen=True, slots=True)
-class _Promise:
-    """What a positive program promises, and how it is said that it broke that."""
+class _Guarantee:
+    """What a positive program guarantees, and how a violation is described."""
 
     expected: str
     law: str
@@ -134,56 +136,56 @@ class _Promise:
     is_broken: Callable[[Rejected], bool]
 
 
-_IN_PROGRAMS = _Promise(
+_RUNS_IN_PROGRAMS = _Guarantee(
     "the program runs, as its block does alone, forwards and backwards",
     "A block with legal arguments that runs alone runs in a program too",
     "runs alone but not in a program",
-    _fits,
+    _is_library_fault,
 )
-_PROMISES = {
-    Operator.UNBATCHED: _Promise(
+_GUARANTEES = {
+    Operator.UNBATCHED: _Guarantee(
         "the layer runs on one sample, as it does on a batch",
         "A layer that takes a batch, and one sample by its documentation, runs on one",
         "runs on a batch but not on one sample",
-        _takes_a_batch,
+        _fails_outside_control,
     ),
-    Operator.OMITTED: _Promise(
+    Operator.OMITTED: _Guarantee(
         "the layer runs, or says what it must be given",
         "What is None by the signature can be left out",
         "stumbles over None, which is its default",
-        _stumbles_over_none,
+        _fails_on_none,
     ),
 }
 
 
-def _accepted(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Broken | None:
-    """Return how a forbidden argument is taken everywhere, by the block and by the program."""
+def _negative_violation(case: ProgramCase, outcomes: Mapping[str, Outcome]) -> _Violation | None:
+    """Return how the block and the program accept a forbidden argument on all targets."""
     step = case.ancestry.path[-1]
-    runs = [program_run(out) for out in outcomes.values()]
+    runs = [program_run(outcome) for outcome in outcomes.values()]
     if not runs or not step.sentence or any(run is None or run.block for run in runs):
         return None
     evidence = Evidence(
         expected=f"an exception about {step.parameter!r}",
         observed="the block runs alone, forwards and backwards, and the program trains with it",
         law=f"{step.parameter!r} is not {shortened(step.after, _MAX_VALUE)}",
-        source=_quoted(step),
+        source=_documentation_quote(step),
     )
-    claim = f"is accepted, alone and in a program, against {_quoted(step)}"
-    return _Broken(tuple(outcomes), claim, evidence)
+    claim = f"is accepted, alone and in a program, against {_documentation_quote(step)}"
+    return _Violation(tuple(outcomes), claim, evidence)
 
 
-def _quoted(step: Derivation) -> str:
+def _documentation_quote(step: Derivation) -> str:
     return f"the documentation: “{step.sentence}”" if step.sentence else ""
 
 
-def _changed(case: ProgramCase) -> Derivation:
-    """Return the step by which the block was changed: taking its batch away changes its input."""
+def _changing_step(case: ProgramCase) -> Derivation:
+    """Return the step that changed the block; removing the batch changes only its input."""
     *before, step = case.ancestry.path
     return before[-1] if before and step.operator is Operator.UNBATCHED else step
 
 
-def _named(step: Derivation, api: str) -> str:
-    """Return what a block calls, and what was changed of it."""
+def _describe_step(step: Derivation, api: str) -> str:
+    """Return the block's API, and the change to it."""
     before, after = (shortened(text, _MAX_VALUE) for text in (step.before, step.after))
     match step.operator:
         case Operator.NONE | Operator.UNBATCHED:

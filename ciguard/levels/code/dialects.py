@@ -1,4 +1,4 @@
-"""What differs from library to library in programs that build models."""
+"""Dialects: the differences between libraries in programs that build models."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from ciguard.libraries import ProgramStyle, Way
 
 FLOATS = ("float16", "bfloat16", "float32", "float64", "float")
+"""Names of floating-point element types."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizeParameter:
-    """A parameter that must be what the input, or the output, has along one axis."""
+    """A parameter that must equal the size of the input, or output, along one axis."""
 
     layers: str
-    """Pattern of the names of the classes, without their module."""
+    """Pattern of the class names, without their module."""
     name: str
     position: int
     axis: int
@@ -55,13 +56,13 @@ _OWN_SIZES = {
     **dict.fromkeys(("input_channels", "in_c", "c_in", "num_channels"), 1),
     **dict.fromkeys(("in_features", "input_size", "input_dim", "in_dim", "in_size"), -1),
 }
-"""Axis by the names that programs give such parameters of their own classes."""
-_WEIGHTED = re.compile(
+"""Axis by the name that programs give such parameters of their own classes."""
+_LAYER_WITH_WEIGHTS = re.compile(
     r"(Lazy)?(Linear|Dense|(Separable|Depthwise)?[Cc]onv|Bilinear|LSTM|GRU|RNN|SimpleRNN|"
     r"EinsumDense|Embedding|Locally|linear|matmul|Bidirectional|TimeDistributed|Transformer|"
     r"MultiheadAttention|MultiHeadAttention|Parameter)"
 )
-_KEEPS_SIZE = re.compile(
+_SIZE_PRESERVING = re.compile(
     r".*(relu|tanh|sigmoid|elu|swish|silu|mish|softplus|softsign|activation|pool|dropout|norm"
     r"|identity|hard|leaky|shrink|upsampl|zeropad).*",
     re.IGNORECASE,
@@ -70,33 +71,33 @@ _KEEPS_SIZE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How models are written with one library."""
+    """The way that models are written with one library."""
 
     library: str
     style: ProgramStyle
 
     def owns(self, api: str) -> bool:
-        """Return whether a qualified name is of this library."""
+        """Return whether a qualified name belongs to this library."""
         return api.partition(".")[0] in self.style.roots
 
     def is_base(self, api: str) -> bool:
-        """Return whether a class that derives from this is a model or a layer."""
+        """Return whether a base class makes its subclasses models or layers."""
         return self.owns(api) and api.rpartition(".")[2] in self.style.bases
 
     def input_sizes(self, call: LibraryCall) -> tuple[SizeParameter, ...]:
-        """Return the parameters that say how large the call's inputs are."""
+        """Return the parameters that set the sizes of the call's inputs."""
         return () if self.style.infers_sizes else _matching(_INPUT_SIZES, call)
 
     def input_size(self, call: LibraryCall) -> SizeParameter | None:
-        """Return the parameter that says how large the call's first input is, if it has one."""
+        """Return the parameter that sets the size of the call's first input, if any."""
         return next(iter(self.input_sizes(call)), None)
 
     def output_size(self, call: LibraryCall) -> SizeParameter | None:
-        """Return the parameter that says how large the call's output is, if it has one."""
+        """Return the parameter that sets the size of the call's output, if any."""
         return None if self.style.infers_sizes else next(iter(_matching(_OUTPUT_SIZES, call)), None)
 
     def own_size(self, parameter: str) -> int | None:
-        """Return the axis that a parameter of a program's own class speaks of, by its name."""
+        """Return the input axis that a parameter of a program's own class sizes, by its name."""
         return None if self.style.infers_sizes else _OWN_SIZES.get(parameter)
 
     # --- adapters ---------------------------------------------------------------------------------
@@ -104,22 +105,22 @@ class Dialect:
     def adapter(
         self, now: tuple[int, ...], rank: int, channels: int
     ) -> tuple[str, tuple[int, ...]] | None:
-        """Return an expression of `x` that brings it to another rank, and the shape it then has.
+        """Return an expression of `x` that changes its rank, and the resulting shape.
 
         Args:
-            now: shape that there is, the batch dimension included.
-            rank: that there has to be, the batch dimension included.
-            channels: the axis that counts channels or features, 1 or -1.
+            now: the present shape, including the batch dimension.
+            rank: the required rank, including the batch dimension.
+            channels: the axis of channels or features, 1 or -1.
 
         Returns:
-            Qualified names stand in the expression. None where no reshaping makes that rank.
+            The expression, with qualified names, and the shape. None if no reshape gives the rank.
         """
         if rank < 2 or not now or math.prod(now[1:]) < 1:  # noqa: PLR2004 - a batch of vectors
             return None
-        # One number for each sample, as a loss gives, is a vector of one feature.
-        before = now[1:] or (1,)
+        # One number per sample, as from a loss, is a vector of one feature.
+        sizes_before = now[1:] or (1,)
         axis = -1 if self.style.channels_last else channels
-        sizes = _reshaped(before, rank - 1, channels=axis)
+        sizes = _reshaped(sizes_before, rank - 1, channels=axis)
         if self.style.from_numbers and len(now) == 1:
             template = self.style.from_numbers
         else:
@@ -131,9 +132,9 @@ class Dialect:
         return self.style.as_float
 
     def element(self, expression: str) -> list[str] | None:
-        """Return the layers that do in a `Sequential` what an expression of `x` does.
+        """Return the layers of a `Sequential` that are equivalent to an expression of `x`.
 
-        None where no layer does that.
+        Returns None if no layers are.
         """
         steps: list[str] = []
         node = parse_expression(expression)
@@ -155,33 +156,34 @@ class Dialect:
 
 
 def is_layer(api: str) -> bool:
-    """Return whether calling a name makes a layer: by convention, classes are capitalised."""
+    """Return whether a call of a name creates a layer: by convention, classes are capitalised."""
     return api.rpartition(".")[2][:1].isupper()
 
 
 def has_weights(api: str) -> bool:
-    """Return whether a layer, or a function, decides how large its output is."""
-    return _WEIGHTED.match(api.rpartition(".")[2]) is not None
+    """Return whether the size of a layer's or function's output is its own choice."""
+    return _LAYER_WITH_WEIGHTS.match(api.rpartition(".")[2]) is not None
 
 
 def keeps_size(api: str) -> bool:
     """Return whether the output has as many channels or features as the input."""
-    return _KEEPS_SIZE.fullmatch(api.rpartition(".")[2]) is not None
+    return _SIZE_PRESERVING.fullmatch(api.rpartition(".")[2]) is not None
 
 
 def _matching(
     parameters: tuple[SizeParameter, ...], call: LibraryCall
 ) -> tuple[SizeParameter, ...]:
     name = call.api.rpartition(".")[2]
-    found = tuple(item for item in parameters if re.fullmatch(item.layers, name))
-    return found if call.makes_layer else ()
+    matching = tuple(item for item in parameters if re.fullmatch(item.layers, name))
+    return matching if call.makes_layer else ()
 
 
 def _reshaped(sizes: tuple[int, ...], rank: int, *, channels: int) -> tuple[int, ...]:
-    """Return a shape of a given rank with as many elements; channels stay what they are if need be.
+    """Return a shape of a given rank with as many elements, and the same channels if possible.
 
-    Fewer axes: the spatial ones are united. More: the last spatial one is parted as evenly as
-    possible; a vector becomes channels of a single point, so that no value moves to another one.
+    For a lower rank, spatial axes are merged. For a higher rank, the last spatial axis is split as
+    evenly as possible. A vector becomes the channels of a single point, so that no value changes
+    its position.
     """
     if rank == 1:
         return (math.prod(sizes),)
@@ -189,25 +191,25 @@ def _reshaped(sizes: tuple[int, ...], rank: int, *, channels: int) -> tuple[int,
     if len(space) >= rank:
         space = (*space[: rank - 2], math.prod(space[rank - 2 :]))
     while len(space) < rank - 1:
-        side = _most_even(space[-1]) if space else 1
+        side = _most_even_divisor(space[-1]) if space else 1
         space = (*space[:-1], side, space[-1] // side) if space else (1,)
     return (first, *space) if channels == 1 else (*space, first)
 
 
-def _most_even(count: int) -> int:
+def _most_even_divisor(count: int) -> int:
     return next(side for side in range(math.isqrt(count), 0, -1) if count % side == 0)
 
 
 def libraries_with_programs() -> frozenset[str]:
-    """Return the libraries whose programs can be taken apart."""
+    """Return the libraries whose programs can be disassembled."""
     return frozenset(_styles())
 
 
 def dialect_of(library: str) -> Dialect:
-    """Return how models are written with a library.
+    """Return the dialect of a library.
 
     Raises:
-        UnknownNameError: if this level does not know the library.
+        UnknownNameError: if this level does not support the library.
     """
     styles = _styles()
     if library not in styles:
@@ -217,21 +219,21 @@ def dialect_of(library: str) -> Dialect:
 
 
 def dialect_of_root(root: str) -> Dialect:
-    """Return how models are written with the library whose qualified names begin with a part.
+    """Return the dialect of the library whose qualified names start with this part.
 
     Raises:
-        UnknownNameError: if this level does not know the library.
+        UnknownNameError: if this level does not support the library.
     """
-    known = (name for name, style in _styles().items() if root in style.roots)
-    return dialect_of(next(known, root))
+    libraries = (name for name, style in _styles().items() if root in style.roots)
+    return dialect_of(next(libraries, root))
 
 
 def ways_of(root: str) -> tuple[Way, ...]:
-    """Return how layers are called whose qualified names begin with this part."""
+    """Return the documented usages of layers whose qualified names start with this part."""
     styles = (style for style in _styles().values() if root in style.roots)
     return tuple(way for style in styles for way in style.ways)
 
 
 def _styles() -> dict[str, ProgramStyle]:
-    known = LIBRARIES.items().items()
-    return {name: library.programs for name, library in known if library.programs is not None}
+    libraries = LIBRARIES.items().items()
+    return {name: library.programs for name, library in libraries if library.programs is not None}

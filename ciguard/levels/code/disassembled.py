@@ -1,4 +1,4 @@
-"""What level `code` asks of a seed program, and of a program put together from it."""
+"""Protocols of a seed program that is split into blocks, and of programs assembled from them."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ if TYPE_CHECKING:
 
 
 class CompleteProgram(Protocol):
-    """A program put together."""
+    """An assembled program."""
 
     @property
     def source(self) -> str:
-        """Its text."""
+        """Text of the program."""
 
     @property
     def adapter(self) -> str:
-        """What was put before the output layer; empty: nothing."""
+        """Adapter before the output layer; empty for none."""
 
     def line(self, block: int, place: int) -> int:
-        """Return the line of a block's call, or of the block's beginning where it has none."""
+        """Return the line of a block's call; the block's first line if it has no such call."""
 
 
 class DisassembledSeed(Protocol):
-    """A seed program, taken apart."""
+    """A seed program, split into blocks."""
 
     @property
     def name(self) -> str:
-        """Unique among the seeds."""
+        """Name, unique among the seeds."""
 
     @property
     def source(self) -> str:
-        """Its text."""
+        """Text of the program."""
 
     @property
     def blocks(self) -> Sequence[Block]:
-        """Its hidden layers, in order."""
+        """Hidden layers, in order."""
 
     def program(
         self, chain: Sequence[Block], gives: BlockInput, met: BlockInput
@@ -47,31 +47,31 @@ class DisassembledSeed(Protocol):
 
         Args:
             chain: the blocks.
-            gives: what the last one gives to the output layer.
-            met: what the output layer met in the seed.
+            gives: the form of the last block's result, the input of the output layer.
+            met: the form of the output layer's input in the seed.
 
         Raises:
-            DisassemblyError: if they cannot be put together.
+            DisassemblyError: if the blocks cannot be assembled.
         """
 
     def alone(self, block: Block, takes: BlockInput) -> CompleteProgram:
         """Return a program that runs one block forwards and backwards.
 
         Raises:
-            DisassemblyError: if it cannot be run alone.
+            DisassemblyError: if the block cannot run alone.
         """
 
     def observing(self) -> str:
-        """Return the seed with what its blocks are called with among its variables."""
+        """Return the seed with the inputs of its blocks among its variables."""
 
     def fitted(
         self, block: Block, was: BlockInput, now: BlockInput, rank: int | None = None
     ) -> Block | None:
-        """Return a block for a slot in which it is called with something else; None for none.
+        """Return a block fitted to another input; None if it cannot be fitted.
 
         Args:
-            block: to fit.
-            was: what it met in the seed.
-            now: what it is called with.
-            rank: of what it takes; None for the same as in the seed.
+            block: the block to fit.
+            was: the form of its input in the seed.
+            now: the form of its new input.
+            rank: the rank that it accepts; None for the rank in the seed.
         """

@@ -1,4 +1,4 @@
-"""A program that builds a model, taken apart into a template and blocks (MoCo, section III-B)."""
+"""Disassembly of a program that builds a model into a template and blocks (MoCo, section III-B)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from ciguard.errors import DisassemblyError
 from ciguard.levels.code.assembly import ProgramTemplate
 from ciguard.levels.code.blocks import Block, OwnCall
-from ciguard.levels.code.collecting import Collection, Collector, library_call
+from ciguard.levels.code.collection import Collection, Collector, library_call
 from ciguard.levels.code.dialects import dialect_of, has_weights
 from ciguard.levels.code.fitting import argument
 from ciguard.levels.code.flow import DataFlow
 from ciguard.levels.code.models import Model, Style, model_of
-from ciguard.levels.code.places import BlockPlace, CallSite, Copied
+from ciguard.levels.code.places import BlockPlace, CallSite, SharedDefinition
 from ciguard.levels.code.programs import Program, layer_of, method_of
 from ciguard.levels.code.slicing import creation
 from ciguard.levels.code.units import Cutter, Unit
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disassembly:
-    """A program's parts."""
+    """The parts of a program."""
 
     template: ProgramTemplate
     blocks: tuple[Block, ...]
-    """The hidden layers in the order of the data."""
+    """Hidden layers, in the order of the data."""
 
 
 def disassemble(source: str, library: str, *, name: str = "program") -> Disassembly:
-    """Take a program apart. Nothing of it is run.
+    """Split a program into a template and blocks, without running it.
 
     Args:
-        source: Python text that builds, trains and evaluates one model.
-        library: whose layers it is built of.
-        name: of the program, for messages.
+        source: the Python text of a program that builds, trains and evaluates one model.
+        library: the library of the model's layers.
+        name: the name of the program, for messages.
 
     Raises:
         DisassemblyError: if the text is no Python, or has no model with a hidden layer that can be
-            told from the rest.
-        UnknownNameError: if this level does not know the library.
+            separated from the rest.
+        UnknownNameError: if this level does not support the library.
     """
     dialect = dialect_of(library)
     try:
@@ -71,21 +71,24 @@ class _Disassembler:
 
     def parts(self) -> Disassembly:
         if self.model.style in {Style.SEQUENCE, Style.ADDED}:
-            self._refuse_indices()
+            self._reject_indexed_layers()
         units = self.cutter.units()
         while units and self._is_input(units[0]):
             units.pop(0)
-        found = [self._collect(unit) for unit in units]
-        output = self._output(units, found)
+        collections = [self._collect(unit) for unit in units]
+        output = self._output(units, collections)
         if output < 1:
-            msg = "no hidden layer can be told from the output layer"
+            msg = "no hidden layer can be separated from the output layer"
             raise DisassemblyError(msg)
-        users = _users(found)
-        places = [self._place(*pair, users=users) for pair in zip(units, found, strict=True)]
-        names = [*_names(units[:output], found[:output]), "output"]
+        usage_counts = _count_usages(collections)
+        places = [
+            self._place(*pair, usage_counts=usage_counts)
+            for pair in zip(units, collections, strict=True)
+        ]
+        names = [*_names(units[:output], collections[:output]), "output"]
         blocks = [
-            self._block(unit, one, name=name)
-            for unit, one, name in zip(units, found, names, strict=False)
+            self._block(unit, collected, name=name)
+            for unit, collected, name in zip(units, collections, names, strict=False)
         ]
         template = ProgramTemplate(
             source=self.program.source,
@@ -101,24 +104,24 @@ class _Disassembler:
         )
         creation(
             self.program, template.style, template.owner, template.variable
-        )  # or it is refused
+        )  # raises if it cannot be created
         return Disassembly(template=template, blocks=tuple(blocks[:output]))
 
-    def _refuse_indices(self) -> None:
+    def _reject_indexed_layers(self) -> None:
+        """Raise `DisassemblyError` if the program reads the model's layers by index."""
         for node in self.program.nodes:
             match node:
                 case ast.Subscript(value=value) if dotted_name(value).partition(".layers")[0] == (
                     self.model.variable or None
                 ):
-                    msg = (
-                        f"line {node.lineno}: layers of {self.model.variable!r} are taken by index"
-                    )
+                    msg = f"line {node.lineno}: layers of {self.model.variable!r} are read by index"
                     raise DisassemblyError(msg)
 
     def _is_input(self, unit: Unit) -> bool:
         layers = [layer_of(node) for node, _ in unit.parts if isinstance(node, ast.expr)]
-        layers += [n for one in unit.statements if unit.element is None for n in _added(one)]
-        names = {self.program.api(one).rpartition(".")[2] for one in layers}
+        if unit.element is None:
+            layers += [layer for statement in unit.statements for layer in _added(statement)]
+        names = {self.program.api(layer).rpartition(".")[2] for layer in layers}
         return bool(names & {"Input", "InputLayer"})
 
     def _collect(self, unit: Unit) -> Collection:
@@ -129,59 +132,63 @@ class _Disassembler:
             collector.found.keys.append(unit.key)
         return collector.found
 
-    def _output(self, units: Sequence[Unit], found: Sequence[Collection]) -> int:
-        """Return which unit holds the output layer: the last one with weights, else with a call."""
-        for wanted in (self._may_have_weights, lambda one: bool(one.calls)):
-            for at in reversed(range(len(units))):
-                if wanted(found[at]):
-                    return at
+    def _output(self, units: Sequence[Unit], collections: Sequence[Collection]) -> int:
+        """Return the index of the output layer's unit: the last with weights, else with a call."""
+        for may_be_output in (self._may_have_weights, lambda collected: bool(collected.calls)):
+            for index in reversed(range(len(units))):
+                if may_be_output(collections[index]):
+                    return index
         return -1
 
-    def _may_have_weights(self, found: Collection) -> bool:
-        own = [dotted_name(call.func) for call in found.own.values()]
-        return any(has_weights(self.program.api(call)) for call in found.calls.values()) or any(
+    def _may_have_weights(self, collected: Collection) -> bool:
+        own = [dotted_name(call.func) for call in collected.own.values()]
+        return any(has_weights(self.program.api(call)) for call in collected.calls.values()) or any(
             self.cutter.has_weights(node)
             for name in own
             if name in self.program.functions
             for node in ast.walk(self.program.functions[name])
         )
 
-    def _place(self, unit: Unit, found: Collection, *, users: dict[str, int]) -> BlockPlace:
-        number = self.program.numbers
-        shared = [name for name in found.references if self._is_shared(name, found, users)]
-        homes = {id(call): found.homes[id(call)] for call in found.ordered}
+    def _place(
+        self, unit: Unit, collected: Collection, *, usage_counts: dict[str, int]
+    ) -> BlockPlace:
+        numbers = self.program.numbers
+        shared = [
+            name for name in collected.references if self._is_shared(name, collected, usage_counts)
+        ]
+        homes = {id(call): collected.homes[id(call)] for call in collected.ordered}
         return BlockPlace(
             calls=tuple(
                 CallSite(
-                    node=number[id(call)],
+                    node=numbers[id(call)],
                     copied=shared.index(homes[id(call)]) if homes[id(call)] in shared else -1,
-                    uses=tuple(number[id(use)] for use in self._uses(found, call)),
+                    uses=tuple(numbers[id(use)] for use in self._uses(collected, call)),
                 )
-                for call in found.ordered
+                for call in collected.ordered
             ),
-            own=tuple(number[id(call)] for call in self._sized(unit, found)),
+            own=tuple(numbers[id(call)] for call in self._sized(unit, collected)),
             copied=tuple(
-                Copied(
-                    statement=number[id(self._home(name))],
+                SharedDefinition(
+                    statement=numbers[id(self._home(name))],
                     name=name,
-                    references=tuple(number[id(node)] for node in found.references[name]),
+                    references=tuple(numbers[id(node)] for node in collected.references[name]),
                 )
                 for name in shared
             ),
-            statements=tuple(number[id(one)] for one in unit.statements),
+            statements=tuple(numbers[id(statement)] for statement in unit.statements),
             steps=tuple(
-                (number[id(step.node)], None if step.child is None else number[id(step.child)])
+                (numbers[id(step.node)], None if step.child is None else numbers[id(step.child)])
                 for step in unit.steps
             ),
-            element=None if unit.element is None else number[id(unit.element)],
-            within=tuple(number[id(one)] for one in unit.within),
-            keys=tuple(found.keys),
+            element=None if unit.element is None else numbers[id(unit.element)],
+            within=tuple(numbers[id(sequence)] for sequence in unit.within),
+            keys=tuple(collected.keys),
             takes=unit.takes,
             gives=unit.gives,
         )
 
-    def _uses(self, found: Collection, call: ast.Call) -> tuple[ast.Call, ...]:
-        return uses_of(self.program, self.model, found, call)
+    def _uses(self, collected: Collection, call: ast.Call) -> tuple[ast.Call, ...]:
+        return uses_of(self.program, self.model, collected, call)
 
     def _home(self, name: str) -> ast.stmt:
         definition = self.model.definitions.get(name)
@@ -189,20 +196,22 @@ class _Disassembler:
             return definition.statement
         return self.program.classes.get(name) or self.program.functions[name]
 
-    def _is_shared(self, name: str, found: Collection, users: dict[str, int]) -> bool:
-        """Return whether something else in the program uses a definition, class or function too."""
+    def _is_shared(self, name: str, collected: Collection, usage_counts: dict[str, int]) -> bool:
+        """Return whether other parts of the program use a definition, class or function too."""
         if name in self.model.definitions:
-            return users[name] > 1 or self.cutter.uses.get(name, 0) > len(found.references[name])
-        spoken = sum(isinstance(n, ast.Name) and n.id == name for n in self.program.nodes)
-        return spoken > len(found.references[name])
+            return usage_counts[name] > 1 or self.cutter.uses.get(name, 0) > len(
+                collected.references[name]
+            )
+        mentions = sum(isinstance(n, ast.Name) and n.id == name for n in self.program.nodes)
+        return mentions > len(collected.references[name])
 
-    def _sized(self, unit: Unit, found: Collection) -> list[ast.Call]:
-        """Return the program's own calls of which an argument says how large their input is."""
-        flow = DataFlow(self.program, self.model, found.ordered, is_sized=self._is_sized)
+    def _sized(self, unit: Unit, collected: Collection) -> list[ast.Call]:
+        """Return the program's own calls with an argument that sets the size of their input."""
+        flow = DataFlow(self.program, self.model, collected.ordered, is_sized=self._is_sized)
         flow.through(unit)
         return [
             call
-            for call in found.own.values()
+            for call in collected.own.values()
             if id(call) in flow.meets and self._size(call) is not None
         ]
 
@@ -215,38 +224,38 @@ class _Disassembler:
         method = self.program.functions.get(name) if owner is None else method_of(owner, "__init__")
         if method is None:
             return None
-        parameters = [one.arg for one in method.args.args][owner is not None :]
-        axes = self._passed_on(owner or method, parameters)
+        parameters = [argument.arg for argument in method.args.args][owner is not None :]
+        axes = self._forwarded_sizes(owner or method, parameters)
         for position, parameter in enumerate(parameters):
             axis = self.program.dialect.own_size(parameter) or axes.get(parameter)
             if axis is not None:
-                made = library_call(self.program, call)
-                return OwnCall(call=made, size=parameter, position=position, axis=axis)
+                library_call_ = library_call(self.program, call)
+                return OwnCall(call=library_call_, size=parameter, position=position, axis=axis)
         return None
 
-    def _passed_on(self, node: ast.AST, parameters: Sequence[str]) -> dict[str, int]:
-        """Return the parameter that the first layer with a size is given it by, and the axis."""
+    def _forwarded_sizes(self, node: ast.AST, parameters: Sequence[str]) -> dict[str, int]:
+        """Return the input axis of the first layer that a parameter sizes, by that parameter."""
         for inner in ast.walk(node):
             if not isinstance(inner, ast.Call):
                 continue
-            made = library_call(self.program, inner)
-            size = self.program.dialect.input_size(made)
-            text = argument(made, size) if size is not None else None
+            call = library_call(self.program, inner)
+            size = self.program.dialect.input_size(call)
+            text = argument(call, size) if size is not None else None
             if size is not None and text is not None and text in parameters:
                 return {text: size.axis}
         return {}
 
-    def _block(self, unit: Unit, found: Collection, *, name: str) -> Block:
-        calls = found.ordered
+    def _block(self, unit: Unit, collected: Collection, *, name: str) -> Block:
+        calls = collected.ordered
         flow = DataFlow(self.program, self.model, calls, is_sized=self._is_sized)
         follows = flow.through(unit)
-        sizes = (self._size(call) for call in self._sized(unit, found))
+        sizes = (self._size(call) for call in self._sized(unit, collected))
         return Block(
             name=name,
             calls=tuple(
                 replace(
                     library_call(self.program, call),
-                    use=PLAIN if self._uses(found, call) else "",
+                    use=PLAIN if self._uses(collected, call) else "",
                 )
                 for call in calls
             ),
@@ -257,20 +266,20 @@ class _Disassembler:
     def _tail(
         self, units: Sequence[Unit], places: Sequence[BlockPlace], output: int
     ) -> list[BlockPlace]:
-        """Return what follows on the output layer in the same expression or list."""
+        """Return the places that follow the output layer in the same expression or list."""
         statements = units[output].statements
-        serial = self.model.style in {Style.SEQUENCE, Style.ADDED}
+        is_sequential = self.model.style in {Style.SEQUENCE, Style.ADDED}
         return [
             place
             for unit, place in zip(units[output + 1 :], places[output + 1 :], strict=True)
-            if serial or unit.statements == statements
+            if is_sequential or unit.statements == statements
         ]
 
     def _definitions(self) -> dict[str, int]:
-        """Return the statements of definitions that may go when no block needs them any more."""
+        """Return the statements of definitions that are removed when no block needs them."""
         return {
-            key: self.program.numbers[id(one.statement)]
-            for key, one in self.model.definitions.items()
+            key: self.program.numbers[id(definition.statement)]
+            for key, definition in self.model.definitions.items()
             if not self.cutter.is_pinned(key)
         }
 
@@ -283,19 +292,21 @@ def _added(statement: ast.stmt) -> list[ast.expr]:
             return []
 
 
-def _users(found: Sequence[Collection]) -> dict[str, int]:
-    """Return how many units use each definition."""
-    every = [key for one in found for key in one.keys]
-    return {key: every.count(key) for key in every}
+def _count_usages(collections: Sequence[Collection]) -> dict[str, int]:
+    """Return the number of units that use each definition."""
+    keys = [key for collected in collections for key in collected.keys]
+    return {key: keys.count(key) for key in keys}
 
 
-def _names(units: Sequence[Unit], found: Sequence[Collection]) -> list[str]:
-    """Name each unit after its first definition, else by its place; no name twice."""
+def _names(units: Sequence[Unit], collections: Sequence[Collection]) -> list[str]:
+    """Return a unique name per unit: that of its first definition, else one with its number."""
     names: list[str] = []
-    for at, (unit, one) in enumerate(zip(units, found, strict=True), start=1):
-        base = re.sub(r"\W", "_", one.keys[0].rpartition(".")[2]) if one.keys else f"block{at}"
+    for position, (unit, collected) in enumerate(zip(units, collections, strict=True), start=1):
+        base = f"block{position}"
+        if collected.keys:
+            base = re.sub(r"\W", "_", collected.keys[0].rpartition(".")[2])
         if unit.key:
-            base = f"{base}_{sum(other.key == unit.key for other in units[: at - 1])}"
+            base = f"{base}_{sum(other.key == unit.key for other in units[: position - 1])}"
         number = 1
         name = base
         while name in {*names, "output"}:

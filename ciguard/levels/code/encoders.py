@@ -1,6 +1,6 @@
-"""Encoders: texts to vectors whose cosine says how alike the texts are.
+"""Encoders: functions from texts to vectors whose cosine measures the similarity of the texts.
 
-Another one is a class with `encode`, registered under the entry-point group `ciguard.encoders`.
+To add an encoder, register a class with `encode` under the entry-point group `ciguard.encoders`.
 """
 
 from __future__ import annotations
@@ -26,64 +26,67 @@ _MODEL = "all-MiniLM-L6-v2"
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors."""
+    """Maps texts to vectors."""
 
     @property
     def threshold(self) -> float:
-        """How alike two APIs are at the least to stand in for each other.
+        """Minimum similarity of two APIs of which one may replace the other.
 
-        Cosines of one encoder are larger than those of another.
+        Cosines of different encoders are not comparable.
         """
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return one vector per text, shape (n, d); d may depend on the texts.
 
-        Vectors of one call can be compared with each other, not with those of another call.
+        Vectors of one call are comparable with each other, but not with those of another call.
         """
 
 
 EncoderFactory: TypeAlias = Callable[[], Encoder]
+"""Creates an encoder."""
 
 ENCODERS: Registry[EncoderFactory] = Registry("encoder", group="ciguard.encoders", accepts=callable)
+"""Registry of encoders."""
 DEFAULT_ENCODER = "tf-idf"
+"""Name of the encoder that is used by default."""
 
 
 class TfIdf:
-    """Words, weighted by how rare they are among the texts."""
+    """Bag of words, weighted by inverse document frequency."""
 
     threshold = -1.0
-    """None: texts that say much the same in other words may have no word in common."""
+    """No threshold: equivalent texts may have no word in common."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return vectors of length 1, of length 0 for a text without words; shape (n, words).
+        """Return vectors of length 1, or 0 for a text without words; shape (n, words).
 
-        A word's weight is its count times ln((1 + n) / (1 + df)) + 1, where df is the number of
-        texts that have it.
+        A word's weight is its count times ln((1 + n) / (1 + df)) + 1. Here df is the number of
+        texts that contain the word.
 
         Source: G. Salton, C. Buckley, Term-weighting approaches in automatic text retrieval, 1988,
-        with the smoothing that counts one more text that has every word.
+        with smoothing by one further text that contains every word.
         """
         counts = [Counter(_WORD.findall(text.lower())) for text in texts]
-        places = {word: at for at, word in enumerate(sorted(set().union(*counts)))}
-        vectors = np.zeros((len(texts), len(places)))
+        columns = {word: column for column, word in enumerate(sorted(set().union(*counts)))}
+        vectors = np.zeros((len(texts), len(columns)))
         for row, words in enumerate(counts):
             for word, count in words.items():
-                vectors[row, places[word]] = count
-        having = np.count_nonzero(vectors, axis=0)
-        return normalised(vectors * (np.log((1 + len(texts)) / (1 + having)) + 1))
+                vectors[row, columns[word]] = count
+        document_counts = np.count_nonzero(vectors, axis=0)
+        return normalised(vectors * (np.log((1 + len(texts)) / (1 + document_counts)) + 1))
 
 
 class SentenceEmbeddings:
-    """Embeddings of whole sentences by a small transformer; of the optional extra."""
+    """Embeddings of whole sentences by a small transformer; needs the optional extra."""
 
     threshold = 0.5
-    """That of MoCo's released material, whose encoder is of this kind."""
+    """Threshold of MoCo's released material, whose encoder is of this kind."""
 
     def __init__(self, model: str = _MODEL) -> None:
         """Load the model.
 
         Args:
-            model: name or folder of a model of `sentence-transformers`.
+            model: the name or folder of a model of `sentence-transformers`.
 
         Raises:
             EncoderError: if the package is not installed or the model cannot be loaded.
@@ -100,8 +103,8 @@ class SentenceEmbeddings:
             self._model = SentenceTransformer(model)
         except OSError as error:
             msg = (
-                f"encoder 'sentence-embeddings': the model {model!r} cannot be loaded: {error}. "
-                "It is downloaded when it is first used."
+                f"encoder 'sentence-embeddings': cannot load the model {model!r}: {error}. "
+                "The first use downloads it and needs network access."
             )
             raise EncoderError(msg) from error
 
@@ -111,7 +114,7 @@ class SentenceEmbeddings:
 
 
 def normalised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return vectors, shape (n, d), scaled to length 1; those of length 0 stay."""
+    """Return vectors, shape (n, d), scaled to length 1; zero vectors stay."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths == 0, 1.0, lengths)
 

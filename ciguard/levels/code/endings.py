@@ -1,4 +1,4 @@
-"""Models that begin and end elsewhere: with another input, or behind an earlier layer."""
+"""Changes of a model's start and end: another input, or an earlier output layer."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from ciguard.levels.code.models import Style
 from ciguard.sources import parse_expression
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.editing import Draft
+    from ciguard.levels.code.draft import Draft
     from ciguard.levels.code.places import BlockPlace
 
 
-def end_behind(draft: Draft, place: BlockPlace) -> None:
-    """Let the model end with what a place makes, and nothing behind it."""
+def end_after(draft: Draft, place: BlockPlace) -> None:
+    """Let the model end with the result of a block, without what follows."""
     last = draft.program.nodes[place.statements[-1]]
     assert isinstance(last, ast.stmt)  # noqa: S101 - numbered as one
     body = draft.program.body(last)
-    at = body.index(last)
+    index = body.index(last)
     if draft.style is Style.SYMBOLIC:
-        _end_model(draft, body, at, place.gives)
+        _end_model(draft, body, index, place.gives)
     elif not isinstance(last, ast.Return):
-        body[at + 1 :] = ast.parse(f"return {place.gives}").body
+        body[index + 1 :] = ast.parse(f"return {place.gives}").body
 
 
-def _end_model(draft: Draft, body: list[ast.stmt], at: int, gives: str) -> None:
-    for statement in body[at + 1 :]:
+def _end_model(draft: Draft, body: list[ast.stmt], index: int, gives: str) -> None:
+    for statement in body[index + 1 :]:
         for node in ast.walk(statement):
             if draft.program.api(node).rpartition(".")[2] in {"Model", "Functional"}:
                 assert isinstance(node, ast.Call)  # noqa: S101 - it has an API
                 outputs = result_of(statement, node)
                 if outputs is not None:
                     draft.replace(outputs, ast.Name(id=gives, ctx=ast.Load()))
-                body[at + 1 : body.index(statement)] = []
+                body[index + 1 : body.index(statement)] = []
                 return
 
 
 def reshape_inputs(draft: Draft, shape: tuple[int, ...], dtype: str) -> None:
-    """Let the symbolic inputs of the program have another shape, the batch left out."""
+    """Give the program's symbolic inputs another shape, without the batch dimension."""
     for node in draft.program.nodes:
         if draft.program.api(node).rpartition(".")[2] not in {"Input", "InputLayer"}:
             continue
@@ -47,6 +47,6 @@ def reshape_inputs(draft: Draft, shape: tuple[int, ...], dtype: str) -> None:
         text = f"f(shape={shape}, dtype={dtype!r})"
         if draft.program.api(node).endswith("InputLayer"):
             text = f"f(input_shape={shape}, dtype={dtype!r})"
-        made = parse_expression(text)
-        assert isinstance(made, ast.Call)  # noqa: S101 - written so
-        node.args, node.keywords = [], made.keywords
+        call = parse_expression(text)
+        assert isinstance(call, ast.Call)  # noqa: S101 - the text is a call
+        node.args, node.keywords = [], call.keywords

@@ -1,4 +1,4 @@
-"""Which call of a block makes what another one of it meets, as far as the text tells."""
+"""Data flow in a block: which of its calls produces the input of another one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ciguard.sources import Function
 
 Source = int | None
-"""The place of a call, `INPUT`, or None: not known."""
+"""Index of the producing call, `INPUT`, or None if unknown."""
 
 
 @dataclass(slots=True)
@@ -31,24 +31,25 @@ class DataFlow:
     program: Program
     model: Model
     calls: Sequence[ast.Call]
-    """The unit's calls of the library, in their order."""
+    """Library calls of the unit, in their order."""
     is_sized: Callable[[ast.Call], bool] = lambda _: False
-    """Whether an argument of one of the program's own calls says how large its input is."""
+    """Predicate: true if an argument of one of the program's own calls sets the size of its
+    input."""
     follows: dict[int, Source] = field(default_factory=dict)
-    """By place of the call."""
+    """Source of a call's input, by index of the call."""
     meets: set[int] = field(default_factory=set)
-    """`id` of the program's own calls that meet the block's input."""
+    """The `id` of each own call of the program that takes the block's input."""
     known: dict[str, Source] = field(default_factory=dict)
-    """Source of what a variable holds."""
+    """Source of each variable's value."""
     child: ast.AST | None = None
-    """Stands for the block's input."""
+    """Node that stands for the block's input."""
     definitions: dict[str, LayerDefinition] = field(default_factory=dict)
-    """Of the class that the data is in."""
+    """Layer definitions of the current class."""
     is_inside: bool = False
-    """Whether that is a class or function that the block calls."""
+    """True while following a class or function that the block calls."""
 
     def through(self, unit: Unit) -> tuple[Source, ...]:
-        """Return for each call of a unit what the size of its input follows from."""
+        """Return the source of each call's input in a unit."""
         self.known = {unit.takes: INPUT}
         self.definitions = self.model.definitions
         if unit.element is not None:
@@ -62,7 +63,7 @@ class DataFlow:
         else:
             for statement in unit.statements:
                 self._statement(statement)
-        return tuple(self.follows.get(place) for place in range(len(self.calls)))
+        return tuple(self.follows.get(index) for index in range(len(self.calls)))
 
     @staticmethod
     def _added(unit: Unit) -> list[ast.expr]:
@@ -73,7 +74,7 @@ class DataFlow:
                 return []
 
     def _statement(self, statement: ast.stmt) -> Source:
-        """Follow the data through a statement; return the source of what it returns, if it does."""
+        """Follow the data through a statement; return the source of its return value, if any."""
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self.known[name] = self._value(value)
@@ -94,8 +95,8 @@ class DataFlow:
             case ast.Name(id=name):
                 return self.known.get(name)
             case ast.BinOp(left=left, right=right):
-                one, other = self._value(left), self._value(right)
-                return one if one is not None else other
+                left_source, right_source = self._value(left), self._value(right)
+                return left_source if left_source is not None else right_source
             case ast.Call():
                 return self._call(node)
             case ast.List(elts=parts) | ast.Tuple(elts=parts):
@@ -118,11 +119,11 @@ class DataFlow:
         sources = [self._value(argument) for argument in node.args]
         source = sources[0] if sources else None
         if isinstance(node.func, ast.Name) and node.func.id in self.program.functions:
-            return self._own(node, self.program.functions[node.func.id], source)
-        return self._meet(node, source)
+            return self._enter_own_call(node, self.program.functions[node.func.id], source)
+        return self._record_input(node, source)
 
     def _layer(self, layer: ast.expr, source: Source) -> Source:
-        """Note that a layer, or a sequence of some, is called with data of a source."""
+        """Record the source of the input of a layer, or of a sequence of layers."""
         if not isinstance(layer, ast.Call):
             return None
         if self.program.is_sequence(layer):
@@ -131,50 +132,58 @@ class DataFlow:
             return source
         name = dotted_name(layer.func)
         own = self.program.classes.get(name) or self.program.functions.get(name)
-        return self._meet(layer, source) if own is None else self._own(layer, own, source)
+        return (
+            self._record_input(layer, source)
+            if own is None
+            else self._enter_own_call(layer, own, source)
+        )
 
-    def _own(self, call: ast.Call, owner: ast.ClassDef | Function, source: Source) -> Source:
+    def _enter_own_call(
+        self, call: ast.Call, owner: ast.ClassDef | Function, source: Source
+    ) -> Source:
         """Follow the data through a class or function of the program, one level deep."""
         if source == INPUT and not self.is_inside:
             self.meets.add(id(call))
         if self.is_inside:
             return None
-        outside = self.known, self.definitions, self.child
+        saved = self.known, self.definitions, self.child
         self.is_inside = True
-        found = self._through_own(owner, None if self.is_sized(call) else source)
+        source_after = self._follow_body(owner, None if self.is_sized(call) else source)
         self.is_inside = False
-        self.known, self.definitions, self.child = outside
-        return found
+        self.known, self.definitions, self.child = saved
+        return source_after
 
-    def _through_own(self, owner: ast.ClassDef | Function, source: Source) -> Source:
+    def _follow_body(self, owner: ast.ClassDef | Function, source: Source) -> Source:
         method: Function | None = owner if not isinstance(owner, ast.ClassDef) else None
         if isinstance(owner, ast.ClassDef):
             method = method_of(owner, self.program.dialect.style.forward)
         if method is None:
             return None
         match method.body[-1]:
-            case ast.Return(value=ast.Call() as made) if method is owner and self._is_made(made):
-                return self._layer(made, source)
+            case ast.Return(value=ast.Call() as layer) if method is owner and self._creates_layer(
+                layer
+            ):
+                return self._layer(layer, source)
             case _:
                 pass
-        names = [one.arg for one in method.args.args][method is not owner :]
+        names = [argument.arg for argument in method.args.args][method is not owner :]
         self.definitions = {}
         if isinstance(owner, ast.ClassDef):
             self.definitions = attributes_of(owner, method.args.args[0].arg)
         self.known = {names[0]: source} if names else {}
         return [self._statement(statement) for statement in method.body][-1]
 
-    def _is_made(self, call: ast.Call) -> bool:
+    def _creates_layer(self, call: ast.Call) -> bool:
         return is_layer(self.program.api(call))
 
-    def _meet(self, call: ast.Call, source: Source) -> Source:
+    def _record_input(self, call: ast.Call, source: Source) -> Source:
         api = self.program.api(call)
-        place = next((at for at, one in enumerate(self.calls) if one is call), None)
-        if place is None:
+        index = next((i for i, known in enumerate(self.calls) if known is call), None)
+        if index is None:
             return None
-        self.follows.setdefault(place, source)
-        if self.follows[place] != source:
-            self.follows[place] = None  # called twice, with different data
+        self.follows.setdefault(index, source)
+        if self.follows[index] != source:
+            self.follows[index] = None  # called twice, with different data
         if keeps_size(api):
             return source
-        return place if has_weights(api) else None
+        return index if has_weights(api) else None

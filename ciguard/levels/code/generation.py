@@ -10,10 +10,10 @@ from ciguard.domain.values import LiteralValue
 from ciguard.knowledge import ClueSource
 from ciguard.levels.code.binding import VARIADIC, bind, default_of, with_argument
 from ciguard.levels.code.blocks import BlockMutant
-from ciguard.levels.code.coherence import is_coherent
 from ciguard.levels.code.knowledge import INPUT_SIZES, is_said, spaces
 from ciguard.levels.code.legal import draw, literal_part
 from ciguard.levels.code.literals import is_same, text_of, value_of
+from ciguard.levels.code.parameter_relations import is_coherent
 from ciguard.values import AnyOf, Bool, Float, Int, Optional, Tuple
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ciguard.levels.code.knowledge import Apis
     from ciguard.values import Constraint
 
-_LEFT_ALONE = frozenset(
+_EXCLUDED_PARAMETERS = frozenset(
     {
         "_freeze", "_weight", "autocast", "data_format", "device", "dtype", "inplace",
         "is_train", "layout", "memory_format", "name", "names", "out", "pin_memory",
@@ -34,11 +34,11 @@ _LEFT_ALONE = frozenset(
         "stateful", "trainable",
     }
 )  # fmt: skip
-"""Legal to change, but not within a model: what comes out, what comes in, or what backpropagation
-finds again is of another form then; or nothing of the computation is changed."""
+"""Parameters that may legally change, but not in a model: the form of its input, output or
+gradients would change, or the computation would not."""
 _SIZES = re.compile(r"(?:^units|^filters|_channels|_features|_size|_dim|_heads|_layers)$")
 _AXES = frozenset({"dim", "start_dim", "end_dim"})
-_USUAL: dict[str, Constraint] = {
+_COMMON_VALUES: dict[str, Constraint] = {
     "cutoffs": Tuple((Int(min=1, max=1),)),
     "factor": Float(min=0.0, max=1.0),
     "outchannels": Int(min=1, max=6),
@@ -46,34 +46,33 @@ _USUAL: dict[str, Constraint] = {
     "size": Tuple((Int(min=1, max=6), Int(min=1, max=6))),
     "value": Float(min=-1.0, max=1.0),
 }
-"""What programs give parameters that have to be given, where the library says nothing that could
-be written: of classes, how much an image is changed, channels, how much larger it gets, its height
-and width, what padding is filled with."""
-_TRIES = 8
-_SMALL = 6
-_END = re.compile(r"(?<=[.;])\s+")
-_LIMITS = {"allowed", "range"}
-_OF_WORDS = (ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE)
-_MAX_QUOTED = 200
+"""Common values of required parameters for which the library documents none that can be written:
+numbers of classes, strength of image changes, channels, scale, height and width, padding value."""
+_MAX_ATTEMPTS = 8
+_MAX_SMALL_SIZE = 6
+_SENTENCE_END = re.compile(r"(?<=[.;])\s+")
+_LIMIT_ASPECTS = {"allowed", "range"}
+_DOCUMENTATION_SOURCES = (ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE)
+_MAX_QUOTE_LENGTH = 200
 
 
 class Generation:
-    """The operator RG."""
+    """Operator RG."""
 
     def __init__(self, apis: Apis) -> None:
-        """Prepare it for a library's APIs."""
+        """Create the operator for a library."""
         self._apis = apis
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
         """Return the block with one parameter of one call changed.
 
         Args:
-            block: to be mutated.
-            place: of the call in the block.
-            rng: what chance there is.
+            block: the block to mutate.
+            place: the index of the call in the block.
+            rng: the source of randomness.
 
         Returns:
-            None where no parameter of the call is known to have another legal value.
+            None if no parameter of the call has another known legal value.
         """
         call = block.calls[place]
         api = self._apis.find(call.api)
@@ -83,9 +82,9 @@ class Generation:
         variable = [
             parameter
             for parameter in api.parameters
-            # An expression that is no literal ties the parameter to something else.
+            # A parameter whose argument is no literal depends on something else.
             if is_varied(parameter)
-            and not _divides_the_unknown(parameter.name, api)
+            and not _divides_unknown_channels(parameter.name, api)
             and value_of(bound.named.get(parameter.name, "None"))
         ]
         rng.shuffle(variable)
@@ -109,54 +108,60 @@ class Generation:
 
 
 def is_varied(parameter: Parameter) -> bool:
-    """Return whether another value of a parameter makes another model of the same form."""
-    if parameter.name in INPUT_SIZES | _LEFT_ALONE or parameter.kind in VARIADIC:
+    """Return whether another value of a parameter gives another model of the same form."""
+    if parameter.name in INPUT_SIZES | _EXCLUDED_PARAMETERS or parameter.kind in VARIADIC:
         return False
     return parameter.is_generated and is_said(parameter)
 
 
-def _divides_the_unknown(name: str, api: Api) -> bool:
-    """Return whether a parameter must divide the channels that come in."""
+def _divides_unknown_channels(name: str, api: Api) -> bool:
+    """Return whether a parameter must divide an unknown number of input channels."""
     sizes = {"in_channels", "num_channels"}
-    return name == "groups" and sizes.isdisjoint(one.name for one in api.parameters)
+    return name == "groups" and sizes.isdisjoint(parameter.name for parameter in api.parameters)
 
 
-def drawable(
+def drawable_values(
     parameter: Parameter, record: ApiRecord, *, is_needed: bool = False
 ) -> Constraint | None:
     """Return the legal values of a parameter that programs can write; None if there are none.
 
     Args:
-        parameter: what is known of it.
-        record: of the API.
-        is_needed: numbers are drawn even where nobody says how large they may be: positive ones.
+        parameter: the parameter with its constraint.
+        record: the record of the API.
+        is_needed: True if a value must be found; then numbers without a documented range are
+            drawn too, as positive ones.
     """
     if not is_said(parameter):
-        return _by_name(parameter.name) if is_needed else None
+        return _common_values(parameter.name) if is_needed else None
     is_ranged = any(evidence.aspect == "range" for evidence in parameter.evidence)
-    # What is required is hardly ever None, even where a hint has room for it.
-    whole = parameter.constraint
-    constraint = whole.inner if parameter.required and isinstance(whole, Optional) else whole
-    constraint = _of_default(constraint, parameter.name, record)
+    # A required parameter is rarely None, even if its annotation allows it.
+    declared = parameter.constraint
+    constraint = (
+        declared.inner if parameter.required and isinstance(declared, Optional) else declared
+    )
+    constraint = _narrowed_by_default(constraint, parameter.name, record)
     part = literal_part(constraint, spaces(record), is_ranged=is_ranged or is_needed)
-    if part is None:  # a list of nobody knows how many, for one
-        return _by_name(parameter.name) if is_needed else None
-    return _of_size(parameter.name, part if is_ranged else _positive(part))
+    if part is None:  # for example a list of unknown length
+        return _common_values(parameter.name) if is_needed else None
+    return _with_positive_size(parameter.name, part if is_ranged else _positive(part))
 
 
-def _of_default(constraint: Constraint, name: str, record: ApiRecord) -> Constraint:
-    """Let a number, of which nobody says whether it is whole, be as its default is."""
+def _narrowed_by_default(constraint: Constraint, name: str, record: ApiRecord) -> Constraint:
+    """Return a number's constraint restricted to the kind of its default, if its kind is open."""
     if not isinstance(constraint, AnyOf):
         return constraint
     default = value_of(default_of({p.name: p for p in record.parameters}[name]) or "")
-    other = {int: Float, float: Int}.get(type(getattr(default, "value", None)))
+    excluded = {int: Float, float: Int}.get(type(getattr(default, "value", None)))
     kept = tuple(
-        (w, one) for w, one in constraint.options if other is None or type(one) is not other
+        (weight, option)
+        for weight, option in constraint.options
+        if excluded is None or type(option) is not excluded
     )
     return AnyOf(kept) if kept else constraint
 
 
 def _positive(part: Constraint) -> Constraint:
+    """Return a constraint with positive numbers only."""
     match part:
         case Optional(inner, none_share):
             return Optional(_positive(inner), none_share)
@@ -164,32 +169,32 @@ def _positive(part: Constraint) -> Constraint:
             return AnyOf(tuple((weight, _positive(option)) for weight, option in options))
         case Tuple(items):
             return Tuple(tuple(map(_positive, items)))
-        case Int(min=least, max=most):
-            return Int(min=max(least, 1), max=max(most, 1))
-        case Float(max=most):
-            return Float(min=most / 2, max=most) if most > 0 else Float(min=1.0, max=1.0)
+        case Int(min=low, max=high):
+            return Int(min=max(low, 1), max=max(high, 1))
+        case Float(max=high):
+            return Float(min=high / 2, max=high) if high > 0 else Float(min=1.0, max=1.0)
         case _:
             return part
 
 
-def _by_name(name: str) -> Constraint | None:
-    """Return what programs give a parameter of that name; None where that is not known."""
-    if name in _USUAL:
-        return _USUAL[name]
-    return Int(min=1, max=_SMALL) if name in INPUT_SIZES or _is_size(name) else None
+def _common_values(name: str) -> Constraint | None:
+    """Return common values of a parameter of that name; None if none are known."""
+    if name in _COMMON_VALUES:
+        return _COMMON_VALUES[name]
+    return Int(min=1, max=_MAX_SMALL_SIZE) if name in INPUT_SIZES or _is_size(name) else None
 
 
 def _is_size(name: str) -> bool:
     return _SIZES.search(name) is not None and name not in _AXES
 
 
-def _of_size(name: str, part: Constraint) -> Constraint:
-    """Let sizes begin at 1: a layer of no unit is legal nowhere, whatever is guessed of axes."""
+def _with_positive_size(name: str, part: Constraint) -> Constraint:
+    """Return a constraint whose sizes start at 1: no layer has zero units."""
     if isinstance(part, Optional):
-        return Optional(_of_size(name, part.inner), part.none_share)
+        return Optional(_with_positive_size(name, part.inner), part.none_share)
     if isinstance(part, Int) and _is_size(name):
-        least = max(part.min, 0 if name == "proj_size" else 1)
-        return Int(min=least, max=max(part.max, least))
+        low = max(part.min, 0 if name == "proj_size" else 1)
+        return Int(min=low, max=max(part.max, low))
     return part
 
 
@@ -199,21 +204,21 @@ def another(
     """Draw another legal value of a parameter.
 
     Args:
-        parameter: what is known of it.
-        record: of the API.
-        arguments: of the call, text by parameter.
-        rng: what chance there is.
+        parameter: the parameter with its constraint.
+        record: the record of the API.
+        arguments: the arguments of the call, as text by parameter.
+        rng: the source of randomness.
 
     Returns:
-        Its text; None if none was found that differs from what the parameter has now, by default
-        too, and agrees with the other arguments.
+        The text of the value. None if no value was found that differs from the present argument
+        or default and agrees with the other arguments.
     """
-    part = drawable(parameter, record)
+    part = drawable_values(parameter, record)
     if part is None:
         return None
     declared = {p.name: p for p in record.parameters}[parameter.name]
     now = arguments.get(parameter.name, default_of(declared))
-    for _ in range(_TRIES):
+    for _ in range(_MAX_ATTEMPTS):
         text = _flipped(now) if isinstance(part, Bool) else None
         text = text or text_of(draw(part, rng))
         if not is_same(text, now) and is_coherent(record, {**arguments, parameter.name: text}):
@@ -230,11 +235,18 @@ def _flipped(now: str | None) -> str | None:
 
 
 def justification(api: Api, parameter: Parameter) -> str:
-    """Return the words of the library that say what a parameter accepts; empty if it says none."""
-    own = {p.name: p for p in api.record.parameters}[parameter.name]
-    sentences = _END.split(" ".join(own.doc.split()))
-    limits = [e.text for e in parameter.evidence if e.aspect in _LIMITS and e.source in _OF_WORDS]
-    telling = next((one for one in sentences for text in limits if text in one), sentences[0])
-    kind = own.doc_type or own.annotation or own.schema_type
-    said = f"{kind}. {telling}" if kind and telling else kind or telling
-    return f"{parameter.name}: {said}"[:_MAX_QUOTED] if said else ""
+    """Return the documentation of the values that a parameter accepts; empty if there is none."""
+    record = {p.name: p for p in api.record.parameters}[parameter.name]
+    sentences = _SENTENCE_END.split(" ".join(record.doc.split()))
+    limits = [
+        e.text
+        for e in parameter.evidence
+        if e.aspect in _LIMIT_ASPECTS and e.source in _DOCUMENTATION_SOURCES
+    ]
+    sentence = next(
+        (candidate for candidate in sentences for limit in limits if limit in candidate),
+        sentences[0],
+    )
+    kind = record.doc_type or record.annotation or record.schema_type
+    text = f"{kind}. {sentence}" if kind and sentence else kind or sentence
+    return f"{parameter.name}: {text}"[:_MAX_QUOTE_LENGTH] if text else ""

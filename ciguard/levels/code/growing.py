@@ -1,4 +1,4 @@
-"""What came of the programs of a batch, node by node of the derivation trees they belong to."""
+"""Results of a batch's programs, as events for the nodes of their derivation trees."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def programs_of(executed: Executed) -> Iterator[ProgramRan]:
-    """Yield what is said of each whole program; a block alone is no node, nor are cycles."""
+    """Yield an event for each whole program; single blocks and repeated runs are no nodes."""
     rows = zip(*executed.outcomes.values(), strict=True)
     for case, row in zip(executed.cases, rows, strict=False):
         if is_node(case):
-            yield _of_node(case, row)
+            yield _event_of(case, row)
 
 
 def is_node(case: Case) -> TypeGuard[ProgramCase]:
@@ -34,27 +34,27 @@ def is_node(case: Case) -> TypeGuard[ProgramCase]:
     return bool(case.block and case.ancestry.path)
 
 
-def _of_node(case: ProgramCase, row: Sequence[Outcome]) -> ProgramRan:
+def _event_of(case: ProgramCase, row: Sequence[Outcome]) -> ProgramRan:
     ancestry = case.ancestry
-    line = lineage(ancestry)
-    ended = ended_as(case, row)
+    path = lineage(ancestry)
+    outcome = node_outcome(case, row)
     return ProgramRan(
         seed=ancestry.seed,
         tree=ancestry.tree,
-        node=line[-1].node,
-        parent=line[-2].node if len(line) > 1 else root_of(ancestry),
-        block=line[-1].step.block,
-        depth=len(line),
-        step=line[-1].step.label,
-        ended=ended,
-        line=line[-1].step.line,
-        program=case.source if ended.is_wrong else "",
-        before=ancestry.parent if ended.is_wrong else "",
+        node=path[-1].node,
+        parent=path[-2].node if len(path) > 1 else root_of(ancestry),
+        block=path[-1].step.block,
+        depth=len(path),
+        step=path[-1].step.label,
+        ended=outcome,
+        line=path[-1].step.line,
+        program=case.source if outcome.is_wrong else "",
+        before=ancestry.parent if outcome.is_wrong else "",
     )
 
 
-def ended_as(case: ProgramCase, row: Sequence[Outcome]) -> NodeOutcome:
-    """Return how a program ended on all targets together."""
+def node_outcome(case: ProgramCase, row: Sequence[Outcome]) -> NodeOutcome:
+    """Return the outcome of a program on all targets together."""
     if not all(isinstance(outcome, Passed | Rejected) for outcome in row):
         return NodeOutcome.FAILED
     if case.intent is not Intent.VIOLATING:

@@ -1,7 +1,7 @@
-"""Growth: a program that is run over and over in one process takes ever more memory, or time.
+"""Growth oracle: a program run repeatedly in one process takes ever more memory or time.
 
-What libraries set up once is no defect, and neither is a cache that fills: the first third of the
-cycles warms up, and what follows has to grow in either half, and by much.
+One-time initialisation is no defect, and neither is a cache that fills up. So the first third of
+the cycles is a warm-up. The rest must grow in each half, and by much.
 """
 
 from __future__ import annotations
@@ -25,36 +25,41 @@ if TYPE_CHECKING:
     from ciguard.oracles import Subject
 
 GROWTH = "growth"
+"""Name of the oracle."""
 _WARM_UP = 3
-"""One in so many cycles."""
+"""The warm-up is one part in so many of the cycles."""
 MIN_JUDGED = 8
-"""Cycles behind the warm-up: with fewer, chance bends the line."""
+"""Minimum number of cycles after the warm-up; with fewer, chance bends the line."""
 MIN_BYTES = 256.0 * 1024
-"""Per cycle; a program that is judged trains some hundred kilobytes of weights."""
+"""Minimum growth of memory, in bytes per cycle; programs train some hundred kilobytes of
+weights."""
 MIN_SECONDS = 0.002
-"""Per cycle."""
+"""Minimum growth of time, in seconds per cycle."""
 MIN_SHARE = 0.03
-"""By which every cycle is slower than the one before, of the time of the first that are judged."""
+"""Minimum growth of time per cycle, relative to the first judged cycles."""
 MIN_RATIO = 1.5
-"""Of the last third of the cycles to the first that is judged."""
+"""Minimum ratio of the last third of the cycles to the first third."""
 
 
 @dataclass(frozen=True, slots=True)
 class CycleGrowth:
-    """By how much something grows with every cycle, at the least that any reckoning gives."""
+    """Growth per cycle, by the lowest estimate."""
 
     per_cycle: float
+    """Growth, in bytes or seconds per cycle."""
     first: float
+    """Median of the first third of the judged cycles, in bytes or seconds."""
     last: float
+    """Median of the last third of the judged cycles, in bytes or seconds."""
     cycles: int
-    """That were judged."""
+    """Number of judged cycles."""
 
 
 def growth_of(values: Sequence[float]) -> CycleGrowth | None:
-    """Return how values grow behind the warm-up; None where they do not, or are too few.
+    """Return the growth of values after the warm-up; None if they do not grow or are too few.
 
-    The slope is the least of those over all and in either half: the median of the differences
-    between neighbours, and from end to end.
+    The slope is the lowest of six estimates: over all cycles and over each half, the median of the
+    differences of neighbours and the slope from end to end.
     """
     judged = values[len(values) // _WARM_UP :]
     if len(judged) < MIN_JUDGED:
@@ -69,13 +74,13 @@ def growth_of(values: Sequence[float]) -> CycleGrowth | None:
 
 
 def _slopes(values: Sequence[float]) -> tuple[float, float]:
-    """Return the median of the differences between neighbours, and the slope from end to end."""
+    """Return the median of the differences of neighbours, and the slope from end to end."""
     steps = [after - before for before, after in pairwise(values)]
     return median(steps), (values[-1] - values[0]) / len(steps)
 
 
 class GrowthOracle:
-    """Judges one case on each target by itself: no reference is needed."""
+    """Judges one case on each target alone, without a reference."""
 
     traits: ClassVar[Traits] = Traits(
         is_judged_alone=True,
@@ -89,16 +94,16 @@ class GrowthOracle:
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
     ) -> Sequence[Finding]:
-        """Return a finding for memory, and one for time, with every target that shows it."""
+        """Return a finding for memory and one for time, each with all targets that show it."""
         if not isinstance(case, ProgramCase) or case.cycles == 1:
             return []
         runs = {name: run for name, out in outcomes.items() if (run := program_run(out))}
         findings = []
-        for kind, grows in (("memory-grows", _of_memory), ("slows-down", _of_time)):
-            found = {name: grown for name, run in runs.items() if (grown := grows(run))}
-            if not found:
+        for kind, grows in (("memory-grows", _memory_growth), ("slows-down", _time_growth)):
+            growths = {name: growth for name, run in runs.items() if (growth := grows(run))}
+            if not growths:
                 continue
-            worst = max(found, key=lambda name: found[name].per_cycle)
+            worst = max(growths, key=lambda name: growths[name].per_cycle)
             findings.append(
                 Finding(
                     oracle=GROWTH,
@@ -108,10 +113,10 @@ class GrowthOracle:
                     api=subject.api,
                     case=case,
                     outcomes=outcomes,
-                    targets=tuple(found),
-                    message=f"{_program(case)} {_CLAIMS[kind](found[worst])} when it is built and "
-                    f"trained over and over in one process",
-                    evidence=_evidence(kind, found[worst]),
+                    targets=tuple(growths),
+                    message=f"{_program(case)} {_CLAIMS[kind](growths[worst])} when it is "
+                    f"built and trained repeatedly in one process",
+                    evidence=_evidence(kind, growths[worst]),
                 )
             )
         return findings
@@ -121,24 +126,24 @@ def _program(case: ProgramCase) -> str:
     return f"A program derived from {case.ancestry.seed}" if case.ancestry.path else "A program"
 
 
-def _of_memory(run: ProgramRun) -> CycleGrowth | None:
-    found = growth_of(run.memory)
-    return found if found and found.per_cycle >= MIN_BYTES else None
+def _memory_growth(run: ProgramRun) -> CycleGrowth | None:
+    growth = growth_of(run.memory)
+    return growth if growth and growth.per_cycle >= MIN_BYTES else None
 
 
-def _of_time(run: ProgramRun) -> CycleGrowth | None:
-    found = growth_of(run.cpu_s)
-    if found is None or found.last < MIN_RATIO * found.first:
+def _time_growth(run: ProgramRun) -> CycleGrowth | None:
+    growth = growth_of(run.cpu_s)
+    if growth is None or growth.last < MIN_RATIO * growth.first:
         return None
-    return found if found.per_cycle >= max(MIN_SECONDS, MIN_SHARE * found.first) else None
+    return growth if growth.per_cycle >= max(MIN_SECONDS, MIN_SHARE * growth.first) else None
 
 
-def _memory_claim(grown: CycleGrowth) -> str:
-    return f"leaves {grown.per_cycle / 2**20:.2g} MiB behind with every run"
+def _memory_claim(growth: CycleGrowth) -> str:
+    return f"leaks {growth.per_cycle / 2**20:.2g} MiB with every run"
 
 
-def _time_claim(grown: CycleGrowth) -> str:
-    return f"takes {grown.last / grown.first:.2g} times as long after {grown.cycles} more runs"
+def _time_claim(growth: CycleGrowth) -> str:
+    return f"takes {growth.last / growth.first:.2g} times as long after {growth.cycles} more runs"
 
 
 _CLAIMS: Mapping[str, Callable[[CycleGrowth], str]] = {
@@ -147,19 +152,19 @@ _CLAIMS: Mapping[str, Callable[[CycleGrowth], str]] = {
 }
 
 
-def _evidence(kind: str, grown: CycleGrowth) -> Evidence:
+def _evidence(kind: str, growth: CycleGrowth) -> Evidence:
     if kind == "memory-grows":
-        what, first, last = (
+        quantity, first, last = (
             "memory",
-            f"{grown.first / 2**20:.4g} MiB",
-            f"{grown.last / 2**20:.4g} MiB",
+            f"{growth.first / 2**20:.4g} MiB",
+            f"{growth.last / 2**20:.4g} MiB",
         )
     else:
-        what, first, last = "time", f"{grown.first:.3g} s", f"{grown.last:.3g} s"
+        quantity, first, last = "time", f"{growth.first:.3g} s", f"{growth.last:.3g} s"
     return Evidence(
-        expected=f"{what} that levels off",
-        observed=f"{first} in the first third of {grown.cycles} cycles behind the warm-up, {last} "
+        expected=f"{quantity} that levels off",
+        observed=f"{first} in the first third of {growth.cycles} cycles after warm-up, {last} "
         "in the last",
-        law="What a program built is gone when nothing refers to it any more",
-        source="median of the differences between neighbouring cycles, over all and in either half",
+        law="A program's objects are freed when nothing refers to them any more",
+        source="median difference of neighbouring cycles, overall and in each half",
     )

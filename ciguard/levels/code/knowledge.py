@@ -1,4 +1,4 @@
-"""What level `code` knows of a library: its APIs by every name that programs call them by."""
+"""The APIs of a library, by every name that programs use for them."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ INPUT_SIZES = frozenset(
         "num_features", "num_parameters", "target_shape", "unflattened_size", "vdim",
     }
 )  # fmt: skip
-"""Parameters that say what comes in: its channels, features, rank, greatest index. They are
-repaired from what really comes in, never mutated."""
-_SAME_LIBRARY = (("", ""), ("keras.", "tensorflow.keras."), ("tensorflow.keras.", "keras."))
-"""How programs begin a name, and how the catalogue does."""
-_HALVING = "glu"
-"""Halves the last dimension, behind the back of the layer that it is given to."""
+"""Parameters that describe the input: channels, features, rank, greatest index. They are set from
+the actual input, never mutated."""
+_EQUIVALENT_PREFIXES = (("", ""), ("keras.", "tensorflow.keras."), ("tensorflow.keras.", "keras."))
+"""Pairs of prefixes in programs and in the catalogue."""
+_HALVING_ACTIVATION = "glu"
+"""Activation that halves the last dimension, which the surrounding layer does not expect."""
 _SPACES = re.compile(r"([123])[dD](?![a-z0-9])")
 WRAPPED = "layer"
-"""Parameter of layers that wrap one."""
+"""Parameter of layers that wrap another layer."""
 _CALLBACK = "callback"
-_NO_LAYERS = frozenset(
+_ABSTRACT_LAYERS = frozenset(
     {
         "Container", "Layer", "Module", "ModuleDict", "ModuleList", "ParameterDict",
         "ParameterList", "Pipeline", "RNNBase", "RNNCellBase", "Sequential", "Wrapper",
     }
 )  # fmt: skip
-"""Base classes and containers: they compute nothing by themselves."""
+"""Base classes and containers, which compute nothing themselves."""
 
 
 class Apis:
@@ -57,61 +57,65 @@ class Apis:
 
         Args:
             records: the catalogue.
-            read: returns what is known of one; called once for each that is asked for.
+            read: returns the API with constraints of a record; called at most once per record.
         """
-        listed = tuple(records)
-        self._records = {name: r for r in listed for name in r.aliases}
-        self._records |= {record.api: record for record in listed}
+        all_records = tuple(records)
+        self._records = {name: r for r in all_records for name in r.aliases}
+        self._records |= {record.api: record for record in all_records}
         self._modules: dict[str, dict[str, ApiRecord]] = {}
         for name, record in self._records.items():
             module, _, short = name.rpartition(".")
             self._modules.setdefault(module, {})[short] = record
         self._read = read
-        self._activations = _activations(listed)
+        self._activations = _activations(all_records)
         self._known: dict[str, Api] = {}
 
     def find(self, name: str) -> Api | None:
-        """Return what is known of an API by any of its public names; None if there is none.
+        """Return an API by any of its public names; None if there is none.
 
         `keras.layers.Dense` is found where the library lists `tensorflow.keras.layers.Dense`, and
-        the other way round.
+        vice versa.
         """
         record = next(filter(None, map(self._records.get, _spellings(name))), None)
-        return None if record is None else self._of(record)
+        return None if record is None else self._api_of(record)
 
     def siblings(self, name: str) -> Iterator[tuple[str, Api]]:
-        """Yield what may stand in the place of an API: a name as a program would write it, the API.
+        """Yield the APIs that may replace an API, each with its name in the program.
 
-        Those are the APIs of its module and kind, apart from those whose names say other numbers of
-        dimensions: `Conv2d` is no sibling of `Conv1d`, `ReLU` is. Functions take as many inputs;
-        layers may take more or fewer, since their calls can be written otherwise.
+        Siblings are the APIs of its module and kind, except those for another number of dimensions:
+        `Conv2d` is no sibling of `Conv1d`, `ReLU` is. Functions take as many inputs; layers may
+        take more or fewer, since their calls can be rewritten.
         """
         own = self.find(name)
         if own is None or own.record.kind is CallKind.METHOD:
             return
         for record, shorts in self.family(name).values():
-            if record.api == own.record.api or not _stands(record):
+            if record.api == own.record.api or not _is_replacement(record):
                 continue
             short = _name_of(record, shorts, own.record, name)
-            other = self._of(record) if short else None
-            if other is not None and (own.inputs or len(data_of(other)) == len(data_of(own))):
+            other = self._api_of(record) if short else None
+            if other is not None and (
+                own.inputs or len(data_parameters(other)) == len(data_parameters(own))
+            ):
                 yield f"{name.rpartition('.')[0]}.{short}", other
 
     def family(self, name: str) -> dict[str, tuple[ApiRecord, list[str]]]:
-        """Return the APIs of an API's module and kind, itself included.
+        """Return the APIs of an API's module and kind, including itself.
 
         Returns:
-            By canonical name, in that order: the record, and its names in that module.
+            Sorted by canonical name: the record, and its names in that module.
         """
         own = self.find(name)
-        listed = next(filter(None, map(self._modules.get, _spellings(name.rpartition(".")[0]))), {})
-        found: dict[str, tuple[ApiRecord, list[str]]] = {}
-        for short, record in listed.items():
+        module_records = next(
+            filter(None, map(self._modules.get, _spellings(name.rpartition(".")[0]))), {}
+        )
+        family: dict[str, tuple[ApiRecord, list[str]]] = {}
+        for short, record in module_records.items():
             if own is not None and record.kind is own.record.kind:
-                found.setdefault(record.api, (record, []))[1].append(short)
-        return dict(sorted(found.items()))
+                family.setdefault(record.api, (record, []))[1].append(short)
+        return dict(sorted(family.items()))
 
-    def _of(self, record: ApiRecord) -> Api:
+    def _api_of(self, record: ApiRecord) -> Api:
         if record.api not in self._known:
             api = self._read(record)
             self._known[record.api] = with_choices(api, "activation", self._activations)
@@ -119,63 +123,69 @@ class Apis:
 
 
 def _activations(records: Iterable[ApiRecord]) -> tuple[str, ...]:
-    """Return the names that Keras takes for its own activations: functions of one tensor."""
-    found = []
+    """Return the names of Keras's activations: functions of one tensor."""
+    names = []
     for record in records:
         module, _, short = record.api.rpartition(".")
-        needed = [p.name for p in record.parameters if p.required]
-        if module.endswith("keras.activations") and needed == ["x"] and short != _HALVING:
-            found.append(short)
-    return tuple(sorted(found))
+        required = [p.name for p in record.parameters if p.required]
+        if (
+            module.endswith("keras.activations")
+            and required == ["x"]
+            and short != _HALVING_ACTIVATION
+        ):
+            names.append(short)
+    return tuple(sorted(names))
 
 
 def with_choices(api: Api, parameter: str, texts: tuple[str, ...]) -> Api:
-    """Return an API of which a parameter, of a type that nobody says, takes one of some texts."""
+    """Return an API whose parameter, if its type is undocumented, accepts some texts."""
     if not texts:
         return api
     choices = OneOf(tuple(map(LiteralValue, texts)))
-    said = ConstraintEvidence(ClueSource.NAME, "allowed", parameter)
+    evidence = ConstraintEvidence(ClueSource.NAME, "allowed", parameter)
     changed = [
-        replace(one, constraint=choices, evidence=(*one.evidence, said))
-        if one.name == parameter and not is_said(one)
-        else one
-        for one in api.parameters
+        replace(candidate, constraint=choices, evidence=(*candidate.evidence, evidence))
+        if candidate.name == parameter and not is_said(candidate)
+        else candidate
+        for candidate in api.parameters
     ]
     return replace(api, parameters=tuple(changed))
 
 
 def is_said(parameter: Parameter) -> bool:
-    """Return whether anyone says what kind of values a parameter takes."""
+    """Return whether the kind of a parameter's values is known."""
     return any(evidence.aspect in {"structures", "allowed"} for evidence in parameter.evidence)
 
 
 def _spellings(name: str) -> list[str]:
+    """Return the names under which the catalogue may list a name."""
     dotted = f"{name}."
-    found = [
+    spellings = [
         listed + dotted[len(written) :]
-        for written, listed in _SAME_LIBRARY
+        for written, listed in _EQUIVALENT_PREFIXES
         if dotted.startswith(written)
     ]
-    return [spelling[:-1] for spelling in found]
+    return [spelling[:-1] for spelling in spellings]
 
 
 def is_wrapper(record: ApiRecord) -> bool:
-    """Return whether an API needs a layer that it wraps, as `Bidirectional` and its like do."""
-    is_asked = any(p.required and p.name == WRAPPED for p in record.parameters)
-    return is_asked and record.kind is CallKind.LAYER
+    """Return whether an API requires a layer to wrap, as `Bidirectional` does."""
+    requires_layer = any(p.required and p.name == WRAPPED for p in record.parameters)
+    return requires_layer and record.kind is CallKind.LAYER
 
 
-def _stands(record: ApiRecord) -> bool:
+def _is_replacement(record: ApiRecord) -> bool:
+    """Return whether an API may replace another one of its module."""
     short = record.api.rpartition(".")[2]
     tags = record.tags - {_CALLBACK} if is_wrapper(record) else record.tags
-    if LEFT_OUT & tags or short in _NO_LAYERS or short.startswith("_"):
+    if LEFT_OUT & tags or short in _ABSTRACT_LAYERS or short.startswith("_"):
         return False
-    # `relu_` overwrites what backpropagation may need.
+    # `relu_` overwrites values that backpropagation may need.
     return not short.endswith("_") and (record.kind is CallKind.FUNCTION or bool(record.inputs))
 
 
 def spaces(record: ApiRecord) -> frozenset[str]:
-    """Return the numbers of spatial dimensions that an API's names say: "2" for `Conv2d`."""
+    """Return the numbers of spatial dimensions in an API's names: "2" for `Conv2d`."""
     return frozenset[str]().union(*map(_spaces_of, (record.api, *record.aliases)))
 
 
@@ -184,11 +194,11 @@ def _spaces_of(name: str) -> frozenset[str]:
 
 
 def rank_after(before: str, after: str) -> int | None:
-    """Return the rank of what an API takes, where its name says it and the one before says none.
+    """Return the rank of an API's input if its name implies one and the previous name does not.
 
     Args:
-        before: name of the API in whose place it is put.
-        after: its own; for `Conv3d`, a batch of channels of three dimensions, 5.
+        before: the name of the API that is replaced.
+        after: the name of the API itself; `Conv3d` implies 5: batch, channels, three dimensions.
     """
     if _spaces_of(before) or len(_spaces_of(after)) != 1:
         return None
@@ -196,31 +206,35 @@ def rank_after(before: str, after: str) -> int | None:
 
 
 def _name_of(record: ApiRecord, shorts: list[str], own: ApiRecord, written: str) -> str:
-    """Return the name by which to write a sibling; empty where dimensions differ.
+    """Return the name with which a program calls a sibling; empty if dimensions differ.
 
     Args:
-        record: of the sibling.
-        shorts: its names in the module.
-        own: of the API that it stands in for.
+        record: the record of the sibling.
+        shorts: the names of the sibling in the module.
+        own: the record of the API that it replaces.
         written: the name of that API in the program.
     """
-    asked = _spaces_of(written)
-    wanted, known = asked or spaces(own), spaces(record)
-    if wanted and known and not wanted & known:
+    written_spaces = _spaces_of(written)
+    own_spaces, sibling_spaces = written_spaces or spaces(own), spaces(record)
+    if own_spaces and sibling_spaces and not own_spaces & sibling_spaces:
         return ""
-    usual = record.api.rpartition(".")[2]
+    canonical = record.api.rpartition(".")[2]
 
-    def strangeness(short: str) -> tuple[bool, bool, str]:
-        return bool(asked) and not asked & _spaces_of(short), short != usual, short
+    def name_rank(short: str) -> tuple[bool, bool, str]:
+        return (
+            bool(written_spaces) and not written_spaces & _spaces_of(short),
+            short != canonical,
+            short,
+        )
 
-    return min(shorts, key=strangeness)
+    return min(shorts, key=name_rank)
 
 
-def data_of(api: Api) -> tuple[str, ...]:
-    """Return the parameters that take the data: of a function, or of a built layer."""
+def data_parameters(api: Api) -> tuple[str, ...]:
+    """Return the parameters that take the data: of a function, or of a constructed layer."""
     if api.record.kind is CallKind.LAYER:
-        needed = [p.name for p in api.record.inputs if p.required]
-        return tuple(needed) or tuple(p.name for p in api.record.inputs[:1])
+        required = [p.name for p in api.record.inputs if p.required]
+        return tuple(required) or tuple(p.name for p in api.record.inputs[:1])
     return tuple(
         p.name
         for p in api.parameters

@@ -1,4 +1,4 @@
-"""Legal values of one parameter that a program can write: literals, small ones."""
+"""Legal values of one parameter that a program can write: small literals."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ciguard.values import Constraint
 
 LARGEST = 64
-"""No int that is drawn exceeds it: sizes decide how long a program takes."""
-_NORMAL, _MINIMUM, _MAXIMUM = 3, 1, 1
-"""How often a number is drawn from within its range, and from its ends (MoCo)."""
+"""Largest integer that is drawn: sizes decide how long a program takes."""
+_INNER_WEIGHT, _MINIMUM_WEIGHT, _MAXIMUM_WEIGHT = 3, 1, 1
+"""Weights of numbers from within a range and from each of its ends (MoCo)."""
 _DIGITS = 4
 _NONE = OneOf((LiteralValue(None),))
 
@@ -38,14 +38,14 @@ _NONE = OneOf((LiteralValue(None),))
 def literal_part(
     constraint: Constraint, spaces: frozenset[str] = frozenset(), *, is_ranged: bool = True
 ) -> Constraint | None:
-    """Return what of a constraint can be written as literals; None if nothing of it can.
+    """Return the part of a constraint that literals can express; None if there is none.
 
     Args:
-        constraint: of the parameter.
-        spaces: numbers of spatial dimensions that the API's name says: a list of sizes has one
-            for each of them, unless the constraint knows better.
-        is_ranged: whether someone says how large the parameter's numbers may be; where nobody
-            does, no number is legal by anyone's word.
+        constraint: the constraint of the parameter.
+        spaces: the numbers of spatial dimensions in the API's name. A list of sizes has one item
+            per dimension, unless the constraint is more precise.
+        is_ranged: True if the range of the parameter's numbers is known; otherwise no number is
+            known to be legal.
     """
     match constraint:
         case Bool():
@@ -69,15 +69,17 @@ def _literal_whole(
 ) -> Constraint | None:
     match constraint:
         case AnyOf(options):
-            parts = [(w, literal_part(one, spaces, is_ranged=is_ranged)) for w, one in options]
+            parts = [
+                (w, literal_part(option, spaces, is_ranged=is_ranged)) for w, option in options
+            ]
             literal = tuple((weight, part) for weight, part in parts if part is not None)
             return AnyOf(literal) if literal else None
-        case List(item=item, length=(least, most)):
+        case List(item=item, length=(min_length, max_length)):
             part = literal_part(item, spaces, is_ranged=is_ranged)
-            length = _length(least, most, spaces)
+            length = _length(min_length, max_length, spaces)
             if part is None or length is None:
                 return None
-            # A tuple of sizes is what programs write, and some libraries tell it from a list.
+            # Programs write sizes as tuples, which some libraries distinguish from lists.
             return Tuple((part,) * length)
         case Tuple(items):
             inner = [literal_part(item, spaces, is_ranged=is_ranged) for item in items]
@@ -90,8 +92,8 @@ def _literal_whole(
 def _bounded(constraint: Int | Float) -> Int | Float | None:
     if isinstance(constraint, Float):
         return Float(min=constraint.min, max=constraint.max)
-    most = min(constraint.max, LARGEST)
-    return Int(min=constraint.min, max=most) if constraint.min <= most else None
+    limit = min(constraint.max, LARGEST)
+    return Int(min=constraint.min, max=limit) if constraint.min <= limit else None
 
 
 def _sized(constraint: Ints, spaces: frozenset[str]) -> Ints | None:
@@ -108,12 +110,16 @@ def _sized(constraint: Ints, spaces: frozenset[str]) -> Ints | None:
     )
 
 
-def _length(least: int, most: int, spaces: frozenset[str]) -> int | None:
-    """Return how many items a list has; None where that is not known."""
-    if least == most:
-        return least
-    only = [int(digit) for digit in spaces]
-    return only[0] if len(only) == 1 and least <= only[0] <= most else None
+def _length(min_length: int, max_length: int, spaces: frozenset[str]) -> int | None:
+    """Return the length of a list; None if it is unknown."""
+    if min_length == max_length:
+        return min_length
+    dimensions = [int(digit) for digit in spaces]
+    return (
+        dimensions[0]
+        if len(dimensions) == 1 and min_length <= dimensions[0] <= max_length
+        else None
+    )
 
 
 def is_literal(value: Value) -> bool:
@@ -130,11 +136,11 @@ def is_literal(value: Value) -> bool:
 
 
 def draw(part: Constraint, rng: random.Random) -> Value:
-    """Draw a literal: numbers from within, the minimum and the maximum as 3 : 1 : 1.
+    """Draw a literal: numbers from within the range, its minimum and its maximum as 3 : 1 : 1.
 
     Args:
-        part: as `literal_part` returns it.
-        rng: what chance there is.
+        part: a constraint that `literal_part` returned.
+        rng: the source of randomness.
     """
     match part:
         case Optional(inner, none_share):
@@ -144,8 +150,8 @@ def draw(part: Constraint, rng: random.Random) -> Value:
             return draw(rng.choices([option for _, option in options], weights)[0], rng)
         case Int() | Float():
             return _number(part, rng)
-        case Ints(min=least, max=most):
-            end = _end(least, most, rng)
+        case Ints(min=low, max=high):
+            end = _draw_end(low, high, rng)
             return _sampled(part if end is None else replace(part, min=int(end), max=int(end)), rng)
         case Tuple(items):
             return TupleValue(tuple(draw(item, rng) for item in items))
@@ -154,7 +160,7 @@ def draw(part: Constraint, rng: random.Random) -> Value:
 
 
 def _number(part: Int | Float, rng: random.Random) -> Value:
-    end = _end(part.min, part.max, rng)
+    end = _draw_end(part.min, part.max, rng)
     if end is not None:
         return LiteralValue(end)
     drawn = _sampled(part, rng)
@@ -164,10 +170,10 @@ def _number(part: Int | Float, rng: random.Random) -> Value:
     return drawn
 
 
-def _end(least: float, most: float, rng: random.Random) -> float | None:
-    """Return one of the ends of a range, or None: somewhere within."""
-    choices = (None, least, most)
-    return rng.choices(choices, (_NORMAL, _MINIMUM, _MAXIMUM))[0]
+def _draw_end(low: float, high: float, rng: random.Random) -> float | None:
+    """Return one of the ends of a range, or None for a number within."""
+    choices = (None, low, high)
+    return rng.choices(choices, (_INNER_WEIGHT, _MINIMUM_WEIGHT, _MAXIMUM_WEIGHT))[0]
 
 
 def _sampled(part: Constraint, rng: random.Random) -> Value:
@@ -175,10 +181,10 @@ def _sampled(part: Constraint, rng: random.Random) -> Value:
 
 
 def admits(constraint: Constraint, value: Value) -> bool:
-    """Return whether a value is of a kind that a constraint takes.
+    """Return whether a constraint accepts values of a value's kind.
 
-    Ranges do not count: those of constraints are for drawing, and what a program gives one API may
-    well be outside of what is drawn for another. A text must be one of those that are enumerated.
+    Ranges are ignored: they guide drawing, and a program's argument for one API may be outside of
+    what is drawn for another. A text must be one of the enumerated ones.
     """
     match constraint, value:
         case Optional(inner), _:
@@ -201,16 +207,20 @@ def _is_one_of(values: tuple[Value, ...], value: Value) -> bool:
     texts = [v for v in values if isinstance(v, LiteralValue) and isinstance(v.value, str)]
     if len(texts) > 1 or not isinstance(value, LiteralValue):
         return False
-    # One value alone is a default, or what is safe to draw, and no enumeration.
+    # A single value is a default or a value that is safe to draw, not an enumeration.
     return any(isinstance(v, LiteralValue) and type(v.value) is type(value.value) for v in values)
 
 
 def _admits_items(constraint: Constraint, items: tuple[Value, ...]) -> bool:
     match constraint:
-        case Ints(length=(least, most)):
-            return least <= len(items) <= most and all(admits(Int(), item) for item in items)
-        case List(item=item, length=(least, most)):
-            return least <= len(items) <= most and all(admits(item, one) for one in items)
+        case Ints(length=(min_length, max_length)):
+            return min_length <= len(items) <= max_length and all(
+                admits(Int(), item) for item in items
+            )
+        case List(item=item, length=(min_length, max_length)):
+            return min_length <= len(items) <= max_length and all(
+                admits(item, value) for value in items
+            )
         case Tuple(parts):
             return len(parts) == len(items) and all(map(admits, parts, items))
         case _:

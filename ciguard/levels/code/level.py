@@ -1,4 +1,4 @@
-"""From seed programs, index and what ran to a batch of programs."""
+"""Level `code`: batches of programs from seed programs, index and feedback."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ciguard.domain.outcomes import Passed
 from ciguard.domain.programs import Ancestry, ProgramCase
 from ciguard.errors import DisassemblyError
 from ciguard.levels import Batch, cost_of
-from ciguard.levels.code.lessons import (
-    ObservedSeed,
-    Ran,
-    RanAlone,
-    lesson_from_json,
-    lesson_to_json,
+from ciguard.levels.code.feedback import (
+    BlocksRan,
+    ProgramsRan,
+    SeedObserved,
+    feedback_from_json,
+    feedback_to_json,
 )
 from ciguard.levels.code.mutation import BlockSlot, candidates
-from ciguard.levels.code.observation import all_passed, fed_in, that_ran
+from ciguard.levels.code.observation import all_passed, block_inputs_in, successful_candidates
 from ciguard.levels.code.replacement import replaced_by
 from ciguard.levels.code.tree import Tree
 
@@ -35,67 +35,69 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.code.blocks import Block, BlockInput
     from ciguard.levels.code.disassembled import DisassembledSeed
-    from ciguard.levels.code.lessons import Lesson
+    from ciguard.levels.code.feedback import CodeFeedback
     from ciguard.levels.code.nodes import CandidateBlock, Node
     from ciguard.levels.code.operators import Operators
 
 _CYCLES = 12
-"""Times that the block of an API that is new to the campaign is built and trained in one process:
-what it leaves behind adds up."""
-_TURNS_BETWEEN = 3
-"""Of a tree, from one block that is run many times to the next: else a third of the time of a
-campaign would go into growth."""
-_PATIENCE = 16
-"""Blocks of an API are tried no more when the deaths of their programs have cost so much."""
+"""Number of runs of a block in one process, so that leaks add up. Blocks with an API that is new to
+the campaign are repeated."""
+_REPETITION_PERIOD = 3
+"""Turns of a tree per repeated block; more often, repetition would take a third of a campaign's
+time."""
+_MAX_CRASH_COST = 16
+"""Cost of crashes from which on an API's blocks are no longer run."""
 _SEED_BITS = 31
 _INDEX_BITS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How many programs are made of one seed."""
+    """Amount of work per seed program."""
 
     times: int = 4
-    """How often AR or RG mutates a block (times_mt)."""
+    """Number of mutations of a block by AR or RG (times_mt)."""
     breadth: int = 8
-    """Nodes of a generation that have children."""
+    """Maximum number of nodes of a generation that have children."""
     trees: int = 8
-    """Grown side by side at the least: what a batch teaches is put to use some batches later, and
+    """Minimum number of trees that grow in parallel. Feedback is applied some batches later, and
     the next batch of the same tree needs it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
-    """Where blocks are put: behind a node of a tree."""
+class _Parent:
+    """The node of a tree that a batch extends."""
 
     tree: int
     node: Node
 
 
 @dataclass(frozen=True, slots=True)
-class _Growth:
-    """What a batch was made for."""
+class _BatchPlan:
+    """The purpose of a batch, kept until its outcomes are known."""
 
     tree: int
     serial: int
     tried: tuple[CandidateBlock, ...] | None = None
-    """Blocks that are run alone, one case each; None where whole programs are run."""
+    """Candidates that run alone, one case each; None if whole programs run."""
     unfit: tuple[tuple[str, str], ...] = ()
-    """APIs that were replaced and by which, in blocks that could not stand alone."""
+    """Pairs of a replaced API and its replacement whose blocks cannot run alone."""
     assembled: tuple[int, ...] = ()
-    """Places of the waiting candidates whose programs are run, one case each."""
+    """Indices of the waiting candidates whose programs run, one case each."""
     repeated: tuple[str, ...] = ()
-    """What is not tried again: APIs whose blocks are run many times, and what was tried
-    with layers alone, in the cases that follow."""
+    """Checks in the remaining cases, which are not repeated: APIs whose blocks run many times, and
+    standalone checks."""
 
 
 class CodeLevel:
     """Programs assembled from mutated blocks, generation by generation.
 
-    The first batches are the seeds as they are, and show what their blocks are called with. Then
-    the trees take turns. For the node that is next in a tree, the blocks that may follow are run
-    alone; in the tree's next turn, those that ran are put into whole programs. A batch depends on
-    the seed, the index, and what was learned before; nothing that `cases` does changes later ones.
+    The first batches run the seed programs unchanged and observe the inputs of their blocks. Then
+    the trees take turns. For the next node of a tree, the candidate blocks run alone. In the tree's
+    next turn, those that ran are assembled into whole programs.
+
+    A batch depends on the seed, the index, and the feedback so far; `cases` does not change later
+    batches.
     """
 
     def __init__(
@@ -107,20 +109,20 @@ class CodeLevel:
         operators: Operators,
         effort: Effort | None = None,
     ) -> None:
-        """Make the level.
+        """Create the level.
 
         Args:
-            library: whose programs they are.
-            seed: of the run.
-            programs: the seeds.
-            operators: of the library.
-            effort: how many programs are made of a seed.
+            library: the library of the programs.
+            seed: the seed of the run.
+            programs: the seed programs.
+            operators: the mutation operators of the library.
+            effort: the amount of work per seed program.
 
         Raises:
             ValueError: if there is no seed program.
         """
         if not programs:
-            msg = "level code: no seed program to take apart"
+            msg = "level code: no seed program to disassemble"
             raise ValueError(msg)
         self._library = library
         self._seed = seed
@@ -129,95 +131,100 @@ class CodeLevel:
         self._effort = effort or Effort()
         replicas = -(-self._effort.trees // len(self._programs))
         self._trees = [
-            Tree(f"{seed} {number}", depth=len(self._of(number).blocks), most=self._effort.breadth)
+            Tree(
+                f"{seed} {number}",
+                depth=len(self._program_of(number).blocks),
+                breadth=self._effort.breadth,
+            )
             for number in range(replicas * len(self._programs))
         ]
         self._fed: dict[int, tuple[BlockInput, ...]] = {}
-        """By place of the seed."""
+        """Block inputs, by index of the seed program."""
         self._repeated: set[str] = set()
-        """APIs whose blocks were run many times in one process, and what was tried with layers
-        alone."""
+        """APIs whose blocks ran many times in one process, and standalone checks."""
         self._costs: Counter[str] = Counter()
-        """API → what deaths of programs whose last block calls it have cost."""
-        self._made: dict[int, _Growth] = {}
-        """Batches that no lesson was drawn from yet."""
+        """Cost of crashes of programs whose last block calls an API, by API."""
+        self._pending: dict[int, _BatchPlan] = {}
+        """Plans of batches whose feedback is pending."""
 
-    def _of(self, tree: int) -> DisassembledSeed:
+    def _program_of(self, tree: int) -> DisassembledSeed:
         return self._programs[tree % len(self._programs)]
 
     def api_of(self, index: int) -> str:
-        """Return the API of the batch of that index: the library, whatever is called."""
+        """Return the API of the batch of an index: the library, whatever the programs call."""
         del index
         return self._library
 
     def cases(self, index: int) -> Batch:
-        """Return the batch of that index."""
+        """Return the batch of an index."""
         rng = random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
         planted = [number for number, tree in enumerate(self._trees) if tree.is_planted]
         if index < len(self._programs) or not planted:
-            made = self._seed_cases(index % len(self._programs), rng)
-            if index == self._seed % len(self._programs):  # of each it would take most of the time
-                made.append(replace(made[-1], cycles=_CYCLES))
+            cases = self._seed_cases(index % len(self._programs), rng)
+            # One seed is repeated: all of them would take most of the time.
+            if index == self._seed % len(self._programs):
+                cases.append(replace(cases[-1], cycles=_CYCLES))
         else:
             number = planted[(index - len(self._programs)) % len(planted)]
-            growth, made = self._grown(number, rng)
-            self._made[index] = growth
-            # A tree learns that nothing can be put together from a batch that ran.
-            made = made or self._seed_cases(number % len(self._programs), rng)[1:]
-        return Batch(api=self._library, kind=CallKind.FUNCTION, cases=tuple(made))
+            plan, cases = self._expanded(number, rng)
+            self._pending[index] = plan
+            # Even if nothing can be assembled, a batch must run, so that the tree gets feedback.
+            cases = cases or self._seed_cases(number % len(self._programs), rng)[1:]
+        return Batch(api=self._library, kind=CallKind.FUNCTION, cases=tuple(cases))
 
     def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
-        """Return what a batch teaches, a lesson; nothing is learned yet.
-
-        None where it teaches nothing.
+        """Return the feedback of a batch without applying it.
 
         Args:
-            index: of the batch.
-            batch: as it was run.
-            outcomes: of its cases, by target.
+            index: the index of the batch.
+            batch: the batch as it was run.
+            outcomes: the outcomes of the batch's cases, by target.
+
+        Returns:
+            The feedback as JSON; None if there is none.
         """
         rows = list(zip(*outcomes.values(), strict=True))
-        growth = self._made.pop(index, None)
-        lesson: Lesson | None
-        if growth is None:
-            lesson = self._observed(index % len(self._programs), rows)
-        elif growth.tried is not None:
-            ran = tuple(that_ran(growth.tried, rows))
+        plan = self._pending.pop(index, None)
+        feedback: CodeFeedback | None
+        if plan is None:
+            feedback = self._seed_feedback(index % len(self._programs), rows)
+        elif plan.tried is not None:
+            ran = tuple(successful_candidates(plan.tried, rows))
             costs = _costs(batch, rows)
-            tried = (*replaced_by(growth.tried[: len(rows)]), *growth.unfit)
-            lesson = RanAlone(growth.tree, growth.serial, ran, costs, tried)
+            tried = (*replaced_by(plan.tried[: len(rows)]), *plan.unfit)
+            feedback = BlocksRan(plan.tree, plan.serial, ran, costs, tried)
         else:
-            whole = zip(growth.assembled, rows, strict=False)
-            places = tuple(place for place, row in whole if all_passed(row))
+            assembled_rows = zip(plan.assembled, rows, strict=False)
+            places = tuple(index for index, row in assembled_rows if all_passed(row))
             costs = _costs(batch, rows)
-            # After a hang the rest of a batch is left out: what was to be repeated is last.
-            repeated = growth.repeated[: max(0, len(rows) - len(growth.assembled))]
-            lesson = Ran(growth.tree, growth.serial, places, repeated, costs)
-        return lesson_to_json(lesson) if lesson else None
+            # After a hang the rest of a batch is skipped; the repeated cases are last.
+            repeated = plan.repeated[: max(0, len(rows) - len(plan.assembled))]
+            feedback = ProgramsRan(plan.tree, plan.serial, places, repeated, costs)
+        return feedback_to_json(feedback) if feedback else None
 
-    def guide(self, lesson: Json) -> None:
-        """Put a lesson to use in the batches that are made from now on.
+    def guide(self, feedback: Json) -> None:
+        """Apply feedback to the batches that are made from now on.
 
         Raises:
-            ValueError: if this level did not draw it.
+            ValueError: if the feedback is not of this level.
         """
-        match lesson_from_json(lesson):
-            case ObservedSeed(seed, fed):
-                self._plant(seed, fed)
-            case RanAlone(tree, serial, found, costs, tried):
-                self._trees[tree].ran_alone(serial, found)
+        match feedback_from_json(feedback):
+            case SeedObserved(seed, fed):
+                self._plant_trees(seed, fed)
+            case BlocksRan(tree, serial, candidates, costs, tried):
+                self._trees[tree].ran_alone(serial, candidates)
                 self._operators.experience.tried.update(tried)
-                self._operators.experience.ran.update(after for _, after in replaced_by(found))
+                self._operators.experience.ran.update(after for _, after in replaced_by(candidates))
                 self._costs.update(dict(costs))
-            case Ran(tree, serial, places, repeated, costs):
+            case ProgramsRan(tree, serial, places, repeated, costs):
                 self._trees[tree].ran(serial, places)
                 self._repeated.update(repeated)
                 self._costs.update(dict(costs))
 
     # --- seeds ----------------------------------------------------------------------------------
 
-    def _seed_cases(self, place: int, rng: random.Random) -> list[ProgramCase]:
-        program = self._programs[place]
+    def _seed_cases(self, seed_index: int, rng: random.Random) -> list[ProgramCase]:
+        program = self._programs[seed_index]
         ancestry = Ancestry(seed=program.name)
         seed = rng.getrandbits(_SEED_BITS)
         return [
@@ -225,12 +232,14 @@ class CodeLevel:
             for source in (program.observing(), program.source)
         ]
 
-    def _observed(self, place: int, rows: Sequence[Sequence[Outcome]]) -> ObservedSeed | None:
+    def _seed_feedback(
+        self, seed_index: int, rows: Sequence[Sequence[Outcome]]
+    ) -> SeedObserved | None:
         first = next((out for out in rows[0] if isinstance(out, Passed)), None) if rows else None
-        fed = fed_in(first) if first is not None else ()
-        return ObservedSeed(place, fed) if fed else None
+        fed = block_inputs_in(first) if first is not None else ()
+        return SeedObserved(seed_index, fed) if fed else None
 
-    def _plant(self, seed: int, fed: tuple[BlockInput, ...]) -> None:
+    def _plant_trees(self, seed: int, fed: tuple[BlockInput, ...]) -> None:
         blocks = self._programs[seed].blocks
         if seed in self._fed or len(fed) <= len(blocks):
             return
@@ -244,122 +253,131 @@ class CodeLevel:
         return self._next_block(number, node) is not None
 
     def _next_block(self, number: int, node: Node) -> Block | None:
-        """Return the seed's next block, fitted to a node; None where it does not fit."""
+        """Return the seed's next block, fitted to a node; None if it cannot be fitted."""
         depth = len(node.chain)
-        return self._fitted(number, depth, node.gives, self._of(number).blocks[depth])
+        return self._fitted(number, depth, node.gives, self._program_of(number).blocks[depth])
 
     def _fitted(
         self, number: int, depth: int, now: BlockInput, block: Block, rank: int | None = None
     ) -> Block | None:
         was = self._fed[number % len(self._programs)][depth]
-        return self._of(number).fitted(block, was, now, rank)
+        return self._program_of(number).fitted(block, was, now, rank)
 
-    def _grown(self, number: int, rng: random.Random) -> tuple[_Growth, list[ProgramCase]]:
+    def _expanded(self, number: int, rng: random.Random) -> tuple[_BatchPlan, list[ProgramCase]]:
         tree = self._trees[number]
         if tree.waiting:
             return self._assembled(number, tree, rng)
         block = self._next_block(number, tree.node)
-        found: list[CandidateBlock] = []
+        tried: list[CandidateBlock] = []
         unfit: list[tuple[str, str]] = []
         cases: list[ProgramCase] = []
         if block is not None:
-            spot = _Spot(number, tree.node)
+            parent = _Parent(number, tree.node)
             takes = tree.node.gives
             slot = BlockSlot(takes=takes, fit=partial(self._fitted, number, tree.depth, takes))
             times = self._effort.times
             for candidate in candidates(block, slot, self._operators, rng, times=times):
-                if self._costs[candidate.step.api] >= _PATIENCE:
+                if self._costs[candidate.step.api] >= _MAX_CRASH_COST:
                     continue
                 try:
-                    cases.append(self._alone(spot, candidate, rng))
+                    cases.append(self._alone(parent, candidate, rng))
                 except DisassemblyError:
                     unfit += replaced_by([candidate])
                 else:
-                    found.append(candidate)
-        return _Growth(number, tree.serial, tried=tuple(found), unfit=tuple(unfit)), cases
+                    tried.append(candidate)
+        return _BatchPlan(number, tree.serial, tried=tuple(tried), unfit=tuple(unfit)), cases
 
-    def _alone(self, spot: _Spot, candidate: CandidateBlock, rng: random.Random) -> ProgramCase:
-        made = self._of(spot.tree).alone(candidate.block, candidate.takes)
-        step = replace(candidate.step, line=made.line(0, candidate.place))
-        return self._case(spot, candidate, made.source, step, rng)
+    def _alone(self, parent: _Parent, candidate: CandidateBlock, rng: random.Random) -> ProgramCase:
+        program = self._program_of(parent.tree).alone(candidate.block, candidate.takes)
+        step = replace(candidate.step, line=program.line(0, candidate.place))
+        return self._case(parent, candidate, program.source, step, rng)
 
     def _assembled(
         self, number: int, tree: Tree, rng: random.Random
-    ) -> tuple[_Growth, list[ProgramCase]]:
-        """Return the programs of what waits, and the blocks of new APIs many times over."""
-        program, spot = self._of(number), _Spot(number, tree.node)
-        met = self._fed[number % len(self._programs)][-1]
-        parent = self._parent(program, tree.node, met)
-        cases, places = [], []
-        for place, candidate in enumerate(tree.waiting):
+    ) -> tuple[_BatchPlan, list[ProgramCase]]:
+        """Return the waiting candidates as whole programs, and repetitions of new APIs."""
+        program, parent = self._program_of(number), _Parent(number, tree.node)
+        output_layer_input = self._fed[number % len(self._programs)][-1]
+        parent_source = self._parent(program, tree.node, output_layer_input)
+        cases, indices = [], []
+        for index, candidate in enumerate(tree.waiting):
             gives = candidate.gives or candidate.takes
             try:
-                whole = program.program((*tree.node.chain, candidate.block), gives, met)
+                program_with_block = program.program(
+                    (*tree.node.chain, candidate.block), gives, output_layer_input
+                )
                 alone = program.alone(candidate.block, candidate.takes)
             except DisassemblyError:
-                continue  # the output layer cannot be made to fit: no child
+                continue  # the output layer cannot be fitted: no child
             step = replace(
                 candidate.step,
-                line=whole.line(len(tree.node.chain), candidate.place),
-                adapter=candidate.block.adapter or whole.adapter,
+                line=program_with_block.line(len(tree.node.chain), candidate.place),
+                adapter=candidate.block.adapter or program_with_block.adapter,
             )
-            case = self._case(spot, candidate, whole.source, step, rng)
-            ancestry = replace(case.ancestry, parent=parent)
+            case = self._case(parent, candidate, program_with_block.source, step, rng)
+            ancestry = replace(case.ancestry, parent=parent_source)
             cases.append(replace(case, block=alone.source, ancestry=ancestry))
-            places.append(place)
+            indices.append(index)
         new = {
             candidate.step.api: candidate
             for candidate in tree.waiting
             if candidate.step.api and not candidate.is_negative
         }
-        # Now and then, and one at a time: it costs as much as a dozen programs.
-        most = int(tree.serial % _TURNS_BETWEEN == 0)
-        repeated = dict([pair for pair in new.items() if pair[0] not in self._repeated][:most])
-        cases += [replace(self._alone(spot, one, rng), cycles=_CYCLES) for one in repeated.values()]
-        bare = dict(self._bare(spot, tree.waiting, rng))
-        cases += bare.values()
-        growth = _Growth(number, tree.serial, assembled=tuple(places), repeated=(*repeated, *bare))
-        return growth, cases
+        # Rarely, and one at a time: it costs as much as a dozen programs.
+        max_repeated = int(tree.serial % _REPETITION_PERIOD == 0)
+        repeated = dict(
+            [pair for pair in new.items() if pair[0] not in self._repeated][:max_repeated]
+        )
+        cases += [
+            replace(self._alone(parent, candidate, rng), cycles=_CYCLES)
+            for candidate in repeated.values()
+        ]
+        standalone = dict(self._standalone(parent, tree.waiting, rng))
+        cases += standalone.values()
+        plan = _BatchPlan(
+            number, tree.serial, assembled=tuple(indices), repeated=(*repeated, *standalone)
+        )
+        return plan, cases
 
-    def _bare(
-        self, spot: _Spot, waiting: Sequence[CandidateBlock], rng: random.Random
+    def _standalone(
+        self, parent: _Parent, waiting: Sequence[CandidateBlock], rng: random.Random
     ) -> Iterator[tuple[str, ProgramCase]]:
-        """Yield what is tried with layers alone, once for each class of steps."""
+        """Yield the standalone checks, once for each class of steps."""
         for candidate in waiting:
             if candidate.is_negative:
                 continue
-            source = self._of(spot.tree).source
-            tried = (attempt(candidate, source) for attempt in self._operators.promises)
-            for made in chain.from_iterable(tried):
-                if made.name not in self._repeated:
-                    steps = (replace(candidate.step, line=made.step.line), made.step)
+            source = self._program_of(parent.tree).source
+            checks = (check(candidate, source) for check in self._operators.standalone_checks)
+            for program in chain.from_iterable(checks):
+                if program.name not in self._repeated:
+                    steps = (replace(candidate.step, line=program.step.line), program.step)
                     whole = replace(candidate, steps=steps)
-                    case = self._case(spot, whole, made.source, made.step, rng)
-                    yield made.name, replace(case, block=made.control)
+                    case = self._case(parent, whole, program.source, program.step, rng)
+                    yield program.name, replace(case, block=program.control)
 
     @staticmethod
-    def _parent(program: DisassembledSeed, node: Node, met: BlockInput) -> str:
-        """Return the program of a node; nothing where the bare template cannot be made."""
+    def _parent(program: DisassembledSeed, node: Node, output_layer_input: BlockInput) -> str:
+        """Return a node's program; empty if the template alone cannot be assembled."""
         try:
-            return program.program(node.chain, node.gives, met).source
+            return program.program(node.chain, node.gives, output_layer_input).source
         except DisassemblyError:
             return ""
 
     def _case(
         self,
-        spot: _Spot,
+        parent: _Parent,
         candidate: CandidateBlock,
         source: str,
         step: Derivation,
         rng: random.Random,
     ) -> ProgramCase:
-        path = (*spot.node.path, *candidate.steps[:-1], step)
-        replica = spot.tree // len(self._programs)
+        path = (*parent.node.path, *candidate.steps[:-1], step)
+        replica = parent.tree // len(self._programs)
         replicas = len(self._trees) // len(self._programs)
         ancestry = Ancestry(
-            seed=self._of(spot.tree).name,
+            seed=self._program_of(parent.tree).name,
             path=path,
-            tree=self._trees[spot.tree].round * replicas + replica,
+            tree=self._trees[parent.tree].round * replicas + replica,
         )
         return ProgramCase(
             api=step.api or self._library,

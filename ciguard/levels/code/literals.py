@@ -1,4 +1,4 @@
-"""Arguments of calls in programs: Python text to values, and back. Literals only."""
+"""Arguments of calls in programs: conversion of literals from Python text to values and back."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from ciguard.domain.values import ListValue, LiteralValue, TupleValue, Value
 
 
 def value_of(text: str) -> Value | None:
-    """Return the value that a literal stands for; None for any other expression."""
+    """Return the value of a literal; None for any other expression."""
     try:
         return _value(ast.literal_eval(text.strip()))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
 
 
-def _value(thing: object) -> Value | None:
-    match thing:
+def _value(literal: object) -> Value | None:
+    match literal:
         case None | bool() | int() | float() | str():
-            return LiteralValue(thing)
+            return LiteralValue(literal)
         case tuple() | list():
-            items = tuple(item for item in map(_value, thing) if item is not None)
-            wrap = TupleValue if isinstance(thing, tuple) else ListValue
-            return wrap(items) if len(items) == len(thing) else None
+            items = tuple(item for item in map(_value, literal) if item is not None)
+            wrap = TupleValue if isinstance(literal, tuple) else ListValue
+            return wrap(items) if len(items) == len(literal) else None
         case _:
             return None
 
 
 def text_of(value: Value) -> str:
-    """Return the Python text of a literal, a list or a tuple of literals.
+    """Return the Python text of a literal, or of a list or tuple of literals.
 
     Raises:
-        TypeError: if the value is none of these.
+        TypeError: if the value is none of them.
     """
     match value:
         case LiteralValue(scalar):
@@ -47,19 +47,19 @@ def text_of(value: Value) -> str:
 
 
 def is_same(text: str, other: str | None) -> bool:
-    """Return whether two arguments are the same value, or the same text where they are none.
+    """Return whether two arguments have the same value, or the same text if they are no literals.
 
-    A list of one number is that number: libraries repeat it for every dimension.
+    A list of equal numbers equals the number: libraries repeat it for every dimension.
     """
     if other is None:
         return False
-    value, known = value_of(text), value_of(other)
-    if value is None or known is None:
+    value, other_value = value_of(text), value_of(other)
+    if value is None or other_value is None:
         return text.strip() == other.strip()
-    return _written_once(value) == _written_once(known)
+    return _normalised_text(value) == _normalised_text(other_value)
 
 
-def _written_once(value: Value) -> str:
+def _normalised_text(value: Value) -> str:
     if isinstance(value, TupleValue | ListValue):
         texts = {text_of(item) for item in value.items}
         return texts.pop() if len(texts) == 1 else f"({', '.join(map(text_of, value.items))})"

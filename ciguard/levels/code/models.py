@@ -1,4 +1,4 @@
-"""Where in a program the model is that data goes through, layer by layer."""
+"""Recognition of the model in a program: the layers that data passes through."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Style(Enum):
-    """How a model is written."""
+    """The style in which a model is written."""
 
     METHOD = "method"
     """A class with `forward`, `call` or `execute`."""
@@ -34,7 +34,7 @@ class Style(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LayerDefinition:
-    """A layer, or several, that are made in one place and called in another."""
+    """One or more layers that are created in one place and called in another."""
 
     statement: ast.Assign | ast.AnnAssign
     value: ast.expr
@@ -42,39 +42,39 @@ class LayerDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """The stretch of a program that data goes through."""
+    """The part of a program that data passes through."""
 
     style: Style
     owner: ast.ClassDef | Function | None
-    """What has to be called for the model, or is called with data; None: it stands at top level."""
+    """The class or function that contains the model; None for the top level."""
     body: list[ast.stmt] = field(default_factory=list)
     first: int = 0
-    """Of the body: where the data comes from."""
+    """Index in the body of the first statement that gets the data."""
     last: int = 0
-    """Of the body: the `return`, the statement with `keras.Model(…)`, or with the last `add`."""
+    """Index in the body of the `return`, the statement with `keras.Model(…)`, or the last `add`."""
     data: str = ""
-    """The variable that holds the input."""
+    """Name of the variable that holds the input."""
     inputs: frozenset[int] = frozenset()
-    """`id` of names that say in `keras.Model(…)` what the inputs are."""
+    """The `id` of names that denote the inputs in `keras.Model(…)`."""
     definitions: dict[str, LayerDefinition] = field(default_factory=dict)
-    """By how they are called: `self.conv1`, `conv1`."""
+    """Layer definitions by the name that calls them: `self.conv1`, `conv1`."""
     sequence: ast.Call | None = None
     variable: str = ""
-    """That `add` is called of."""
+    """Name of the variable whose `add` is called."""
 
 
 def model_of(program: Program) -> Model:
-    """Find the model of a program.
+    """Return the model of a program.
 
     Raises:
-        DisassemblyError: if there is none that data goes through.
+        DisassemblyError: if no model is found.
     """
     for find in (_symbolic, _class, _sequence, _added, _function):
-        found = find(program)
-        if found is not None:
-            return found
+        model = find(program)
+        if model is not None:
+            return model
     msg = (
-        f"no model of {program.dialect.library} was found: neither a class with "
+        f"found no model of {program.dialect.library}: neither a class with "
         f"`{program.dialect.style.forward}`, nor a Sequential, nor layers called one after another"
     )
     raise DisassemblyError(msg)
@@ -84,21 +84,21 @@ def model_of(program: Program) -> Model:
 
 
 def _class(program: Program) -> Model | None:
-    made = [
+    classes = [
         node
         for node in program.classes.values()
         if program.is_model_class(node)
         and method_of(node, program.dialect.style.forward) is not None
         and any(_stands_alone(program, call) for call in program.calls_of(node.name))
     ]
-    if not made:
+    if not classes:
         return None
-    owner = max(made, key=lambda node: _library_calls(program, node))
+    owner = max(classes, key=lambda node: _library_calls(program, node))
     method = method_of(owner, program.dialect.style.forward)
     assert method is not None  # noqa: S101 - filtered by it
-    names = [one.arg for one in method.args.args]
+    names = [argument.arg for argument in method.args.args]
     if len(names) < 2 or not isinstance(method.body[-1], ast.Return):  # noqa: PLR2004 - self, data
-        msg = f"line {method.lineno}: {owner.name}.{method.name} takes no data, or returns nothing"
+        msg = f"line {method.lineno}: {owner.name}.{method.name} takes no data or returns nothing"
         raise DisassemblyError(msg)
     return Model(
         style=Style.METHOD,
@@ -111,7 +111,7 @@ def _class(program: Program) -> Model | None:
 
 
 def _stands_alone(program: Program, call: ast.Call) -> bool:
-    """Return whether an object is made outside of all classes and containers."""
+    """Return whether an object is created outside of all classes and containers."""
     for above in program.above(call):
         if isinstance(above, ast.ClassDef) or program.is_container(above):
             return False
@@ -124,28 +124,36 @@ def _stands_alone(program: Program, call: ast.Call) -> bool:
 
 
 def _library_calls(program: Program, node: ast.AST) -> int:
-    return sum(bool(program.api(one)) for one in ast.walk(node))
+    return sum(bool(program.api(descendant)) for descendant in ast.walk(node))
 
 
 def attributes_of(owner: ast.ClassDef, receiver: str) -> dict[str, LayerDefinition]:
-    """Return what `__init__` sets once on the object, in statements of its own."""
+    """Return the attributes that `__init__`, and nothing else, sets by plain assignment."""
     method = method_of(owner, "__init__")
     if method is None or not method.args.args:
         return {}
-    own = method.args.args[0].arg
-    found: dict[str, LayerDefinition] = {}
+    self_name = method.args.args[0].arg
+    definitions: dict[str, LayerDefinition] = {}
     for statement in method.body:
         match statement:
             case (
                 ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name), attr=attr)])
                 | ast.AnnAssign(target=ast.Attribute(value=ast.Name(id=name), attr=attr))
-            ) if name == own and statement.value is not None:
-                found[f"{receiver}.{attr}"] = LayerDefinition(statement, statement.value)
-    times = [one.attr for one in ast.walk(owner) if _is_set(one) and isinstance(one, ast.Attribute)]
-    return {key: one for key, one in found.items() if times.count(key.partition(".")[2]) == 1}
+            ) if name == self_name and statement.value is not None:
+                definitions[f"{receiver}.{attr}"] = LayerDefinition(statement, statement.value)
+    assigned = [
+        node.attr
+        for node in ast.walk(owner)
+        if _is_assigned(node) and isinstance(node, ast.Attribute)
+    ]
+    return {
+        key: definition
+        for key, definition in definitions.items()
+        if assigned.count(key.partition(".")[2]) == 1
+    }
 
 
-def _is_set(node: ast.AST) -> bool:
+def _is_assigned(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
 
 
@@ -157,7 +165,7 @@ def _symbolic(program: Program) -> Model | None:
         if program.api(node).rpartition(".")[2] not in {"Model", "Functional"}:
             continue
         assert isinstance(node, ast.Call)  # noqa: S101 - it has an API
-        inputs = [*node.args[:1], *(one.value for one in node.keywords if one.arg == "inputs")]
+        inputs = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "inputs")]
         if inputs and isinstance(inputs[0], ast.Name):
             return _between(program, node, inputs[0])
     return None
@@ -167,14 +175,14 @@ def _between(program: Program, call: ast.Call, inputs: ast.Name) -> Model | None
     statement = program.statement(call)
     body = program.body(statement)
     last = body.index(statement)
-    origins = [at for at, one in enumerate(body[:last]) if inputs.id in bound_in(one)]
+    origins = [i for i, before in enumerate(body[:last]) if inputs.id in bound_in(before)]
     if not origins:
         return None
-    names = (one for one in body if isinstance(one, ast.Assign))
-    found = {
-        one.targets[0].id: LayerDefinition(one, one.value)
-        for one in names
-        if isinstance(one.targets[0], ast.Name) and _is_layer(program, one.value)
+    assignments = (node for node in body if isinstance(node, ast.Assign))
+    definitions = {
+        node.targets[0].id: LayerDefinition(node, node.value)
+        for node in assignments
+        if isinstance(node.targets[0], ast.Name) and _is_layer(program, node.value)
     }
     return Model(
         style=Style.SYMBOLIC,
@@ -184,7 +192,11 @@ def _between(program: Program, call: ast.Call, inputs: ast.Name) -> Model | None
         last=last,
         data=inputs.id,
         inputs=frozenset({id(inputs)}),
-        definitions={k: one for k, one in found.items() if _times_set(program, k) == 1},
+        definitions={
+            name: definition
+            for name, definition in definitions.items()
+            if _assignment_count(program, name) == 1
+        },
     )
 
 
@@ -193,10 +205,10 @@ def _is_layer(program: Program, value: ast.expr) -> bool:
     return api[:1].isupper() and api not in {"Input", "Model"}
 
 
-def _times_set(program: Program, name: str) -> int:
+def _assignment_count(program: Program, name: str) -> int:
     return sum(
-        isinstance(one, ast.Name) and one.id == name and not isinstance(one.ctx, ast.Load)
-        for one in program.nodes
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+        for node in program.nodes
     )
 
 
@@ -204,10 +216,13 @@ def _times_set(program: Program, name: str) -> int:
 
 
 def _sequence(program: Program) -> Model | None:
-    found = [node for node in _outer_sequences(program) if len(elements_of(node)) > 1]
-    if not found:
+    sequences = [node for node in _outer_sequences(program) if len(elements_of(node)) > 1]
+    if not sequences:
         return None
-    call = max(found, key=lambda one: (program.function_of(one) is None, len(elements_of(one))))
+    call = max(
+        sequences,
+        key=lambda sequence: (program.function_of(sequence) is None, len(elements_of(sequence))),
+    )
     statement = program.statement(call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=variable)]):
@@ -229,7 +244,8 @@ def _outer_sequences(program: Program) -> Iterator[ast.Call]:
         if isinstance(node, ast.Call) and program.is_sequence(node):
             above = list(program.above(node))
             inside = any(
-                isinstance(one, ast.ClassDef) or program.is_container(one) for one in above
+                isinstance(ancestor, ast.ClassDef) or program.is_container(ancestor)
+                for ancestor in above
             )
             if not inside:
                 yield node
@@ -250,24 +266,24 @@ def _added(program: Program) -> Model | None:
 
 def _added_to(program: Program, statement: ast.Assign, variable: str) -> Model | None:
     body = program.body(statement)
-    places = [at for at, one in enumerate(body) if adds(one, variable)]
-    if not places:
+    addition_indices = [i for i, node in enumerate(body) if adds(node, variable)]
+    if not addition_indices:
         return None
-    sequence = next(one for one in ast.walk(statement) if program.is_sequence(one))
+    sequence = next(node for node in ast.walk(statement) if program.is_sequence(node))
     assert isinstance(sequence, ast.Call)  # noqa: S101 - it is a sequence
     return Model(
         style=Style.ADDED,
         owner=program.function_of(statement),
         body=body,
         first=body.index(statement) + 1,
-        last=places[-1],
+        last=addition_indices[-1],
         sequence=sequence,
         variable=variable,
     )
 
 
 def adds(statement: ast.stmt, variable: str) -> bool:
-    """Return whether a statement adds layers to a variable, however deep inside of it."""
+    """Return whether a statement adds layers to a variable, at any depth."""
     return any(
         isinstance(node, ast.Attribute)
         and node.attr == "add"
@@ -281,10 +297,10 @@ def adds(statement: ast.stmt, variable: str) -> bool:
 
 
 def _function(program: Program) -> Model | None:
-    found = [node for node in program.functions.values() if _may_be_model(program, node)]
-    if not found:
+    candidates = [node for node in program.functions.values() if _is_model_candidate(program, node)]
+    if not candidates:
         return None
-    owner = max(found, key=lambda node: _library_calls(program, node))
+    owner = max(candidates, key=lambda node: _library_calls(program, node))
     return Model(
         style=Style.FUNCTION,
         owner=owner,
@@ -294,8 +310,8 @@ def _function(program: Program) -> Model | None:
     )
 
 
-def _may_be_model(program: Program, node: Function) -> bool:
-    """Return whether a function is called with data alone, and returns what it makes of it."""
+def _is_model_candidate(program: Program, node: Function) -> bool:
+    """Return whether a function is called with data alone and returns its result."""
     required = len(node.args.args) - len(node.args.defaults)
     return (
         isinstance(node, ast.FunctionDef)

@@ -1,4 +1,4 @@
-"""From a block to the blocks that may follow in its place (MoCo, section III-C)."""
+"""Candidate blocks for a slot, by mutation of the seed's block (MoCo, section III-C)."""
 
 from __future__ import annotations
 
@@ -18,57 +18,57 @@ if TYPE_CHECKING:
     from ciguard.levels.code.operators import Operators
 
 _MAX_NEGATIVE = 3
-"""Illegal values that are tried on each new block; there are more blocks than time."""
+"""Number of illegal values per new block, since there is not enough time for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSlot:
-    """Where a block is put."""
+    """The slot that a block fills."""
 
     takes: BlockInput
-    """What it is called with there."""
+    """Form of the block's input there."""
     fit: Callable[[Block, int | None], Block | None]
-    """Makes a block fit the slot, which takes data of a rank or, for None, of the seed's; None
-    where nothing does."""
+    """Fits a block to the slot for data of a rank, or for None of the seed's rank; returns None if
+    impossible."""
 
 
 def candidates(
     block: Block, slot: BlockSlot, operators: Operators, rng: random.Random, *, times: int
 ) -> Iterator[CandidateBlock]:
-    """Yield the blocks that are tried in one slot.
+    """Yield the candidate blocks for one slot.
 
-    First the block as it is; then new ones by AR or RG, each followed by those that BC makes of it.
+    First the unchanged block; then new ones by AR or RG, each followed by its mutants by BC.
 
     Args:
-        block: fitted to its slot.
-        slot: where it is put.
-        operators: of the library.
-        rng: what chance there is.
-        times: how often AR or RG is applied (times_mt).
+        block: the block, fitted to its slot.
+        slot: the slot.
+        operators: the operators of the library.
+        rng: the source of randomness.
+        times: the number of mutations by AR or RG (times_mt).
     """
-    seen = {block}
+    known = {block}
     step = Derivation(block=block.name, line=0, adapter=block.adapter)
     yield CandidateBlock(block=block, steps=(step,), takes=slot.takes)
     for _ in range(times if block.calls else 0):
-        place = rng.randrange(len(block.calls))
-        mutant = _positive(block, place, operators, rng)
+        index = rng.randrange(len(block.calls))
+        mutant = _positive(block, index, operators, rng)
         fit = slot.fit(mutant.block, _rank(mutant.step)) if mutant else None
-        if mutant is None or fit is None or fit in seen:
+        if mutant is None or fit is None or fit in known:
             continue
-        seen.add(fit)
-        yield CandidateBlock(block=fit, steps=(mutant.step,), place=place, takes=slot.takes)
-        illegal = operators.boundary.mutants(fit, place)
+        known.add(fit)
+        yield CandidateBlock(block=fit, steps=(mutant.step,), place=index, takes=slot.takes)
+        illegal = operators.boundary.mutants(fit, index)
         for negative in rng.sample(illegal, min(_MAX_NEGATIVE, len(illegal))):
-            if negative.block not in seen:
-                seen.add(negative.block)
+            if negative.block not in known:
+                known.add(negative.block)
                 steps = (mutant.step, negative.step)
                 yield CandidateBlock(
-                    block=negative.block, steps=steps, place=place, takes=slot.takes
+                    block=negative.block, steps=steps, place=index, takes=slot.takes
                 )
 
 
 def _rank(step: Derivation) -> int | None:
-    """Return the rank of the data that a block takes after a step, where it takes another."""
+    """Return the rank of a block's input after a step; None if it is unchanged."""
     if step.operator is not Operator.REPLACEMENT:
         return None
     rank = rank_of(step.after)
@@ -80,7 +80,7 @@ def _rank(step: Derivation) -> int | None:
 def _positive(
     block: Block, place: int, operators: Operators, rng: random.Random
 ) -> BlockMutant | None:
-    """Apply AR or RG, whichever chance says, or the other where that finds nothing."""
+    """Return a mutant by AR or RG, in random order; the second if the first finds nothing."""
     order = [operators.replacement, operators.generation]
     rng.shuffle(order)
-    return next(filter(None, (operate(block, place, rng) for operate in order)), None)
+    return next(filter(None, (operator(block, place, rng) for operator in order)), None)

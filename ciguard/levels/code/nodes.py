@@ -1,4 +1,4 @@
-"""Nodes of a derivation tree, and what may become one: as data, so that the journal can keep it."""
+"""Nodes of a derivation tree and candidates for them, with their JSON form for the journal."""
 
 from __future__ import annotations
 
@@ -14,40 +14,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateBlock:
-    """A block that may be put behind a node, and how it came about."""
+    """A block that may extend a node, with its derivation."""
 
     block: Block
     steps: tuple[Derivation, ...]
-    """One; for a negative block that of the positive one it was made from, then its own."""
+    """Derivation: one step; for a negative block, that of its positive block and then its own."""
     place: int = 0
-    """Of the changed call in the block."""
+    """Index of the changed call in the block."""
     takes: BlockInput
-    """What the block alone is run on: what the node gives, after the block's adapter."""
+    """Form of the input with which the block runs alone: the node's result, after the block's
+    adapter."""
     gives: BlockInput | None = None
-    """What comes out of the block; None as long as it has not run."""
+    """Form of the block's result; None until the block has run."""
 
     @property
     def is_negative(self) -> bool:
-        """Whether it should be refused."""
+        """True if the library should reject the block."""
         return self.step.operator is Operator.BOUNDARY
 
     @property
     def step(self) -> Derivation:
-        """The last step."""
+        """Last step of the derivation."""
         return self.steps[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A program: the first blocks of a seed, mutated, in its template."""
+    """A program: the first blocks of a seed, mutated, in the seed's template."""
 
     chain: tuple[Block, ...] = ()
     path: tuple[Derivation, ...] = ()
     gives: BlockInput
-    """What the last block gives to what follows."""
+    """Form of the last block's result."""
 
     def child(self, candidate: CandidateBlock) -> Node:
-        """Return the node that a candidate that ran becomes."""
+        """Return the child node for a candidate that ran."""
         return Node(
             chain=(*self.chain, candidate.block),
             path=(*self.path, *candidate.steps),
@@ -62,37 +63,38 @@ def candidate_to_json(candidate: CandidateBlock) -> Json:
         "block": _block_to_json(candidate.block),
         "steps": [derivation_to_json(step) for step in candidate.steps],
         "place": candidate.place,
-        "takes": fed_to_json(candidate.takes),
-        "gives": fed_to_json(gives) if gives else None,
+        "takes": block_input_to_json(candidate.takes),
+        "gives": block_input_to_json(gives) if gives else None,
     }
 
 
 def candidate_from_json(encoded: Json) -> CandidateBlock:
-    """Rebuild a candidate.
+    """Rebuild a candidate from JSON.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: if `encoded` is not the JSON form of one.
+        AttributeError, KeyError, TypeError, ValueError: if `encoded` is not the JSON form of a
+        candidate.
     """
     gives = encoded["gives"]
     return CandidateBlock(
         block=_block_from_json(encoded["block"]),
         steps=tuple(map(derivation_from_json, encoded["steps"])),
         place=int(encoded["place"]),
-        takes=fed_from_json(encoded["takes"]),
-        gives=fed_from_json(gives) if gives else None,
+        takes=block_input_from_json(encoded["takes"]),
+        gives=block_input_from_json(gives) if gives else None,
     )
 
 
-def fed_to_json(fed: BlockInput) -> Json:
-    """Return the JSON form of what a block is fed."""
-    return [[*fed.shape], fed.dtype, fed.below]
+def block_input_to_json(block_input: BlockInput) -> Json:
+    """Return the JSON form of a block's input."""
+    return [[*block_input.shape], block_input.dtype, block_input.below]
 
 
-def fed_from_json(encoded: Json) -> BlockInput:
-    """Rebuild what a block is fed.
+def block_input_from_json(encoded: Json) -> BlockInput:
+    """Rebuild a block's input from JSON.
 
     Raises:
-        TypeError, ValueError: if `encoded` is not its JSON form.
+        TypeError, ValueError: if `encoded` is not the JSON form of a block's input.
     """
     shape, dtype, below = encoded
     return BlockInput(tuple(map(int, shape)), str(dtype), int(below))
@@ -100,7 +102,7 @@ def fed_from_json(encoded: Json) -> BlockInput:
 
 def _block_to_json(block: Block) -> Json:
     calls = [_call_to_json(call) for call in block.calls]
-    own = [[_call_to_json(one.call), one.size, one.position, one.axis] for one in block.own]
+    own = [[_call_to_json(call.call), call.size, call.position, call.axis] for call in block.own]
     return [block.name, calls, block.adapter, [*block.follows], own]
 
 
@@ -110,7 +112,7 @@ def _block_from_json(encoded: Json) -> Block:
         name=str(name),
         calls=tuple(map(_call_from_json, calls)),
         adapter=str(adapter),
-        follows=tuple(None if place is None else int(place) for place in follows),
+        follows=tuple(None if index is None else int(index) for index in follows),
         own=tuple(
             OwnCall(
                 call=_call_from_json(call), size=str(size), position=int(position), axis=int(axis)

@@ -1,4 +1,4 @@
-"""What programs say of the data in them: what blocks were called with, and what came out."""
+"""Variables of programs that ran: the inputs of their blocks, and the results."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from ciguard.levels.code.nodes import CandidateBlock
 
 OUTPUTS = "outputs"
-"""Key of a program's variables in what came of it."""
+"""Key of a program's variables in its recorded result."""
 _RESULT, _FED = "y", "fed_{}"
 
 
 def variables_of(outcome: Outcome) -> Mapping[str, Output]:
-    """Return the variables of a program that ran, by name; none if it did not."""
+    """Return the variables of a program that ran, by name; empty if it did not run."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
-    held = _by_key(output).get(OUTPUTS)
-    return _by_key(held)
+    variables = _by_key(output).get(OUTPUTS)
+    return _by_key(variables)
 
 
 def _by_key(output: Output | None) -> dict[str, Output]:
@@ -35,46 +35,49 @@ def _by_key(output: Output | None) -> dict[str, Output]:
     return dict(zip(map(str, output.keys), output.items, strict=False))
 
 
-def fed_in(outcome: Outcome) -> tuple[BlockInput, ...]:
-    """Return what the blocks of an observing program were called with, in order."""
+def block_inputs_in(outcome: Outcome) -> tuple[BlockInput, ...]:
+    """Return the inputs of the blocks of an observing program, in order."""
     variables = variables_of(outcome)
     names = takewhile(variables.__contains__, (_FED.format(number) for number in count(1)))
-    found = [_fed(variables[name]) for name in names]
-    return tuple(fed for fed in found if fed is not None)
+    block_inputs = [_block_input(variables[name]) for name in names]
+    return tuple(block_input for block_input in block_inputs if block_input is not None)
 
 
 def result_of(outcome: Outcome) -> BlockInput | None:
-    """Return what a block that ran alone gave; None where that is no tensor."""
+    """Return the form of the result of a block that ran alone; None if it is no tensor."""
     variables = variables_of(outcome)
-    return _fed(variables[_RESULT]) if _RESULT in variables else None
+    return _block_input(variables[_RESULT]) if _RESULT in variables else None
 
 
 def all_passed(row: Sequence[Outcome]) -> bool:
-    """Return whether a program ran on every target."""
+    """Return whether a program passed on every target."""
     return all(isinstance(outcome, Passed) for outcome in row)
 
 
-def that_ran(
+def successful_candidates(
     tried: Sequence[CandidateBlock], rows: Sequence[Sequence[Outcome]]
 ) -> Iterator[CandidateBlock]:
-    """Yield the candidates that ran on every target, with what they gave, alike, on each.
+    """Yield the candidates that passed with the same form of result on all targets.
 
-    Behind one that gives another shape or type somewhere, no block would fit on all of them.
+    If the forms differ, no next block fits on all targets.
     """
     for candidate, row in zip(tried, rows, strict=False):
-        given = [result_of(outcome) if isinstance(outcome, Passed) else None for outcome in row]
-        forms = {(fed.shape, fed.dtype) if fed else None for fed in given}
-        gives = given[0] if len(forms) == 1 else None
-        if gives is not None and _is_handed_on(candidate.takes, gives):
+        results = [result_of(outcome) if isinstance(outcome, Passed) else None for outcome in row]
+        forms = {
+            (block_input.shape, block_input.dtype) if block_input else None
+            for block_input in results
+        }
+        gives = results[0] if len(forms) == 1 else None
+        if gives is not None and _can_continue(candidate.takes, gives):
             yield replace(candidate, gives=gives)
 
 
-def _is_handed_on(takes: BlockInput, gives: BlockInput) -> bool:
-    """Return whether a program can go on with what a block gives: as many samples, of anything."""
+def _can_continue(takes: BlockInput, gives: BlockInput) -> bool:
+    """Return whether a program can continue with a block's result: as many samples, not empty."""
     return takes.shape[:1] == gives.shape[:1] and 0 not in gives.shape
 
 
-def _fed(output: Output) -> BlockInput | None:
+def _block_input(output: Output) -> BlockInput | None:
     match output:
         case TensorOutput(dtype, shape, elements) | TensorDigest(dtype, shape, elements):
             is_index = elements.dtype.kind in "iu" and bool(elements.size)

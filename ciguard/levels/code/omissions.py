@@ -1,4 +1,4 @@
-"""Arguments left out whose default, by the signature, is None: a layer must do without them."""
+"""Standalone checks that omit arguments whose default is None: a layer must work without them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.domain.programs import Derivation, Operator
-from ciguard.levels.code.bare import LINE, Bare, bare_call, bare_program
 from ciguard.levels.code.binding import bind
+from ciguard.levels.code.standalone import (
+    LINE,
+    StandaloneProgram,
+    standalone_call,
+    standalone_program,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,42 +22,44 @@ if TYPE_CHECKING:
 
 
 class Omissions:
-    """Makes such programs of layers that programs were made of."""
+    """Makes programs that omit an optional argument of a layer."""
 
     def __init__(self, apis: Apis) -> None:
-        """Prepare it for a library's APIs."""
+        """Create the check for a library."""
         self._apis = apis
 
-    def __call__(self, candidate: CandidateBlock, source: str) -> Iterator[Bare]:
+    def __call__(self, candidate: CandidateBlock, source: str) -> Iterator[StandaloneProgram]:
         """Yield a program for each such argument of a block's changed call.
 
         Args:
             candidate: a block that ran alone.
-            source: of the seed program, whose constants may stand in the call.
+            source: the text of the seed program, whose constants the call may use.
         """
-        call = bare_call(candidate.block, candidate.place, source)
+        call = standalone_call(candidate.block, candidate.place, source)
         api = None if call is None else self._apis.find(call.api)
         bound = None if call is None or api is None else bind(call, api.record)
         if call is None or api is None or bound is None:
             return
         for parameter in api.record.parameters:
-            now = bound.named.get(parameter.name, "None")
-            if parameter.required or parameter.default != "None" or now == "None":
+            current = bound.named.get(parameter.name, "None")
+            if parameter.required or parameter.default != "None" or current == "None":
                 continue
-            kept = {name: text for name, text in bound.named.items() if name != parameter.name}
-            keywords = tuple({**kept, **bound.further}.items())
+            remaining = {name: text for name, text in bound.named.items() if name != parameter.name}
+            keywords = tuple({**remaining, **bound.further}.items())
             step = Derivation(
                 block=candidate.block.name,
                 line=LINE,
                 api=call.api,
                 operator=Operator.OMITTED,
                 parameter=parameter.name,
-                before=now,
+                before=current,
                 after="None",
             )
-            yield Bare(
-                bare_program(replace(call, positional=(), keywords=keywords), candidate.takes),
-                bare_program(call, candidate.takes),
+            yield StandaloneProgram(
+                standalone_program(
+                    replace(call, positional=(), keywords=keywords), candidate.takes
+                ),
+                standalone_program(call, candidate.takes),
                 step,
                 f"{step.operator} {step.api} {step.parameter}",
             )

@@ -1,4 +1,4 @@
-"""The three operators of level `code`, for one library."""
+"""The mutation operators of level `code` for one library."""
 
 from __future__ import annotations
 
@@ -18,65 +18,67 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ciguard.domain.records import ApiRecord
-    from ciguard.levels.code.bare import Bare
     from ciguard.levels.code.blocks import Block, BlockMutant
-    from ciguard.levels.code.boundary import LawReader
+    from ciguard.levels.code.boundary import SpecificationReader
     from ciguard.levels.code.encoders import Encoder
     from ciguard.levels.code.nodes import CandidateBlock
+    from ciguard.levels.code.standalone import StandaloneProgram
 
 
-class Operate(Protocol):
-    """AR or RG."""
+class MutationOperator(Protocol):
+    """Operator AR or RG."""
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
-        """Return the block with one call changed; None where there is nothing to change."""
+        """Return the block with one call changed; None if there is nothing to change."""
 
 
-class Forbid(Protocol):
-    """BC."""
+class BoundaryOperator(Protocol):
+    """Operator BC."""
 
     def mutants(self, block: Block, place: int) -> Sequence[BlockMutant]:
-        """Return all that can be made of one call with one illegal value."""
+        """Return all mutants of one call with one illegal value."""
 
 
-class TryAlone(Protocol):
-    """What a library promises of a layer, whatever is around it."""
+class StandaloneCheck(Protocol):
+    """A check of a layer's guarantee that does not depend on the surrounding program."""
 
-    def __call__(self, candidate: CandidateBlock, source: str) -> Iterable[Bare]:
+    def __call__(self, candidate: CandidateBlock, source: str) -> Iterable[StandaloneProgram]:
         """Return programs of the changed call of a block that ran alone.
 
         Args:
             candidate: the block.
-            source: of the seed program.
+            source: the text of the seed program.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operators:
-    """The three of them, and what is tried with a layer alone."""
+    """The three operators, and the checks of single layers."""
 
-    replacement: Operate
-    generation: Operate
-    boundary: Forbid
-    promises: tuple[TryAlone, ...]
+    replacement: MutationOperator
+    generation: MutationOperator
+    boundary: BoundaryOperator
+    standalone_checks: tuple[StandaloneCheck, ...]
     experience: ReplacementHistory = field(default_factory=ReplacementHistory)
-    """Of AR. The level keeps it."""
+    """History of AR, which the level updates."""
 
 
-def operators_of(records: Iterable[ApiRecord], encoder: Encoder, laws: LawReader) -> Operators:
+def operators_of(
+    records: Iterable[ApiRecord], encoder: Encoder, specifications: SpecificationReader
+) -> Operators:
     """Return the operators for a library.
 
     Args:
-        records: what the library says of its APIs.
-        encoder: tells how alike they are by what is said of them.
-        laws: reads what an API's own words forbid.
+        records: the records of its APIs.
+        encoder: measures the similarity of the APIs' descriptions.
+        specifications: reads what an API's documentation forbids.
     """
     apis = Apis(records)
     experience = ReplacementHistory()
     return Operators(
         replacement=Replacement(Similarities(apis, encoder), experience),
         generation=Generation(apis),
-        boundary=Boundary(apis, laws),
-        promises=(Samples(apis), Omissions(apis)),
+        boundary=Boundary(apis, specifications),
+        standalone_checks=(Samples(apis), Omissions(apis)),
         experience=experience,
     )

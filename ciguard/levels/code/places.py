@@ -1,4 +1,4 @@
-"""What a template knows of where its blocks stand: numbers of nodes, the same at every parse."""
+"""Places of blocks in a template, as numbers of nodes that are the same at every parse."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copied:
-    """Something that several blocks use: when one of them changes it, that one gets a copy."""
+class SharedDefinition:
+    """A definition that several blocks use; a block that changes it gets its own copy."""
 
     statement: int
-    """The assignment, class or function that is copied."""
+    """Number of the assignment, class or function that is copied."""
     name: str
-    """As it is called: `self.relu`, `Fire`."""
+    """Name that refers to it: `self.relu`, `Fire`."""
     references: tuple[int, ...]
-    """Nodes of this block that name it."""
+    """Nodes of this block that refer to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,29 +22,31 @@ class CallSite:
     """A call that may be changed."""
 
     node: int
+    """Number of the call's node."""
     copied: int = -1
-    """Place in `BlockPlace.copied` of what it stands in; -1: it belongs to the block alone."""
+    """Index in `BlockPlace.copied` of the definition that contains it; -1 if it belongs to the
+    block alone."""
     uses: tuple[int, ...] = ()
-    """Calls of what it makes, where they can be written otherwise."""
+    """Calls of the created layer that can be rewritten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockPlace:
-    """What stands for one block in the program."""
+    """The nodes of one block in the program."""
 
     calls: tuple[CallSite, ...]
-    """One for each call of the block."""
+    """One site for each call of the block."""
     own: tuple[int, ...]
-    """One node for each of the program's own calls of the block."""
-    copied: tuple[Copied, ...]
+    """One node for each call of the program's own classes and functions."""
+    copied: tuple[SharedDefinition, ...]
     statements: tuple[int, ...]
     steps: tuple[tuple[int, int | None], ...]
-    """Nodes of an expression, the innermost first, each with the part that holds the data; None
-    where that is no single part."""
+    """Nodes of an expression, the innermost first, each with the operand that holds the data; None
+    if there is no single one."""
     element: int | None
     within: tuple[int, ...]
-    """Sequences around the element, the innermost first."""
+    """Sequences that contain the element, the innermost first."""
     keys: tuple[str, ...]
-    """Definitions that it needs."""
+    """Names of the definitions that the block needs."""
     takes: str
     gives: str

@@ -1,7 +1,7 @@
-"""What came of a program: how it ended, and the names, shapes and dtypes of what it computed.
+"""Results of program runs: the outcome, and the names, shapes and types of the variables.
 
-Values are not compared: initialisers, optimisers and the order of sums change between versions by
-right, and training makes much of little.
+Values are not compared: initialisers, optimisers and the order of sums may change between versions,
+and training amplifies small differences.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
     from ciguard.domain.programs import ProgramCase
     from ciguard.execution import Output
 
-_LACKING = re.compile(
+_MISSING_API = re.compile(
     r"has no attribute|cannot import name|No module named|unexpected keyword argument"
     r"|[Uu]nrecognized keyword|[Kk]eyword argument not understood|Unknown keyword|No such module"
 )
-"""What says that a version lacks a name or a parameter."""
+"""Messages that a version lacks a name or a parameter."""
 _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE]\d{1,3})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramRun:
-    """What a program that ran to its end left."""
+    """The results of a program that ran to its end."""
 
     block: str = ""
-    """The class of the error that its block ended in, alone; empty where that ran."""
+    """Class of the error that the block raised alone; empty if it ran."""
     outputs: Mapping[str, Output] = field(default_factory=dict)
     memory: tuple[float, ...] = ()
-    """Bytes that the process held after each cycle, where there were several."""
+    """Memory of the process after each cycle, in bytes, if there were several cycles."""
     cpu_s: tuple[float, ...] = ()
-    """Time of the processor that each cycle took."""
+    """Processor time of each cycle, in seconds."""
 
 
 def program_run(outcome: Outcome) -> ProgramRun | None:
-    """Return what a program left; None if it did not end well, or left what cannot be read."""
+    """Return the results of a program; None if it failed or its record is unreadable."""
     parts = _parts(decode_outputs(outcome.encoded)) if isinstance(outcome, Passed) else {}
     match parts.get("block"), parts.get("outputs"):
         case Scalar("s", block), Container() as outputs:
@@ -78,29 +78,31 @@ def _numbers(output: Output | None) -> tuple[float, ...]:
     return tuple(map(float, output.elements)) if isinstance(output, TensorOutput) else ()
 
 
-def is_lacking(outcome: Outcome) -> bool:
-    """Return whether a version has no such name or parameter: that says nothing of what it has."""
+def lacks_api(outcome: Outcome) -> bool:
+    """Return whether a version lacks a name or parameter, so that the run proves nothing."""
     if not isinstance(outcome, Rejected):
         return False
-    return outcome.stage is not Stage.CALL or bool(_LACKING.search(outcome.message))
+    return outcome.stage is not Stage.CALL or bool(_MISSING_API.search(outcome.message))
 
 
 def compare_programs(reference: Outcome, other: Outcome) -> Difference | None:
-    """Return how two runs of one program differ, None when they agree or cannot be compared."""
-    if is_lacking(reference) or is_lacking(other):
+    """Return how two runs of a program differ; None if they agree or are not comparable."""
+    if lacks_api(reference) or lacks_api(other):
         return None
     match reference, other:
         case Passed(), Passed():
             return _compare_runs(program_run(reference), program_run(other))
         case Passed(), Rejected(exception):
-            return Difference("refused", f"refused with {_said(other)}", exception)
+            return Difference("refused", f"refused with {_exception_text(other)}", exception)
         case Rejected(exception), Passed():
-            return Difference("accepted", f"was refused with {_said(reference)}", exception)
+            return Difference(
+                "accepted", f"was refused with {_exception_text(reference)}", exception
+            )
         case _:
             return None
 
 
-def _said(outcome: Rejected) -> str:
+def _exception_text(outcome: Rejected) -> str:
     return f"{outcome.exception}: {headline(located(outcome.message).message)}"
 
 
@@ -108,15 +110,16 @@ def _compare_runs(mine: ProgramRun | None, theirs: ProgramRun | None) -> Differe
     if mine is None or theirs is None:
         return None
     for name in sorted({*mine.outputs, *theirs.outputs}):
-        one, two = (_form(run.outputs.get(name)) for run in (mine, theirs))
-        for kind, left, right in zip(("structure", "dtype", "shape"), one, two, strict=True):
+        my_form, their_form = (_form(run.outputs.get(name)) for run in (mine, theirs))
+        kinds = ("structure", "dtype", "shape")
+        for kind, left, right in zip(kinds, my_form, their_form, strict=True):
             if left != right:
                 return Difference(kind, f"{name} is {left} vs {right}", name)
     return None
 
 
 def _form(output: Output | None) -> tuple[str, str, str]:
-    """Return structure, dtype and shape; what cannot be told is empty."""
+    """Return structure, dtype and shape of a result; unknown ones are empty."""
     match output:
         case None:
             return "nothing", "", ""
@@ -130,27 +133,27 @@ def _form(output: Output | None) -> tuple[str, str, str]:
             return f"a {type_name}", "", ""
 
 
-def programs_held_apart(
+def program_evidence(
     case: ProgramCase, difference: Difference, sides: Mapping[str, Outcome]
 ) -> Evidence:
-    """Return how one program ended on two targets, or what it computed there."""
+    """Return the outcomes of one program on two targets, or the results that differ."""
     reference, other = sides.values()
-    both = programs_side_by_side(reference, other, difference)
-    expected, observed = (f"{name}: {side}" for name, side in zip(sides, both, strict=True))
+    texts = program_outcomes_in_words(reference, other, difference)
+    expected, observed = (f"{name}: {side}" for name, side in zip(sides, texts, strict=True))
     path, is_negative = case.ancestry.path, case.intent is Intent.VIOLATING
     sentence = path[-1].sentence if is_negative and path else ""
     return Evidence(
         expected=expected,
         observed=observed,
-        law="The same program ends alike everywhere, and computes the same shapes and types",
+        law="A program has the same outcome, shapes and types on all targets",
         source=f"the documentation: “{sentence}”" if sentence else "",
     )
 
 
-def programs_side_by_side(
+def program_outcomes_in_words(
     reference: Outcome, other: Outcome, difference: Difference
 ) -> tuple[str, str]:
-    """Return how two runs ended; where both ran to their ends, the output that differs."""
+    """Return how two runs ended; if both ran to their ends, the output that differs."""
     if difference.kind in {"refused", "accepted"}:
         return ending(reference), ending(other)
     left, _, right = difference.text.partition(" vs ")
@@ -163,10 +166,10 @@ def ending(outcome: Outcome) -> str:
 
 
 def asks_for_much(case: ProgramCase) -> bool:
-    """Return whether a mutation of a program put in a large number."""
-    return any(_is_large_in(step.after) for step in case.ancestry.path)
+    """Return whether a mutation inserted a large number into a program."""
+    return any(_has_large_number(step.after) for step in case.ancestry.path)
 
 
-def _is_large_in(text: str) -> bool:
-    """Return whether a number in the text of a value is large."""
+def _has_large_number(text: str) -> bool:
+    """Return whether the text of a value has a large number."""
     return any(float(number) >= MUCH for number in _NUMBER.findall(text))

@@ -1,4 +1,4 @@
-"""A program's finding as a script: the program as it stands, and what tells that it shows."""
+"""The script of a program's finding: the program itself, and a check of the defect."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from ciguard.execution import Output
     from ciguard.libraries import Writer
 
-_FORM = """
+_FORM_CHECK = """
 
 
 {leaves}
 
 
 expected = {expected}  # type and shape on {reference}
-found = next(leaves(globals().get({name})))[:2]
-print({name}, "is", found)
-if found != expected:
-    raise SystemExit("DIFFERENT: %s is %s instead of %s" % ({name}, found, expected))
+observed = next(leaves(globals().get({name})))[:2]
+print({name}, "is", observed)
+if observed != expected:
+    raise SystemExit("DIFFERENT: %s is %s instead of %s" % ({name}, observed, expected))
 print("No difference.")
 """
-_CYCLES = """\
+_GROWTH_CHECK = """\
 import gc
 import time
 from statistics import median
 
 PROGRAM = {program}
-CODE = compile(PROGRAM, "program.py", "exec")  # once: libraries keep code that they have met
+CODE = compile(PROGRAM, "program.py", "exec")  # once: libraries keep compiled code
 
 
 def resident():
@@ -54,9 +54,9 @@ def resident():
 
 values = []
 for cycle in range(1, {cycles} + 1):
-    began = time.process_time()
+    start = time.process_time()
     exec(CODE, {{"__name__": "__main__"}})
-    spent = time.process_time() - began
+    spent = time.process_time() - start
     gc.collect()
     print("cycle %d: %.1f MiB, %.3f s" % (cycle, resident() / 2**20, spent))
     values.append({value})
@@ -64,35 +64,35 @@ for cycle in range(1, {cycles} + 1):
 values = values[len(values) // 3 :]  # the first third warms up
 steps = [after - before for before, after in zip(values, values[1:])]
 half = len(steps) // 2
-if min(median(steps[:half]), median(steps[half:])) >= {least}:
+if min(median(steps[:half]), median(steps[half:])) >= {min_growth}:
     raise SystemExit("GROWS: {what} with every cycle, by %g" % median(steps))
 print("It does not grow.")
 """
-_MEMORY = {"value": "resident()", "least": MIN_BYTES, "what": "bytes in use"}
-_TIME = {"value": "spent", "least": MIN_SECONDS, "what": "seconds of a cycle"}
+_MEMORY = {"value": "resident()", "min_growth": MIN_BYTES, "what": "bytes in use"}
+_TIME = {"value": "spent", "min_growth": MIN_SECONDS, "what": "seconds of a cycle"}
 
 
 def program_statements(finding: Finding, case: ProgramCase, writer: Writer) -> str:
-    """Return the program, and behind it what says whether the defect showed.
+    """Return the program, followed by the check of the defect.
 
-    For a forbidden argument that is accepted it is the block alone; for what grows, the program in
-    a loop. Any other defect is what the program ends in.
+    For an accepted forbidden argument it is the block alone; for growth, the program in a loop. Any
+    other defect shows as the exception that ends the program.
     """
     if finding.oracle == GROWTH:
-        how = _TIME if finding.kind == "slows-down" else _MEMORY
-        return _CYCLES.format(program=_quoted(case.source), cycles=case.cycles, **how)
+        quantity = _TIME if finding.kind == "slows-down" else _MEMORY
+        return _GROWTH_CHECK.format(program=_literal(case.source), cycles=case.cycles, **quantity)
     if shows_block_alone(finding, case):
         if finding.kind != ACCEPTED:
-            return _closed(case.block)
-        says = f"ACCEPTED: against what is documented of {finding.detail}"
-        return f"{_closed(case.block)}\nraise SystemExit({scalar(says)})\n"
+            return _with_newline(case.block)
+        message = f"ACCEPTED: the documentation forbids it ({finding.detail})"
+        return f"{_with_newline(case.block)}\nraise SystemExit({scalar(message)})\n"
     if finding.pair is not PairKind.NONE:
-        return f"{_closed(case.source)}{_compared(finding, writer)}"
-    return _closed(case.source)
+        return f"{_with_newline(case.source)}{_comparison(finding, writer)}"
+    return _with_newline(case.source)
 
 
 def shows_block_alone(finding: Finding, case: ProgramCase) -> bool:
-    """Return whether the script is the program of the last block alone: that shows it, and more."""
+    """Return whether the script runs only the last block, which is enough to show the defect."""
     if not case.block or finding.pair is not PairKind.NONE:
         return False
     ends = [finding.outcomes[name] for name in finding.targets if name in finding.outcomes]
@@ -100,17 +100,17 @@ def shows_block_alone(finding: Finding, case: ProgramCase) -> bool:
     return in_block or finding.kind == ACCEPTED
 
 
-def _compared(finding: Finding, writer: Writer) -> str:
-    """Return what follows a program that ends otherwise than on the reference."""
+def _comparison(finding: Finding, writer: Writer) -> str:
+    """Return the statements after a program that ends differently than on the reference."""
     name = without_local_paths(finding.targets[0])
     reference = finding.outcomes.get(finding.targets[0])
     if isinstance(reference, Rejected):
-        says = f"DIFFERENT: runs to its end; {name} raised {telling_line(reference)}"
-        return f"\nraise SystemExit({scalar(says)})\n"
+        message = f"DIFFERENT: runs to its end; {name} raised {telling_line(reference)}"
+        return f"\nraise SystemExit({scalar(message)})\n"
     if finding.kind == "refused":
         return f'\nprint("No difference: runs to its end, as on", {scalar(name)})\n'
     imports = "\n".join(writer.imports)
-    form = _FORM.format(
+    form = _FORM_CHECK.format(
         leaves=leaves_function(writer),
         expected=_form(reference, finding.detail),
         reference=scalar(name),
@@ -120,7 +120,7 @@ def _compared(finding: Finding, writer: Writer) -> str:
 
 
 def _form(reference: Outcome | None, name: str) -> str:
-    """Return type and shape of an output, as `leaves` in the script tells them."""
+    """Return type and shape of an output, as the script's `leaves` returns them."""
     run = program_run(reference) if reference is not None else None
     output: Output | None = run.outputs.get(name) if run is not None else None
     match output:
@@ -135,12 +135,12 @@ def _form(reference: Outcome | None, name: str) -> str:
 _NAMES = {"i": "int", "f": "float", "o": "bool", "z": "complex"}
 
 
-def _closed(text: str) -> str:
+def _with_newline(text: str) -> str:
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def _quoted(text: str) -> str:
-    """Return a text as a literal, readable where that is possible."""
+def _literal(text: str) -> str:
+    """Return a text as a Python literal, readable if possible."""
     plain = f"r'''{text}'''"
     return plain if _evaluates_to(plain, text) else repr(text)
 
@@ -153,16 +153,16 @@ def _evaluates_to(literal: str, text: str) -> bool:
 
 
 def with_preamble(source: str, lines: Sequence[str]) -> str:
-    """Return a program with statements before its first one that may stand behind them.
+    """Return a program with further statements before its first one.
 
-    A docstring and imports from `__future__` stay where they are.
+    A docstring and imports from `__future__` stay in front.
     """
     if not lines:
         return source
-    written = Source("", source)
+    text = Source("", source)
     try:
-        body = written.tree.body[: opening(written.tree, with_imports=False)]
+        body = text.tree.body[: opening(text.tree, with_imports=False)]
     except UnreadableSourceError:
-        return source  # it shows just that
-    at = max((statement.end_lineno or 0 for statement in body), default=0)
-    return written.with_lines({at + 1: [*lines, ""]})
+        return source  # the script shows that defect
+    last_line = max((statement.end_lineno or 0 for statement in body), default=0)
+    return text.with_lines({last_line + 1: [*lines, ""]})

@@ -1,4 +1,4 @@
-"""A program's text as a numbered tree: what stands where, and what its names mean."""
+"""A program's text as a numbered syntax tree, with the meanings of its names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Program:
-    """One program, parsed. Nodes are named by their numbers, the same at every parse of a text."""
+    """One parsed program. Nodes have numbers, the same at every parse of a text."""
 
     source: str
     dialect: Dialect
@@ -26,11 +26,11 @@ class Program:
     nodes: list[ast.AST] = field(init=False)
     imports: Imports = field(init=False)
     bound: set[str] = field(init=False)
-    """Everything that the program calls something by."""
+    """All names that the program binds."""
     parents: dict[int, ast.AST] = field(init=False, default_factory=dict)
-    """By `id` of the child."""
+    """Parent of a node, by the `id` of the child."""
     numbers: dict[int, int] = field(init=False)
-    """By `id` of the node."""
+    """Number of a node, by its `id`."""
 
     def __post_init__(self) -> None:
         self.tree = ast.parse(self.source)
@@ -41,67 +41,69 @@ class Program:
         self.adopt(self.tree)
 
     def adopt(self, node: ast.AST) -> None:
-        """Note what stands in what, everywhere below a node."""
-        for one in ast.walk(node):
-            self.parents |= {id(child): one for child in ast.iter_child_nodes(one)}
+        """Record the parents of all nodes below a node."""
+        for parent in ast.walk(node):
+            self.parents |= {id(child): parent for child in ast.iter_child_nodes(parent)}
 
     @property
     def classes(self) -> dict[str, ast.ClassDef]:
-        """Classes of the program's top level."""
+        """Classes at the top level of the program."""
         return {node.name: node for node in self.tree.body if isinstance(node, ast.ClassDef)}
 
     @property
     def functions(self) -> dict[str, Function]:
-        """Functions of the program's top level."""
+        """Functions at the top level of the program."""
         return {node.name: node for node in self.tree.body if isinstance(node, Function)}
 
     def spelling(self, api: str) -> tuple[str, str]:
-        """Return how the program writes a qualified name, and the import that it lacks, if any."""
+        """Return the program's spelling of a qualified name, and the missing import, if any."""
         return spelling(api, self.imports.meanings, self.bound)
 
     def api(self, node: ast.AST) -> str:
-        """Return the qualified name of what a call calls, if it is the library's; else nothing."""
+        """Return the qualified name of a call of the library; empty for other nodes."""
         name = self.imports.imported(node.func) if isinstance(node, ast.Call) else ""
         return name if name and self.dialect.owns(name) else ""
 
     def is_container(self, node: ast.AST) -> bool:
-        """Return whether a node makes something that layers are put into, as `nn.Sequential(…)`."""
+        """Return whether a node creates a container of layers, as `nn.Sequential(…)` does."""
         if not isinstance(node, ast.Call):
             return False
         name = self.imports.imported(node.func)
         return name.rpartition(".")[2] in self.dialect.style.containers
 
     def is_sequence(self, node: ast.AST) -> bool:
-        """Return whether a node makes a `Sequential`."""
+        """Return whether a node creates a `Sequential`."""
         return self.api(node).rpartition(".")[2] == "Sequential"
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield what a node stands in, the nearest first."""
+        """Yield the ancestors of a node, the nearest first."""
         while (parent := self.parents.get(id(node))) is not None:
             yield parent
             node = parent
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """Return the statement that a node is, or stands in."""
+        """Return the statement that a node is or belongs to."""
         if isinstance(node, ast.stmt):
             return node
-        return next(one for one in self.above(node) if isinstance(one, ast.stmt))
+        return next(ancestor for ancestor in self.above(node) if isinstance(ancestor, ast.stmt))
 
     def body(self, statement: ast.stmt) -> list[ast.stmt]:
-        """Return the list of statements that one belongs to."""
+        """Return the list of statements that contains a statement."""
         parent = self.parents[id(statement)]
         for _, value in ast.iter_fields(parent):
-            if isinstance(value, list) and any(one is statement for one in value):
+            if isinstance(value, list) and any(child is statement for child in value):
                 return value
-        msg = f"line {statement.lineno} is a statement of no body"
+        msg = f"line {statement.lineno} is in no list of statements"
         raise AssertionError(msg)
 
     def function_of(self, node: ast.AST) -> Function | None:
-        """Return the function that a node stands in, if it does."""
-        return next((one for one in self.above(node) if isinstance(one, Function)), None)
+        """Return the function that contains a node; None if there is none."""
+        return next(
+            (ancestor for ancestor in self.above(node) if isinstance(ancestor, Function)), None
+        )
 
     def is_model_class(self, node: ast.ClassDef) -> bool:
-        """Return whether a class is a model or a layer, perhaps through another of the program."""
+        """Return whether a class is a model or layer, perhaps by another class of the program."""
         for base in node.bases:
             if self.dialect.is_base(self.imports.imported(base)):
                 return True
@@ -122,15 +124,16 @@ class Program:
 
 
 def method_of(node: ast.ClassDef, name: str) -> Function | None:
-    """Return a method of a class."""
-    found = (one for one in node.body if isinstance(one, Function) and one.name == name)
-    return next(found, None)
+    """Return a method of a class; None if the class does not define it."""
+    methods = (child for child in node.body if isinstance(child, Function) and child.name == name)
+    return next(methods, None)
 
 
 def elements_of(sequence: ast.Call) -> list[ast.expr]:
-    """Return the list of layers that a `Sequential` is made with: the program's own, not a copy.
+    """Return the list of layers of a `Sequential`: the node's own list, not a copy.
 
-    For `Sequential(a, b)` its arguments, for `Sequential([a, b])` and `OrderedDict([…])` the list.
+    For `Sequential(a, b)` it is the arguments; for `Sequential([a, b])` and `OrderedDict([…])` the
+    list.
     """
     values = [item.value for item in sequence.keywords if item.arg == "layers"]
     match [*sequence.args, *values]:
@@ -151,7 +154,7 @@ def _is_ordered(sequence: ast.Call) -> bool:
 
 
 def layer_of(element: ast.expr) -> ast.expr:
-    """Return the layer of an element of a sequence, which may be a pair of its name and it."""
+    """Return the layer of a sequence's element, which may be a pair of a name and the layer."""
     match element:
         case ast.Tuple(elts=[_, layer]):
             return layer

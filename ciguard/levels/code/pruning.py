@@ -1,4 +1,4 @@
-"""Pruning (MoCo, section III-D): of each equivalence class of a generation half goes on."""
+"""Pruning: half of each equivalence class of a generation has children (MoCo, section III-D)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     EquivalenceClass: TypeAlias = tuple[str, ...]
 
-KEPT = 0.5
+KEPT_SHARE = 0.5
 """Share of each class that has children."""
 
 
 def equivalence_class(step: Derivation) -> EquivalenceClass:
-    """Return the class of a node by its last step.
+    """Return the class of a node, which its last step determines.
 
-    By the new API where one was replaced; else by the parameter and the kind of its value: `True`
-    and `False`, each text of an enumeration and None are classes of their own, numbers are one.
+    It is the new API after a replacement; else the parameter and the kind of its value. `True`,
+    `False`, None and each text are classes of their own; all numbers are one class.
     """
     match step.operator:
         case Operator.REPLACEMENT:
@@ -40,20 +40,20 @@ def _kind_of(text: str) -> str:
     return text if text in {"True", "False", "None"} or text[:1] in {"'", '"'} else "number"
 
 
-def pruned(nodes: Sequence[Node], rng: random.Random, *, most: int) -> list[Node]:
+def pruned(nodes: Sequence[Node], rng: random.Random, *, limit: int) -> list[Node]:
     """Return the nodes of a generation that have children.
 
-    Half of each class, rounded up; of these no more than `most`, taken from the classes in turn, so
-    that few classes are lost to the bound.
+    Half of each class is kept, rounded up. Of these, at most `limit` are taken from the classes in
+    turn, so that few classes are lost.
     """
     classes: dict[EquivalenceClass, list[Node]] = {}
     for node in nodes:
         classes.setdefault(equivalence_class(node.path[-1]), []).append(node)
-    kept = []
-    for alike in classes.values():
-        rng.shuffle(alike)
-        kept.append(alike[: math.ceil(len(alike) * KEPT)])
-    rng.shuffle(kept)
-    rounds = max(map(len, kept), default=0)
-    in_turn = [alike[at] for at in range(rounds) for alike in kept if at < len(alike)]
-    return in_turn[:most]
+    selected = []
+    for members in classes.values():
+        rng.shuffle(members)
+        selected.append(members[: math.ceil(len(members) * KEPT_SHARE)])
+    rng.shuffle(selected)
+    rounds = max(map(len, selected), default=0)
+    in_turn = [members[i] for i in range(rounds) for members in selected if i < len(members)]
+    return in_turn[:limit]

@@ -1,4 +1,4 @@
-"""API replacement (AR): another API in place of a call's own, found by likeness (MoCo, III-C)."""
+"""API replacement (AR): a similar API instead of a call's own (MoCo, III-C)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ciguard.domain.records import ParameterKind
 from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.binding import VARIADIC, arranged, bind, default_of
 from ciguard.levels.code.blocks import BlockMutant
-from ciguard.levels.code.calling import made_with, used
-from ciguard.levels.code.coherence import is_coherent
-from ciguard.levels.code.generation import another, drawable, is_varied
-from ciguard.levels.code.knowledge import INPUT_SIZES, WRAPPED, data_of, is_wrapper
+from ciguard.levels.code.calling import required_settings, used
+from ciguard.levels.code.generation import another, drawable_values, is_varied
+from ciguard.levels.code.knowledge import INPUT_SIZES, WRAPPED, data_parameters, is_wrapper
 from ciguard.levels.code.legal import admits, draw
 from ciguard.levels.code.literals import text_of, value_of
+from ciguard.levels.code.parameter_relations import is_coherent
 
 if TYPE_CHECKING:
     import random
@@ -29,72 +29,75 @@ if TYPE_CHECKING:
     from ciguard.levels.code.nodes import CandidateBlock
     from ciguard.levels.code.similarity import SimilarApi, Similarities
 
-_NOT_HANDED_ON = frozenset({"inplace"})
-"""Right for one API and wrong for another: what it overwrites may be needed to go backwards."""
-_LEAST = 0.01
-"""Similarity that counts where nothing is said of an API, `Tanh()` of Jittor for one."""
-_EAGERNESS = 8
-"""How much more readily what was put in less often is: time is for some thousands of programs, not
-for the hundreds of thousands of the paper, and some layers of a library are tried only so."""
-_RAN = 3
-"""An API whose block ran counts as so many tries."""
-_TRIES = 16
-_FACTOR = "scale_factor"
+_NOT_SHARED = frozenset({"inplace"})
+"""Parameters that are valid for one API but not for another: an in-place result may lose values
+that backpropagation needs."""
+_MIN_SIMILARITY = 0.01
+"""Similarity of APIs without documentation, such as `Tanh()` of Jittor."""
+_RARITY_EXPONENT = 8
+"""Preference for rarely used APIs. There is time for thousands of programs, not for the paper's
+hundreds of thousands, and some layers are tested only by replacement."""
+_RAN_WEIGHT = 3
+"""Number of attempts that one run of an API's block counts as."""
+_MAX_ATTEMPTS = 16
+_SCALE_FACTOR = "scale_factor"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplacementHistory:
-    """What came of APIs that were put in the place of others. Its owner keeps it up to date."""
+    """Results of APIs that replaced others. The owner updates it."""
 
     tried: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """API that was replaced, and by which → how often: what fails in the place of a convolution
-    may run in that of a recurrent layer."""
+    """Number of attempts by replaced API and its replacement: what fails instead of a convolution
+    may run instead of a recurrent layer."""
     ran: Counter[str] = field(default_factory=Counter)
-    """API → how often its block ran, in whose place it may have been."""
+    """Number of runs of an API's block, by API, whatever it replaced."""
 
-    def eagerness(self, before: str, after: str) -> float:
-        """Return how readily an API is put in the place of another, 1 where nothing is known."""
-        return float((1 + self.tried[before, after] + _RAN * self.ran[after]) ** -_EAGERNESS)
+    def preference(self, before: str, after: str) -> float:
+        """Return the preference for a replacement; 1 if nothing is known of it."""
+        return float(
+            (1 + self.tried[before, after] + _RAN_WEIGHT * self.ran[after]) ** -_RARITY_EXPONENT
+        )
 
 
 class Replacement:
-    """The operator AR."""
+    """Operator AR."""
 
     def __init__(
         self, similarities: Similarities, experience: ReplacementHistory | None = None
     ) -> None:
-        """Prepare it for a library's APIs.
+        """Create the operator for a library.
 
         Args:
-            similarities: of its APIs.
-            experience: with them.
+            similarities: the similarities of the library's APIs.
+            experience: the results of earlier replacements.
         """
         self._similarities = similarities
         self._experience = experience or ReplacementHistory()
 
     def __call__(self, block: Block, place: int, rng: random.Random) -> BlockMutant | None:
-        """Return the block with another API in place of that of one call.
+        """Return the block with another API instead of that of one call.
 
-        The new call takes the arguments that both know, by name; of those that it needs and the
-        old one lacks, legal values are drawn. Where its layer is called in another way than the old
-        one, with two tensors for one, the block calls it so.
+        The new call takes the arguments that both APIs have, by name. Legal values are drawn for
+        required ones that the old call lacks. If the new layer is called differently, for example
+        with two tensors, the block's usage is rewritten.
 
         Args:
-            block: to be mutated.
-            place: of the call in the block.
-            rng: what chance there is.
+            block: the block to mutate.
+            place: the index of the call in the block.
+            rng: the source of randomness.
 
         Returns:
-            None where no other API is alike enough, can be made with literals and be called where
-            the program calls its own.
+            None if no API is similar enough, can be constructed from literals and can be called
+            where the program calls its own.
         """
         call = block.calls[place]
         own = self._similarities.apis.find(call.api)
         if own is None:
             return None
-        alike = self._similarities.of(call.api)
-        uses = {one.name: used(call, own, one.api) for one in alike}
-        candidates = [one for one in alike if uses[one.name] is not None]
+        similar = self._similarities.of(call.api)
+        uses = {candidate.name: used(call, own, candidate.api) for candidate in similar}
+        candidates = [candidate for candidate in similar if uses[candidate.name] is not None]
         while candidates:
             chosen = roulette(call.api, candidates, rng, self._experience)
             candidates.remove(chosen)
@@ -119,23 +122,23 @@ class Replacement:
     ) -> LibraryCall | None:
         other = chosen.api
         bound = bind(call, own.record)
-        # Of `LSTM(*args, **kwargs)` only other texts tell what it takes.
-        is_unsaid = other.record.strangers and any(
+        # The signature `LSTM(*args, **kwargs)` does not declare its parameters.
+        is_undeclared = other.record.strangers and any(
             p.kind is ParameterKind.VAR_POSITIONAL for p in other.parameters
         )
-        if bound is None or is_unsaid:
-            is_alike = own.record.parameters == other.record.parameters
-            return replace(call, api=chosen.name) if is_alike else None
-        kept = handed_on(own, other, bound) | wrapped(call, own, other)
-        kept |= made_with(other)
-        for attempt in range(_TRIES):
-            drawn = needed(other, kept, rng)
-            if drawn is None:
+        if bound is None or is_undeclared:
+            has_same_parameters = own.record.parameters == other.record.parameters
+            return replace(call, api=chosen.name) if has_same_parameters else None
+        arguments = shared_arguments(own, other, bound) | wrapped(call, own, other)
+        arguments |= required_settings(other)
+        for attempt in range(_MAX_ATTEMPTS):
+            new_arguments = needed(other, arguments, rng)
+            if new_arguments is None:
                 return None
-            if attempt:  # `Upsample()` is legal nowhere, although nothing is required of it
-                drawn |= one_more(other, kept | drawn, rng)
-            if is_coherent(other.record, kept | drawn):
-                return arranged(call, chosen.name, other.record, kept | drawn)
+            if attempt:  # `Upsample()` is illegal, although no parameter is required
+                new_arguments |= one_more(other, arguments | new_arguments, rng)
+            if is_coherent(other.record, arguments | new_arguments):
+                return arranged(call, chosen.name, other.record, arguments | new_arguments)
         return None
 
 
@@ -145,89 +148,95 @@ def roulette(
     rng: random.Random,
     experience: ReplacementHistory,
 ) -> SimilarApi:
-    """Draw one of the candidates to replace an API, each as likely as its similarity is large.
+    """Draw one of the candidates to replace an API, with probability by its similarity.
 
-    But first of all those that were used least, see `_EAGERNESS`.
+    Rarely used candidates are preferred, see `_RARITY_EXPONENT`.
 
     Source: MoCo, section III-C.
     """
     weights = [
-        max(one.similarity, _LEAST) * experience.eagerness(before, one.name) for one in candidates
+        max(candidate.similarity, _MIN_SIMILARITY) * experience.preference(before, candidate.name)
+        for candidate in candidates
     ]
     return rng.choices(candidates, weights)[0]
 
 
-def handed_on(own: Api, other: Api, bound: Bound) -> dict[str, str]:
-    """Return the arguments of a call that another API takes as well, as text by parameter.
+def shared_arguments(own: Api, other: Api, bound: Bound) -> dict[str, str]:
+    """Return the arguments of a call that another API also accepts, as text by parameter.
 
-    The data of a function goes by its order, whatever the parameters are called. A literal of a
-    kind that the other API does not take is dropped.
+    The data of a function is matched by order, whatever the parameters' names. A literal of a kind
+    that the other API does not accept is dropped.
     """
-    data = dict(zip(data_of(own), data_of(other), strict=False)) if not own.inputs else {}
-    known = {p.name: p for p in other.parameters if p.kind not in VARIADIC}
-    kept = {data[name]: text for name, text in bound.named.items() if name in data}
+    data = (
+        dict(zip(data_parameters(own), data_parameters(other), strict=False))
+        if not own.inputs
+        else {}
+    )
+    parameters = {p.name: p for p in other.parameters if p.kind not in VARIADIC}
+    shared = {data[name]: text for name, text in bound.named.items() if name in data}
     for name, text in bound.named.items():
-        if name in data or name in kept or name in _NOT_HANDED_ON or name not in known:
+        if name in data or name in shared or name in _NOT_SHARED or name not in parameters:
             continue
-        if _is_taken(known[name], text):
-            kept[name] = text
-    takes_any = any(p.kind is ParameterKind.VAR_KEYWORD for p in other.parameters)
-    further = {n: t for n, t in bound.further.items() if n in known or takes_any}
-    return kept | further
+        if _accepts(parameters[name], text):
+            shared[name] = text
+    accepts_any_keyword = any(p.kind is ParameterKind.VAR_KEYWORD for p in other.parameters)
+    further = {n: t for n, t in bound.further.items() if n in parameters or accepts_any_keyword}
+    return shared | further
 
 
 def wrapped(call: LibraryCall, own: Api, other: Api) -> dict[str, str]:
-    """Return a call of a layer as the argument of another one that wraps a layer; else nothing."""
+    """Return a layer's call as the argument of another API that wraps a layer; else nothing."""
     if own.record.kind is not CallKind.LAYER or not is_wrapper(other.record):
         return {}
     arguments = [*call.positional, *(f"{name}={text}" for name, text in call.keywords)]
     return {WRAPPED: f"{call.api}({', '.join(arguments)})"}
 
 
-def _is_taken(parameter: Parameter, text: str) -> bool:
+def _accepts(parameter: Parameter, text: str) -> bool:
     value = value_of(text)
     return value is None or not parameter.evidence or admits(parameter.constraint, value)
 
 
-def needed(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str] | None:
-    """Draw what an API has to be given and is not; None where that is not a literal."""
+def needed(api: Api, arguments: dict[str, str], rng: random.Random) -> dict[str, str] | None:
+    """Draw the missing required arguments of an API; None if one is no literal."""
     drawn = {}
     for parameter in api.parameters:
-        if parameter.name in given or parameter.kind in VARIADIC:
+        if parameter.name in arguments or parameter.kind in VARIADIC:
             continue
-        if not parameter.required and not _is_asked(parameter, api):
+        if not parameter.required and not _should_be_given(parameter, api):
             continue
-        part = drawable(parameter, api.record, is_needed=True)
-        if part is None:
+        values = drawable_values(parameter, api.record, is_needed=True)
+        if values is None:
             return None
-        drawn[parameter.name] = text_of(draw(part, rng))
+        drawn[parameter.name] = text_of(draw(values, rng))
     return drawn
 
 
-def _is_asked(parameter: Parameter, api: Api) -> bool:
-    """Return whether a parameter that has a default is to be given nevertheless.
+def _should_be_given(parameter: Parameter, api: Api) -> bool:
+    """Return whether a parameter with a default must be given nevertheless.
 
-    A size of what comes in whose default is a number is, to be repaired; not 1: `PReLU` has one
-    parameter for all channels then. So is a factor where nothing else says what size comes out.
+    True for an input size whose default is a number, which must be adjusted; not for 1, with which
+    `PReLU` has one parameter for all channels. Also true for a scale factor if nothing else sets
+    the output size.
     """
-    if parameter.name == _FACTOR:
-        return all(one.name != "size" for one in api.parameters)
+    if parameter.name == _SCALE_FACTOR:
+        return all(other.name != "size" for other in api.parameters)
     declared = {p.name: p for p in api.record.parameters}
     default = value_of(default_of(declared[parameter.name]) or "")
     number = default.value if isinstance(default, LiteralValue) else None
     return parameter.name in INPUT_SIZES and type(number) is int and number > 1
 
 
-def one_more(api: Api, given: dict[str, str], rng: random.Random) -> dict[str, str]:
-    """Draw one of the arguments that a call may go without; none where it has all of them."""
-    able = [p for p in api.parameters if p.name not in given and is_varied(p)]
-    parameter = rng.choice(able) if able else None
-    text = parameter and another(parameter, api.record, given, rng)
+def one_more(api: Api, arguments: dict[str, str], rng: random.Random) -> dict[str, str]:
+    """Draw one of the optional arguments that a call lacks; empty if it lacks none."""
+    missing = [p for p in api.parameters if p.name not in arguments and is_varied(p)]
+    parameter = rng.choice(missing) if missing else None
+    text = parameter and another(parameter, api.record, arguments, rng)
     return {parameter.name: text} if parameter and text else {}
 
 
 def replaced_by(candidates: Iterable[CandidateBlock]) -> Iterator[tuple[str, str]]:
-    """Yield the APIs that were replaced and by which, where one was."""
+    """Yield pairs of a replaced API and its replacement."""
     for candidate in candidates:
         if candidate.step.operator is Operator.REPLACEMENT:
             yield candidate.step.before, candidate.step.after

@@ -1,6 +1,6 @@
-"""Statements that run a model alone, or look at what its layers meet.
+"""Statements that run a model alone, or record the inputs of its layers.
 
-Qualified names stand in them: whoever puts them into a program spells them as it does.
+They contain qualified names, which the caller converts to the program's spelling.
 """
 
 from __future__ import annotations
@@ -12,34 +12,34 @@ from ciguard.levels.code.dialects import FLOATS, dialect_of
 if TYPE_CHECKING:
     from ciguard.levels.code.blocks import BlockInput
 
-_WHOLE_NUMBERS = ("int", "uint")
-_FEW = 2
-"""Integers are below this where nothing says below what."""
+_INTEGER_PREFIXES = ("int", "uint")
+_DEFAULT_UPPER_BOUND = 2
+"""Exclusive upper bound of integers whose bound is unknown."""
 
 
 def random_input(library: str, fed: BlockInput) -> str:
-    """Return an expression of a random tensor; of floating point it takes part in gradients."""
+    """Return an expression of a random tensor; floating-point ones record gradients."""
     inputs = dialect_of(library).style.inputs
     if fed.dtype == "bool":
         template = inputs.boolean
     elif fed.dtype in FLOATS:
         template = inputs.floating
-    elif fed.dtype.startswith(_WHOLE_NUMBERS):
+    elif fed.dtype.startswith(_INTEGER_PREFIXES):
         template = inputs.whole
     else:
         template = inputs.other
     return (template or inputs.whole).format(
-        shape=fed.shape, dtype=fed.dtype, below=fed.below or _FEW
+        shape=fed.shape, dtype=fed.dtype, below=fed.below or _DEFAULT_UPPER_BOUND
     )
 
 
 def running(library: str, model: str, fed: BlockInput) -> str:
-    """Return statements that run `model` forwards to `y`, and backwards where possible.
+    """Return statements that run `model` forwards to `y`, and backwards if possible.
 
     Args:
-        library: of the model.
-        model: an expression that is called with the input, and with nothing else.
-        fed: shape and dtype of the input, which is random.
+        library: the library of the model.
+        model: an expression that is called with the input only.
+        fed: the form of the input, whose values are random.
     """
     is_float = fed.dtype in FLOATS
     return dialect_of(library).style.run.format(
@@ -51,5 +51,5 @@ def running(library: str, model: str, fed: BlockInput) -> str:
 
 
 def recorder(library: str) -> str:
-    """Return statements that define `_fed` and a layer `_Seen(n)`, which keeps its first input."""
+    """Return statements that define `_fed` and a layer `_Seen(n)` that records its first input."""
     return dialect_of(library).style.recorder

@@ -1,4 +1,4 @@
-"""A program's finding as a script."""
+"""The script of a program's finding."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from ciguard.domain.findings import Finding
     from ciguard.triage import EnvironmentHint
 
-_COUNTED = "Lines are counted from where the program begins, below."
+_LINE_NOTE = "Lines are counted from where the program begins, below."
 
 
 def program_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return the program as it stands, with the check that shows the defect."""
+    """Return the program with the check that shows the defect."""
     case, writer = as_kind(finding.case, ProgramCase), source_of(finding, hint).writer
-    chosen = [f"os.environ[{scalar(k)}] = {scalar(v)}" for k, v in hint.variables]
-    preamble = ["import os", "", *chosen] if chosen else []
+    assignments = [f"os.environ[{scalar(k)}] = {scalar(v)}" for k, v in hint.variables]
+    preamble = ["import os", "", *assignments] if assignments else []
     if hint.device != "cpu" and writer.device:
         preamble += ["", *writer.imports, writer.device.format(device=scalar(hint.device))]
     is_block = shows_block_alone(finding, case)
-    counted = comment("The program below is the block alone." if is_block else _COUNTED)
+    note = comment("The program below is the block alone." if is_block else _LINE_NOTE)
     statements = program_statements(finding, case, writer)
-    return f"{header(finding, hint)}\n#\n{counted}\n\n{with_preamble(statements, preamble)}"
+    return f"{header(finding, hint)}\n#\n{note}\n\n{with_preamble(statements, preamble)}"

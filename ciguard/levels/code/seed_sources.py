@@ -1,6 +1,6 @@
-"""Where seed programs come from: those that come with ciguard, and files of the user's.
+"""Sources of seed programs: those that ciguard ships, and files of the user's.
 
-resnet18                   comes with ciguard, written for each library
+resnet18                   shipped by ciguard for each library
 models/tower.py            a script of the user's that builds, trains and evaluates one model
 """
 
@@ -19,9 +19,9 @@ from ciguard.sources import UnreadableSourceError, parse
 if TYPE_CHECKING:
     from pathlib import Path
 
-_WHAT = "seed program"
-_MOST = 1 << 20
-"""Bytes of a program; what is longer is no program that people wrote."""
+_KIND = "seed program"
+_MAX_BYTES = 1 << 20
+"""Maximum size of a program, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,64 +29,64 @@ class ProgramSource:
     """The text of a seed program."""
 
     name: str
-    """Of a shipped one library and name, since each library has one of that name: `torch/lenet`;
-    of a file its path as the user wrote it."""
+    """Name: library and name for a shipped one, such as `torch/lenet`; the path as given for a
+    file."""
     text: str
-    """Lines end with line feeds."""
+    """Text with line feeds as line ends."""
 
 
 def shipped_programs(library: str) -> tuple[str, ...]:
-    """Return the names of the programs that come with ciguard for a library, in order."""
-    if library not in libraries_with_programs():  # Keras has scripts too, which are no programs
+    """Return the names of the programs that ciguard ships for a library, in order."""
+    if library not in libraries_with_programs():  # the scripts for Keras are not seed programs
         return ()
     return tuple(sorted(path.stem for path in (seeds_folder() / "models" / library).glob("*.py")))
 
 
 def shipped_program(name: str, library: str) -> ProgramSource:
-    """Return a program that comes with ciguard.
+    """Return a program that ciguard ships.
 
     Raises:
-        UnknownNameError: if there is none of that name for the library.
+        UnknownNameError: if the library has no program of that name.
     """
     names = shipped_programs(library)
     if name not in names:
-        raise UnknownNameError(_WHAT, visible(name), known=names)
+        raise UnknownNameError(_KIND, visible(name), known=names)
     text = ((seeds_folder() / "models" / library) / f"{name}.py").read_text("utf-8")
     return ProgramSource(f"{library}/{name}", text)
 
 
 def read_program(path: str, *, base: Path) -> ProgramSource:
-    """Return the program in a file of the user's. Nothing of it is run.
+    """Return the program in a file of the user's, without running it.
 
     Args:
-        path: as the user wrote it.
-        base: folder that a relative path begins at.
+        path: the path as the user wrote it.
+        base: the folder that relative paths start from.
 
     Raises:
-        ConfigurationError: if there is no such file, or its text is no Python.
+        ConfigurationError: if the file is missing or is no Python.
     """
-    found = (base / path).resolve()
+    file = (base / path).resolve()
     try:
-        text = read_text(found, most=_MOST)
+        text = read_text(file, most=_MAX_BYTES)
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         parse(text)
     except FileNotFoundError:
-        raise _refusal(path, f"there is no file {found}. {_scripts_in(found.parent)}") from None
+        raise _refusal(path, f"there is no file {file}. {_scripts_in(file.parent)}") from None
     except OSError as error:
-        raise _refusal(path, f"{found} cannot be read: {error.strerror}.") from error
+        raise _refusal(path, f"{file} cannot be read: {error.strerror}.") from error
     except UnreadableSourceError as error:
-        where = f"{found}, line {error.line}" if error.line else f"{found} is no Python"
-        raise _refusal(path, f"{where}: {error.reason}.") from error
+        location = f"{file}, line {error.line}" if error.line else f"{file} is no Python"
+        raise _refusal(path, f"{location}: {error.reason}.") from error
     except ValueError as error:
-        raise _refusal(path, f"{found} is no Python: {error}.") from error
+        raise _refusal(path, f"{file} is no Python: {error}.") from error
     return ProgramSource(path, text)
 
 
-def _refusal(path: str, why: str) -> ConfigurationError:
+def _refusal(path: str, reason: str) -> ConfigurationError:
     remedy = "Give a Python file that builds, trains and evaluates one model."
-    return ConfigurationError(f"programs: {visible(path)!r}: {why} {remedy}")
+    return ConfigurationError(f"programs: {visible(path)!r}: {reason} {remedy}")
 
 
 def _scripts_in(folder: Path) -> str:
-    there = sorted(path.name for path in folder.glob("*.py"))
-    return f"{folder} holds: {', '.join(there) or 'no .py file':.300}."
+    names = sorted(path.name for path in folder.glob("*.py"))
+    return f"{folder} contains: {', '.join(names) or 'no .py file':.300}."

@@ -1,4 +1,4 @@
-"""Level `code` of a campaign: whose programs, which seeds, what is known of the library."""
+"""Level `code` of a campaign: the seed programs, and the level for one library."""
 
 from __future__ import annotations
 
@@ -35,64 +35,68 @@ if TYPE_CHECKING:
     from ciguard.config import Config
 
 LEVEL = "code"
-_WHAT = "seed program"
+_KIND = "seed program"
 _WILDCARD = frozenset("*?[")
 
 
 def check_programs(config: Config) -> None:
-    """Refuse to test programs where that cannot be, before anything is built.
+    """Raise an error for settings that cannot work, before anything is built.
 
     Raises:
-        ConfigurationError: if no target is of a library that programs are written for, or a file
-            is missing or no Python.
-        UnknownNameError: if there is no such seed program or encoder.
+        ConfigurationError: if no target is of a library with seed programs, or a file is missing
+            or is no Python.
+        UnknownNameError: if a seed program or the encoder is unknown.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
     ENCODERS.get(config[ENCODER])
-    found = [libraries_of(parse_target(text)) for text in (*config.base, *config.targets)]
-    if all(found):  # what `current` holds is known once it has been looked at
-        refuse_without_library(library.name for libraries in found for library in libraries)
+    target_libraries = [
+        libraries_of(parse_target(text)) for text in (*config.base, *config.targets)
+    ]
+    if all(target_libraries):  # the libraries of target `current` are not known yet
+        refuse_without_library(
+            library.name for libraries in target_libraries for library in libraries
+        )
     _sources(config)
 
 
 def refuse_without_library(libraries: Iterable[str]) -> None:
-    """Refuse to test programs on targets of these libraries alone.
+    """Raise an error if none of these libraries has seed programs.
 
     Raises:
-        ConfigurationError: if there are seed programs for none of them.
+        ConfigurationError: if no seed program is for one of them.
     """
     names = sorted(set(libraries))
     if not libraries_with_programs().intersection(names):
         known = ", ".join(sorted(libraries_with_programs()))
         msg = (
             f"levels: {LEVEL!r} needs targets of {known}, such as "
-            f"'torch==2.13.0'; there are only {', '.join(names)}."
+            f"'torch==2.13.0'; the only targets are of {', '.join(names)}."
         )
         raise ConfigurationError(msg)
 
 
 def _sources(config: Config) -> tuple[list[str], list[ProgramSource]]:
-    """Return the globs over shipped programs, and what the user's own files hold."""
+    """Return the globs over shipped programs, and the contents of the user's files."""
     globs, own = [], []
     shipped = {name for library in libraries_with_programs() for name in shipped_programs(library)}
     for text in config[PROGRAMS]:
         if _WILDCARD.intersection(text) or text in shipped:
             if not any(fnmatchcase(name, text) for name in shipped):
-                raise UnknownNameError(_WHAT, visible(text), known=sorted(shipped))
+                raise UnknownNameError(_KIND, visible(text), known=sorted(shipped))
             globs.append(text)
         elif text.endswith(".py"):
             own.append(read_program(text, base=Path.cwd()))
         else:
-            raise UnknownNameError(_WHAT, visible(text), known=sorted(shipped))
+            raise UnknownNameError(_KIND, visible(text), known=sorted(shipped))
     return globs, own
 
 
 def seed_programs(config: Config, library: str) -> Generator[Event, None, list[SeedProgram]]:
-    """Take the seed programs of a library apart.
+    """Disassemble the seed programs of a library.
 
     Returns:
-        Those that could be taken apart; a warning tells of each other one. Files of the user's
-        belong to the libraries that they import.
+        The programs that could be disassembled; a warning reports each other one. The user's
+        files belong to the libraries that they import.
     """
     globs, own = _sources(config)
     names = [n for n in shipped_programs(library) if any(fnmatchcase(n, g) for g in globs)]
@@ -112,7 +116,7 @@ def _imports(text: str, package: str) -> bool:
     try:
         tree = parse(text)
     except UnreadableSourceError:
-        return True  # taking it apart says what is wrong, and where
+        return True  # its disassembly reports the error and the line
     return package in {module.partition(".")[0] for module in imports_of(tree).modules}
 
 
@@ -120,10 +124,10 @@ _MIN_TREES = 8
 
 
 def trees_for(lanes: int) -> int:
-    """Return how many trees are grown side by side, so that each knows what its last batch taught.
+    """Return the number of trees to grow in parallel, so that each has the feedback it needs.
 
     Args:
-        lanes: workers per target.
+        lanes: the number of workers per target.
     """
     return max(_MIN_TREES, guided_lag(lanes))
 
@@ -131,7 +135,7 @@ def trees_for(lanes: int) -> int:
 def code_level(
     group: Group, config: Config, programs: Sequence[SeedProgram], *, trees: int = _MIN_TREES
 ) -> CodeLevel:
-    """Return the level for the programs of one library, which grows so many trees at the least."""
+    """Return the level for the programs of one library, with at least so many trees."""
     records = select_layers(group.records(), config.api, config.exclude)
     operators = operators_of(records, ENCODERS.get(config[ENCODER])(), laws_of)
     seed = config.shard.seed(config.seed)

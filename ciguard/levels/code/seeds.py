@@ -1,4 +1,4 @@
-"""A seed program, taken apart: what trees are grown from."""
+"""Seed programs, split into a template and blocks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AssembledProgram:
-    """A program put together, and where its calls are."""
+    """An assembled program, with the lines of its calls."""
 
     source: str
     lines: tuple[tuple[int, ...], ...]
     adapter: str
-    """What was put before the output layer; empty: nothing."""
+    """Adapter before the output layer; empty for none."""
 
     def line(self, block: int, place: int) -> int:
-        """Return the line of one call of one block; that of its first where it has not so many."""
+        """Return the line of a block's call; of its first call if it has no such call."""
         lines = self.lines[block] if block < len(self.lines) else ()
         return lines[place] if place < len(lines) else next(iter(lines), 0)
 
@@ -40,17 +40,17 @@ class SeedProgram:
 
     @classmethod
     def of(cls, source: str, library: str, *, name: str) -> SeedProgram:
-        """Take a program apart.
+        """Return a program split into a template and blocks.
 
         Raises:
-            DisassemblyError: if it cannot be.
+            DisassemblyError: if it cannot be disassembled.
         """
         parts = disassemble(source, library, name=name)
         return cls(name, parts.template, parts.blocks)
 
     @property
     def source(self) -> str:
-        """Its text."""
+        """Text of the program."""
         return self.template.source
 
     def program(
@@ -60,14 +60,14 @@ class SeedProgram:
 
         Args:
             chain: the blocks.
-            gives: what the last one gives to the output layer, which is made to fit.
-            met: what the output layer met in the seed.
+            gives: the form of the last block's result, to which the output layer is fitted.
+            met: the form of the output layer's input in the seed.
 
         Raises:
-            DisassemblyError: if they cannot be put together.
+            DisassemblyError: if the blocks cannot be assembled.
         """
-        made = replace(self.template, met=met).program(chain, gives)
-        return AssembledProgram(made.source, made.lines, made.adapter)
+        assembled = replace(self.template, met=met).program(chain, gives)
+        return AssembledProgram(assembled.source, assembled.lines, assembled.adapter)
 
     def alone(self, block: Block, takes: BlockInput) -> AssembledProgram:
         """Return a program that runs one block forwards and backwards.
@@ -75,23 +75,23 @@ class SeedProgram:
         Raises:
             DisassemblyError: if the block cannot be run alone.
         """
-        made = self.template.alone(block, takes)
-        return AssembledProgram(made.source, made.lines, made.adapter)
+        assembled = self.template.alone(block, takes)
+        return AssembledProgram(assembled.source, assembled.lines, assembled.adapter)
 
     def observing(self) -> str:
-        """Return the seed with what its blocks are called with among its variables."""
+        """Return the seed with the inputs of its blocks among its variables."""
         return self.template.observing()
 
     def fitted(
         self, block: Block, was: BlockInput, now: BlockInput, rank: int | None = None
     ) -> Block | None:
-        """Return a block for a slot in which it is called with something else; None for none.
+        """Return a block fitted to another input; None if it cannot be fitted.
 
         Args:
-            block: to fit.
-            was: what it met in the seed.
-            now: what it is called with.
-            rank: of what it takes; None for the same as in the seed.
+            block: the block to fit.
+            was: the form of its input in the seed.
+            now: the form of its new input.
+            rank: the rank that it accepts; None for the rank in the seed.
         """
         fit = fitted(block, was, now, self.template.dialect, rank=rank)
         return None if fit is None else fit[0]

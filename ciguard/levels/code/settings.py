@@ -1,4 +1,4 @@
-"""The settings of level `code`."""
+"""Settings of level `code`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ PROGRAMS: Setting[tuple[str, ...]] = level_setting(
     "programs",
     texts("PROGRAM", required=True),
     ("*",),
-    "Seed program of level code: a glob over the names of those that come with ciguard, or "
-    "a Python file of yours that builds, trains and evaluates one model.",
+    "Seed program of level code: a glob over the names of the shipped programs, or a Python "
+    "file of yours that builds, trains and evaluates one model.",
     flag="--program",
 )
 MUTATIONS: Setting[int] = level_setting(
-    "mutations", whole(1, 64), 4, "How often each block of a program is mutated, at level code."
+    "mutations", whole(1, 64), 4, "Mutations of each block of a program, at level code."
 )
 BREADTH: Setting[int] = level_setting(
-    "breadth", whole(1, 500), 8, "Programs of one generation that have children, at level code."
+    "breadth", whole(1, 500), 8, "Programs per generation that have children, at level code."
 )
 ENCODER: Setting[str] = level_setting(
     "encoder",
     name(),
     "tf-idf",
-    "How level code tells whether APIs do alike, by what is said of them: tf-idf or "
-    "sentence-embeddings (of the extra ciguard[embeddings]).",
+    "Encoder of API descriptions, by which level code finds similar APIs: tf-idf or "
+    "sentence-embeddings (needs the extra ciguard[embeddings]).",
 )
 
 SETTINGS = LevelSettings(

@@ -1,4 +1,4 @@
-"""How well one API can stand in for another: by what it is said to do, and by its parameters."""
+"""Similarity of APIs, of which one replaces another: by their descriptions and parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ciguard.values import Constraint
 
 Kinds = frozenset[str]
-"""What kinds of values a parameter takes; empty: nobody says."""
+"""Kinds of values that a parameter accepts; empty if unknown."""
 _KINDS: dict[type, str] = {
     Int: "int",
     Float: "float",
@@ -54,41 +54,42 @@ _KINDS: dict[type, str] = {
     Dict: "dict",
     Object: "object",
 }
-_PARTS_OF_NAMES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d[dD]?")
+_NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d[dD]?")
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarApi:
-    """An API that can stand in for another."""
+    """An API that can replace another one."""
 
     name: str
-    """As the program would write it."""
+    """Name as the program would write it."""
     api: Api
     similarity: float
+    """Mean of description and parameter similarity, from -0.5 to 1."""
 
 
 class Similarities:
-    """The candidates to replace an API with; found when they are first asked for, then kept."""
+    """The candidates to replace an API with, computed once per API."""
 
     def __init__(self, apis: Apis, encoder: Encoder, *, threshold: float | None = None) -> None:
-        """Prepare them.
+        """Create the similarities of a library.
 
         Args:
-            apis: of the library.
-            encoder: of what APIs are said to do; asked once for the APIs of a module.
-            threshold: only what is more alike than this is a candidate; None for the encoder's.
+            apis: the APIs of the library.
+            encoder: the encoder of API descriptions, called once per module.
+            threshold: the similarity that candidates must exceed; None for the encoder's.
         """
         self.apis = apis
         self._encoder = encoder
         self._threshold = encoder.threshold if threshold is None else threshold
-        self._found: dict[str, tuple[SimilarApi, ...]] = {}
+        self._cached: dict[str, tuple[SimilarApi, ...]] = {}
         self._vectors: dict[tuple[str, str], dict[str, NDArray[np.float64]]] = {}
 
     def of(self, name: str) -> tuple[SimilarApi, ...]:
-        """Return the candidates for an API, the most alike first; none for an unknown one."""
-        if name not in self._found:
-            self._found[name] = self._candidates(name)
-        return self._found[name]
+        """Return the candidates for an API, the most similar first; none for an unknown API."""
+        if name not in self._cached:
+            self._cached[name] = self._candidates(name)
+        return self._cached[name]
 
     def _candidates(self, name: str) -> tuple[SimilarApi, ...]:
         own = self.apis.find(name)
@@ -101,12 +102,14 @@ class Similarities:
         others = np.stack([vectors[api.record.api] for _, api in siblings])
         cosines = cosine_similarities(vectors[own.record.api], others)
         kinds = parameter_kinds(own)
-        alike = (
+        candidates = (
             SimilarApi(spelled, api, (float(cosine) + wcr(kinds, parameter_kinds(api))) / 2)
             for (spelled, api), cosine in zip(siblings, cosines, strict=True)
         )
-        chosen = [candidate for candidate in alike if candidate.similarity > self._threshold]
-        return tuple(sorted(chosen, key=lambda one: (-one.similarity, one.name)))
+        selected = [candidate for candidate in candidates if candidate.similarity > self._threshold]
+        return tuple(
+            sorted(selected, key=lambda candidate: (-candidate.similarity, candidate.name))
+        )
 
     def _encoded(self, name: str, own: Api) -> dict[str, NDArray[np.float64]]:
         key = (name.rpartition(".")[0], own.record.kind.value)
@@ -118,12 +121,12 @@ class Similarities:
 
 
 def definition(record: ApiRecord) -> str:
-    """Return what an API is said to do: the words of its signature, and its first paragraph.
+    """Return an API's description: the words of its signature, and its first paragraph.
 
-    Many are documented by one line, or by none: then only names tell that two have much in common.
+    Many APIs have one line of documentation or none, so that only names show the similarity.
     """
     names = [record.api.rpartition(".")[2], *(parameter.name for parameter in record.parameters)]
-    words = [word for name in names for word in _PARTS_OF_NAMES.findall(name)]
+    words = [word for name in names for word in _NAME_PART.findall(name)]
     return f"{' '.join(words)}. {record.doc}"
 
 
@@ -133,11 +136,11 @@ def cosine_similarities(
     """Return the cosines between one vector and others.
 
     Args:
-        vector: of length 0 or 1, shape (d,).
-        others: of length 0 or 1 each, shape (n, d).
+        vector: a vector of length 0 or 1, shape (d,).
+        others: vectors of length 0 or 1, shape (n, d).
 
     Returns:
-        Shape (n,), in [-1, 1]; 0 where one of the two has length 0.
+        Cosines in [-1, 1], shape (n,); 0 if one of the two vectors has length 0.
     """
     cosines: NDArray[np.float64] = others @ vector
     return cosines.clip(-1.0, 1.0)
@@ -146,33 +149,33 @@ def cosine_similarities(
 def wcr(own: Sequence[Kinds], other: Sequence[Kinds]) -> float:
     """Return the word correctness rate of a parameter list, (N1 - D - S) / N1.
 
-    The lists are aligned with the fewest substitutions (S), deletions (D) and insertions; of
-    alignments with equally few, the one that keeps most parameters. A parameter is kept where
-    both take a kind of value at one place of the alignment. N1 - D - S parameters are kept, so
-    that the rate is in [0, 1]: insertions, which could make it negative, are not counted.
+    The lists are aligned with the fewest substitutions (S), deletions (D) and insertions; among
+    equal alignments, the one that keeps most parameters. A parameter is kept if both accept a
+    common kind of value at one position of the alignment. N1 - D - S parameters are kept, so the
+    rate is in [0, 1]. Insertions, which could make it negative, are not counted.
 
     Args:
-        own: N1 parameters, as the kinds of values that they take.
-        other: those of the API that is compared.
+        own: the kinds of values that the N1 parameters accept.
+        other: the kinds of values of the compared API's parameters.
 
     Returns:
-        1 where neither has a parameter, 0 where only `other` has.
+        A rate in [0, 1]; 1 if neither API has parameters, 0 if only `other` has.
 
     Source: MoCo, section III-C.
     """
     if not own:
         return float(not other)
-    # Of every prefix of `other`: (edits, -kept), the least first.
+    # For every prefix of `other`: the minimum of (edits, -kept).
     best = [(edits, 0) for edits in range(len(other) + 1)]
-    for place, kinds in enumerate(own, start=1):
-        row = [(place, 0)]
-        for at, others in enumerate(other, start=1):
+    for length, kinds in enumerate(own, start=1):
+        row = [(length, 0)]
+        for i, others in enumerate(other, start=1):
             is_kept = is_match(kinds, others)
-            edits, kept = best[at - 1]
+            edits, kept = best[i - 1]
             row.append(
                 min(
                     (edits + (not is_kept), kept - is_kept),
-                    (best[at][0] + 1, best[at][1]),
+                    (best[i][0] + 1, best[i][1]),
                     (row[-1][0] + 1, row[-1][1]),
                 )
             )
@@ -181,14 +184,14 @@ def wcr(own: Sequence[Kinds], other: Sequence[Kinds]) -> float:
 
 
 def is_match(own: Kinds, other: Kinds) -> bool:
-    """Return whether two parameters take a kind of value in common, or nobody says of both."""
+    """Return whether two parameters accept a common kind of value, or both kinds are unknown."""
     return bool(own & other) or not (own or other)
 
 
 def parameter_kinds(api: Api) -> tuple[Kinds, ...]:
-    """Return the kinds of values that the parameters of an API take, in order.
+    """Return the kinds of values that an API's parameters accept, in order.
 
-    Catch-alls (`**kwargs`) are no parameters.
+    Catch-alls (`**kwargs`) are skipped.
     """
     return tuple(
         kinds_of(parameter)
@@ -198,7 +201,7 @@ def parameter_kinds(api: Api) -> tuple[Kinds, ...]:
 
 
 def kinds_of(parameter: Parameter) -> Kinds:
-    """Return the kinds of values that a parameter takes; None is left out, any may be absent."""
+    """Return the kinds of values that a parameter accepts, without None."""
     return _kinds(parameter.constraint) if is_said(parameter) else frozenset()
 
 

@@ -1,4 +1,4 @@
-"""What of a program is needed to make its model, and nothing else."""
+"""Slicing: the statements of a program that create its model."""
 
 from __future__ import annotations
 
@@ -15,47 +15,48 @@ if TYPE_CHECKING:
 
     from ciguard.levels.code.programs import Program
 
-_SETTINGS = ("numpy.random", "random")
-"""Beside the library: what is called for its effect on what comes later."""
+_SEEDED_MODULES = ("numpy.random", "random")
+"""Modules, beside the library, whose calls have effects on later statements."""
 
 
 def creation(
     program: Program, style: Style, owner: str, variable: str
 ) -> tuple[list[ast.stmt], str]:
-    """Return the statements that make a program's model, and the expression that is the model.
+    """Return the statements that create a program's model, and the model's expression.
 
     Args:
-        program: in which only what is wanted of the model is left.
-        style: of the model.
-        owner: the class or function that it stands in; empty: top level.
-        variable: that a serial model is given to; empty: any.
+        program: the program, reduced to the required parts of the model.
+        style: the style of the model.
+        owner: the class or function that contains the model; empty for the top level.
+        variable: the variable that a sequential model is assigned to; empty for any.
 
     Raises:
-        DisassemblyError: if the program never makes the model, or in a way that is not understood.
+        DisassemblyError: if the creation of the model is not found.
     """
     if style is Style.FUNCTION:
-        at_top = next(one for one in program.tree.body if owner in bound_in(one))
-        before = program.tree.body[: program.tree.body.index(at_top) + 1]
-        return _needed(program, before, loads(at_top) | {owner}), owner
-    last, model = _made(program, style, owner, variable)
-    before = [*_before(program, last), last]
-    return _needed(program, before, {model}), model
+        definition = next(node for node in program.tree.body if owner in bound_in(node))
+        before = program.tree.body[: program.tree.body.index(definition) + 1]
+        return _slice(program, before, loads(definition) | {owner}), owner
+    last, model = _creating_statement(program, style, owner, variable)
+    before = [*_preceding(program, last), last]
+    return _slice(program, before, {model}), model
 
 
-def _made(program: Program, style: Style, owner: str, known: str) -> tuple[ast.stmt, str]:
-    """Return the statement after which the model is there, and its variable."""
+def _creating_statement(
+    program: Program, style: Style, owner: str, known: str
+) -> tuple[ast.stmt, str]:
+    """Return the statement after which the model exists, and its variable."""
     for statement in _statements(program, owner):
         match statement:
-            case ast.Assign(targets=[ast.Name(id=variable)], value=value) if _makes(
+            case ast.Assign(targets=[ast.Name(id=variable)], value=value) if _creates_model(
                 program, value, style, owner
             ) and (owner or known in {"", variable}):
                 if style is Style.ADDED and not owner:
                     body = program.body(statement)
-                    return [one for one in body if one is statement or adds(one, variable)][
-                        -1
-                    ], variable
+                    last = [s for s in body if s is statement or adds(s, variable)][-1]
+                    return last, variable
                 return statement, variable
-    msg = "the model is given to no variable"
+    msg = "the model is not assigned to a variable"
     raise DisassemblyError(msg)
 
 
@@ -68,58 +69,58 @@ def _statements(program: Program, owner: str) -> Iterator[ast.stmt]:
             yield node
 
 
-def _makes(program: Program, value: ast.expr, style: Style, owner: str) -> bool:
-    wanted = {"Model", "Functional"} if style is Style.SYMBOLIC else {"Sequential"}
+def _creates_model(program: Program, value: ast.expr, style: Style, owner: str) -> bool:
+    names = {"Model", "Functional"} if style is Style.SYMBOLIC else {"Sequential"}
     for node in ast.walk(value):
         if not isinstance(node, ast.Call):
             continue
         if owner and dotted_name(node.func) == owner:
             return True
-        if not owner and program.api(node).rpartition(".")[2] in wanted:
+        if not owner and program.api(node).rpartition(".")[2] in names:
             return True
     return False
 
 
-def _before(program: Program, last: ast.stmt) -> list[ast.stmt]:
-    """Return what is run before a statement: of the top level, and of the functions around it."""
-    found: list[ast.stmt] = []
+def _preceding(program: Program, last: ast.stmt) -> list[ast.stmt]:
+    """Return the statements that run before a statement, at top level and in its functions."""
+    preceding: list[ast.stmt] = []
     statement = last
     while True:
         body = program.body(statement)
-        found[:0] = body[: body.index(statement)]
+        preceding[:0] = body[: body.index(statement)]
         parent = program.parents[id(statement)]
         if not isinstance(parent, ast.stmt):
-            return found
+            return preceding
         statement = parent
 
 
-def _needed(program: Program, statements: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
-    """Return those statements that the names depend on, imports and settings of the library."""
-    wanted = set(names)
+def _slice(program: Program, statements: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """Return the statements that the names depend on, with imports and settings of the library."""
+    needed = set(names)
     kept: list[ast.stmt] = []
     for statement in reversed(statements):
-        if _is_kept(program, statement, wanted):
+        if _is_needed(program, statement, needed):
             kept.append(statement)
-            wanted |= loads(statement)
+            needed |= loads(statement)
     return kept[::-1]
 
 
-def _is_kept(program: Program, statement: ast.stmt, wanted: set[str]) -> bool:
-    if isinstance(statement, (ast.Import, ast.ImportFrom)) or wanted & bound_in(statement):
+def _is_needed(program: Program, statement: ast.stmt, needed: set[str]) -> bool:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)) or needed & bound_in(statement):
         return True
-    return any(_has_effect(program, node, wanted) for node in ast.walk(statement))
+    return any(_has_effect(program, node, needed) for node in ast.walk(statement))
 
 
-def _has_effect(program: Program, node: ast.AST, wanted: set[str]) -> bool:
-    """Return whether something that is wanted is changed, or a setting of the library."""
+def _has_effect(program: Program, node: ast.AST, needed: set[str]) -> bool:
+    """Return whether a node changes a needed name or a setting of the library."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
             name = program.imports.imported(called)
             if name:
-                return program.dialect.owns(name) or name.startswith(_SETTINGS)
-            return dotted_name(called).partition(".")[0] in wanted
+                return program.dialect.owns(name) or name.startswith(_SEEDED_MODULES)
+            return dotted_name(called).partition(".")[0] in needed
         case ast.Assign(targets=[ast.Attribute() as target]):
             name = program.imports.imported(target)
-            return bool(name) or dotted_name(target).partition(".")[0] in wanted
+            return bool(name) or dotted_name(target).partition(".")[0] in needed
         case _:
             return False

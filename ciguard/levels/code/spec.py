@@ -1,4 +1,4 @@
-"""Level `code` as campaigns know it."""
+"""Level `code` as campaigns use it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ciguard.levels.code.derivation import ACCEPTED, DERIVATION, DerivationOracl
 from ciguard.levels.code.dialects import libraries_with_programs
 from ciguard.levels.code.growing import programs_of
 from ciguard.levels.code.growth import GROWTH, GrowthOracle
-from ciguard.levels.code.program_runs import asks_for_much, compare_programs, programs_held_apart
+from ciguard.levels.code.origin import origin_rows
+from ciguard.levels.code.program_runs import asks_for_much, compare_programs, program_evidence
 from ciguard.levels.code.script import program_script
 from ciguard.levels.code.seeding import (
     check_programs,
@@ -27,8 +28,7 @@ from ciguard.levels.code.seeding import (
     trees_for,
 )
 from ciguard.levels.code.settings import BREADTH, ENCODER, MUTATIONS
-from ciguard.levels.code.simpler import simpler_programs
-from ciguard.levels.code.words import origin_rows
+from ciguard.levels.code.simplifying import simpler_programs
 from ciguard.oracles import ORACLES
 from ciguard.triage import PresentationDefaults, TreeOrigin, program_diff
 
@@ -45,25 +45,25 @@ if TYPE_CHECKING:
 
 
 class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
-    """Model programs cut into blocks, and put together anew (MoCo)."""
+    """Level `code`: model programs split into blocks and reassembled (MoCo)."""
 
     name: ClassVar[str] = "code"
-    returns_law: ClassVar[str] = (
-        "A program that trains a small model on a few samples comes to its end"
+    termination_invariant: ClassVar[str] = (
+        "A program that trains a small model on a few samples terminates"
     )
 
     def check(self, config: Config) -> None:
-        """Refuse libraries without programs, and seed programs that there are not."""
+        """Raise an error for libraries without programs and for unknown seed programs."""
         check_programs(config)
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
         """Return a stream for each library with seed programs.
 
-        A shard grows trees of seeds of its own.
+        Each shard grows trees of its own seed programs.
 
         Raises:
-            ConfigurationError: if programs are written for none of the targets, or none of the
-                seeds can be taken apart.
+            ConfigurationError: if no target has seed programs, or no seed program can be
+                disassembled.
         """
         config = factory.config
         refuse_without_library(factory.groups)
@@ -78,33 +78,33 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
             texts = "\n".join(program.source for program in own)
             kind = (
                 f"{self.name}, {config[MUTATIONS]} mutations, breadth {config[BREADTH]}, "
-                f"{config[ENCODER]}, {trees} trees"  # lessons name them by number
+                f"{config[ENCODER]}, {trees} trees"  # feedback identifies trees by number
             )
             digest = hashlib.sha256(texts.encode()).hexdigest()
-            chosen = select_layers(group.records(), config.api, config.exclude)
+            selected = select_layers(group.records(), config.api, config.exclude)
             stream = factory.stream(
                 code_level(group, config, own, trees=trees),
                 group,
                 kind=f"{kind}: {digest}",
-                chosen=digest_of_apis(chosen),
+                chosen=digest_of_apis(selected),
             )
             stream.is_whole = stream.spares = True
             streams.append(stream)
         if not streams and factory.is_any_running:
-            msg = "programs: none of the seed programs can be taken apart; see the warnings above."
+            msg = "programs: no seed program can be disassembled; see the warnings above."
             raise ConfigurationError(msg)
         return streams
 
     def events_of(self, executed: Executed) -> Iterator[Event]:
-        """Yield what came of each program, for the tree that it belongs to."""
+        """Yield the result of each program, for the tree that it belongs to."""
         return programs_of(executed)
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
-        """Return the program as it stands."""
+        """Return the script of the program."""
         return program_script(finding, hint)
 
     def mark(self, finding: Finding) -> str:
-        """Return the program's own exception, where one target alone refuses it."""
+        """Return the exception of the program if one target alone rejects it."""
         if finding.kind == ACCEPTED:
             return "ACCEPTED"
         return finding.detail if finding.kind == "refused" else ""
@@ -118,11 +118,11 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         return f"One {case.noun} with {api}"
 
     def origin_rows(self, case: ProgramCase, named: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Return the mutation, and the seed and the mutations that it comes after."""
+        """Return the mutation, and the seed and the mutations before it."""
         return origin_rows(case, named)
 
     def derivation(self, case: ProgramCase, *, context: int, most: int) -> list[DiffLine]:
-        """Return what the program has otherwise than its parent."""
+        """Return the difference between the program and its parent."""
         ancestry = case.ancestry
         if not ancestry.parent:
             return []
@@ -131,7 +131,7 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         return program_diff(ancestry.parent, after, line=line, context=context, most=most)
 
     def tree_origin(self, case: ProgramCase) -> TreeOrigin | None:
-        """Return the node of the program; None for a seed."""
+        """Return the tree node of the program; None for a seed."""
         ancestry = case.ancestry
         if not ancestry.path:
             return None
@@ -143,50 +143,50 @@ class CodeSpec(LevelDefaults, PresentationDefaults[ProgramCase]):
         )
 
     def texts_of(self, case: ProgramCase) -> tuple[str, ...]:
-        """Return the strings that were chosen as values of parameters: replaced APIs are names."""
+        """Return the texts chosen as parameter values; names of replaced APIs are not included."""
         values = [step.after for step in case.ancestry.path if step.parameter]
         return tuple(dict.fromkeys(text for value in values if (text := _string_of(value))))
 
     def compare(
         self, case: ProgramCase, reference: Outcome, other: Outcome, inputs: InputPrecision
     ) -> Difference | None:
-        """Return how ends, shapes and types differ: training makes much of little."""
+        """Return how outcomes, shapes and types differ; training changes values too much."""
         del case, inputs
         return compare_programs(reference, other)
 
     def evidence(
         self, case: ProgramCase, difference: Difference, sides: Mapping[str, Outcome]
     ) -> Evidence:
-        """Return how the program ended on two targets, or what it computed there."""
-        return programs_held_apart(case, difference, sides)
+        """Return the outcomes of the program on two targets, or the results that differ."""
+        return program_evidence(case, difference, sides)
 
     def is_forbidden(self, case: ProgramCase) -> bool:
-        """Return whether the program was derived against the documentation of its library."""
+        """Return whether the program deliberately violates the library's documentation."""
         return case.intent is Intent.VIOLATING
 
     def asks_for_much(self, case: ProgramCase) -> bool:
-        """Return whether a mutation put in a large number."""
+        """Return whether a mutation inserted a large number."""
         return asks_for_much(case)
 
     def is_repeated(self, case: ProgramCase) -> bool:
-        """Return whether the program is built and trained over and over."""
+        """Return whether the program is built and trained repeatedly."""
         return case.cycles > 1
 
     def without_place(self, message: str) -> str:
-        """Return a message without the line of the program."""
+        """Return a message without the line number of the program."""
         return located(message).message
 
     def readable(self, case: ProgramCase) -> ProgramCase:
-        """Return the case without the programs that travel beside it."""
+        """Return the case without the stored parent programs."""
         return replace(case, ancestry=replace(case.ancestry, parent="", derived=""))
 
 
 def _string_of(value: str) -> str:
     try:
-        read = ast.literal_eval(value)
+        literal = ast.literal_eval(value)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    return read if isinstance(read, str) else ""
+    return literal if isinstance(literal, str) else ""
 
 
 LEVEL = CodeSpec()

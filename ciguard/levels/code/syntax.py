@@ -1,4 +1,4 @@
-"""Names and expressions of a program: how they are spelled, where they are set and still needed."""
+"""Names and expressions of a program: spelling, binding and liveness."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from ciguard.sources import bound_in, parameters, parse_expression
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-_KERAS = ("tensorflow.keras.", "keras.")
-"""Two names of the same things, where TensorFlow is installed."""
+_KERAS_PREFIXES = ("tensorflow.keras.", "keras.")
+"""Two prefixes of the same names if TensorFlow is installed."""
 
 
 def spelling(api: str, meanings: Mapping[str, str], bound: Collection[str]) -> tuple[str, str]:
-    """Return how a program writes a qualified name, and the import that this needs, if any.
+    """Return a program's spelling of a qualified name, and the import that it needs, if any.
 
-    The shortest way through the imports that are there; `keras.layers.Dense` is also reached
-    through `tensorflow.keras`, and the other way round.
+    The shortest spelling by the existing imports. `keras.layers.Dense` is also found as
+    `tensorflow.keras.layers.Dense`, and vice versa.
 
     Args:
         api: the qualified name.
-        meanings: what the program imports: qualified name by its own.
-        bound: everything that the program calls something by.
+        meanings: qualified names of the imports, by their name in the program.
+        bound: all names that the program binds.
     """
-    for name in (api, *_same(api)):
-        reaching = [
+    for name in (api, *_aliases(api)):
+        matching = [
             (len(meaning), -len(local), local)
             for local, meaning in meanings.items()
             if name == meaning or name.startswith(f"{meaning}.")
         ]
-        if reaching:
-            length, _, local = max(reaching)
+        if matching:
+            length, _, local = max(matching)
             return local + name[length:], ""
     root, _, rest = api.partition(".")
     if root in bound and root not in meanings:
@@ -40,88 +40,89 @@ def spelling(api: str, meanings: Mapping[str, str], bound: Collection[str]) -> t
     return api, f"import {root}"
 
 
-def _same(api: str) -> Iterator[str]:
-    for one, other in (_KERAS, _KERAS[::-1]):
-        if api.startswith(one):
-            yield other + api.removeprefix(one)
+def _aliases(api: str) -> Iterator[str]:
+    for prefix, other in (_KERAS_PREFIXES, _KERAS_PREFIXES[::-1]):
+        if api.startswith(prefix):
+            yield other + api.removeprefix(prefix)
             return
 
 
-# --- what statements need and set -----------------------------------------------------------------
+# --- liveness of names ----------------------------------------------------------------------------
 
 
 def loads(node: ast.AST) -> set[str]:
-    """Return the names that are read anywhere in a node, other than those that are its own.
+    """Return the names that a node reads from outside.
 
-    What a comprehension, a lambda or an inner function binds itself is not read from outside.
+    Names that a comprehension, a lambda or an inner function binds itself are not read from
+    outside.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for child in ast.iter_child_nodes(node):
-        found |= loads(child)
+        names |= loads(child)
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
-            found.add(name)
+            names.add(name)
         case ast.AugAssign(target=ast.Name(id=name)):
-            found.add(name)
+            names.add(name)
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
             for generator in node.generators:
-                found -= bound_in(generator.target)
+                names -= bound_in(generator.target)
         case ast.Lambda(args=args):
-            found.difference_update(parameters(args))
+            names.difference_update(parameters(args))
         case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
-            found.difference_update(parameters(args), bound_in(*node.body))
+            names.difference_update(parameters(args), bound_in(*node.body))
         case _:
             pass
-    return found
+    return names
 
 
 def kills(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement binds anew whatever happens."""
+    """Return the names that a statement rebinds on every path."""
     match statement:
         case ast.If(body=body, orelse=orelse):
-            return _kills_of(body) & _kills_of(orelse)
+            return _kills_of_body(body) & _kills_of_body(orelse)
         case ast.With(items=items, body=body):
-            return _kills_of(body) | bound_in(*items)
+            return _kills_of_body(body) | bound_in(*items)
         case ast.For() | ast.While() | ast.Try():
             return set()
         case _:
             return bound_in(statement)
 
 
-def _kills_of(body: Iterable[ast.stmt]) -> set[str]:
+def _kills_of_body(body: Iterable[ast.stmt]) -> set[str]:
     return {name for statement in body for name in kills(statement)}
 
 
 def alive(body: Sequence[ast.stmt], ignored: frozenset[int] = frozenset()) -> list[set[str]]:
-    """Return for each place between the statements of a body which names are still needed there.
+    """Return the live names before each statement of a body, and after the last.
 
     Args:
-        body: of a function or a module; nothing is needed behind its end.
-        ignored: `id` of names whose reading does not count.
+        body: the body of a function or a module; no name is live after its end.
+        ignored: the `id` of names whose reads do not count.
 
     Returns:
-        One set before each statement, and the empty one behind the last.
+        One set before each statement, and the empty set after the last one.
     """
     needed: set[str] = set()
-    found = [needed]
+    live = [needed]
     for statement in reversed(body):
-        needed = (needed - kills(statement)) | _exposed(statement, ignored)
-        found.append(needed)
-    return found[::-1]
+        needed = (needed - kills(statement)) | _live_before(statement, ignored)
+        live.append(needed)
+    return live[::-1]
 
 
-def _exposed(statement: ast.stmt, ignored: frozenset[int]) -> set[str]:
-    """Return what a statement reads that was set before it."""
+def _live_before(statement: ast.stmt, ignored: frozenset[int]) -> set[str]:
+    """Return the names that a statement reads before it binds them."""
     match statement:
         case ast.For(target=target, iter=items, body=body, orelse=orelse):
-            inside = alive(body, ignored)[0] - bound_in(target)
-            return loads(items) | inside | alive(orelse, ignored)[0]
+            live_inside = alive(body, ignored)[0] - bound_in(target)
+            return loads(items) | live_inside | alive(orelse, ignored)[0]
         case ast.If(test=test, body=body, orelse=orelse):
             return loads(test) | alive(body, ignored)[0] | alive(orelse, ignored)[0]
         case ast.With(items=contexts, body=body):
-            opened = bound_in(*contexts)
+            bound_by_with = bound_in(*contexts)
             read = {name for item in contexts for name in loads(item)}
-            return read | (alive(body, ignored)[0] - opened)
+            return read | (alive(body, ignored)[0] - bound_by_with)
         case _:
             return _loads_except(statement, ignored)
 
@@ -134,27 +135,27 @@ def _loads_except(statement: ast.stmt, ignored: frozenset[int]) -> set[str]:
 
 
 def arguments_of(call: ast.Call) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return a call's arguments as text, by position and by keyword (`**` for `**more`)."""
+    """Return a call's arguments as text, positional and by keyword (`**` for `**more`)."""
     positional = tuple(ast.unparse(argument) for argument in call.args)
     keywords = tuple((item.arg or "**", ast.unparse(item.value)) for item in call.keywords)
     return positional, keywords
 
 
 def parse_positional(text: str) -> ast.expr:
-    """Return an argument as it stands in a call; `*more` is one."""
+    """Return the node of a positional argument, which may be unpacked, as `*more`."""
     call = parse_expression(f"f({text})")
     if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
-        msg = f"no argument: {text!r}"
+        msg = f"not an argument: {text!r}"
         raise SyntaxError(msg)
     return call.args[0]
 
 
 def filled(expression: ast.expr, hole: ast.expr) -> ast.expr:
-    """Return an expression of `x` with another one in the place of `x`, which is not copied."""
-    return _Fill(hole).visit(expression)  # type: ignore[no-any-return]  # ast says Any
+    """Return an expression of `x` with another node in place of `x`, which is not copied."""
+    return _HoleFiller(hole).visit(expression)  # type: ignore[no-any-return]  # ast says Any
 
 
-class _Fill(ast.NodeTransformer):
+class _HoleFiller(ast.NodeTransformer):
     def __init__(self, hole: ast.expr) -> None:
         self.hole = hole
 

@@ -1,7 +1,6 @@
-"""A derivation tree, grown level by level (MoCo, section III-A2): what is to be run next.
+"""A derivation tree, grown level by level (MoCo, section III-A2).
 
-Changed by lessons only: what `node` and `waiting` say follows from what ran, and from nothing that
-was merely proposed.
+Only feedback changes it: `node` and `waiting` depend on what ran, not on what was proposed.
 """
 
 from __future__ import annotations
@@ -21,39 +20,39 @@ if TYPE_CHECKING:
 
 
 class Tree:
-    """One tree at a time: when it is grown, the next one of the same seed begins."""
+    """One tree at a time: when it is fully grown, the next one of the same seed starts."""
 
-    def __init__(self, name: str, *, depth: int, most: int) -> None:
-        """Prepare a tree.
+    def __init__(self, name: str, *, depth: int, breadth: int) -> None:
+        """Create a tree.
 
         Args:
-            name: unique; chance follows from it.
-            depth: how many blocks the seed has.
-            most: nodes of a generation that have children.
+            name: the unique name, which seeds the randomness.
+            depth: the number of blocks of the seed program.
+            breadth: the maximum number of nodes of a generation that have children.
         """
         self._name = name
         self._full_depth = depth
-        self._most = most
+        self._breadth = breadth
         self._root: Node | None = None
         self._frontier: deque[Node] = deque()
-        """Nodes of this depth that were not expanded yet; the first is next."""
+        """Nodes of this depth that are not expanded yet; the first is next."""
         self._children: list[Node] = []
         self._can_grow: Callable[[Node], bool] = lambda _: True
         self.round = 0
-        """How many trees were grown before this one."""
+        """Number of trees that were completed before this one."""
         self.serial = 0
-        """Of the node that is next; a lesson about another one comes too late."""
+        """Serial number of the next node; feedback about another node is obsolete."""
         self.waiting: tuple[CandidateBlock, ...] = ()
-        """Blocks behind that node that ran alone; whole programs are next."""
+        """Candidates for that node that ran alone; their whole programs run next."""
 
     @property
     def is_planted(self) -> bool:
-        """Whether it is known what the first block is fed."""
+        """True if the input of the first block is known."""
         return self._root is not None
 
     @property
     def node(self) -> Node:
-        """The node that is expanded next.
+        """Node that is expanded next.
 
         Raises:
             IndexError: if the tree is not planted.
@@ -62,53 +61,53 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """How many blocks the next node has."""
+        """Number of blocks of the next node."""
         return len(self.node.chain)
 
     def plant(self, fed: BlockInput, can_grow: Callable[[Node], bool]) -> None:
-        """Begin.
+        """Start the tree.
 
         Args:
-            fed: what the first block is called with.
-            can_grow: whether the next block fits behind a node.
+            fed: the form of the first block's input.
+            can_grow: the predicate that is true if the next block can be fitted to a node.
         """
         self._root = Node(gives=fed)
         self._can_grow = can_grow
         self._frontier.append(self._root)
 
     def ran_alone(self, serial: int, candidates: tuple[CandidateBlock, ...]) -> None:
-        """Take the blocks that ran alone behind the node of this serial number."""
+        """Record the blocks that ran alone as extensions of the node with a serial number."""
         if serial != self.serial or self.waiting:
             return
         self.waiting = candidates
         if not candidates:
-            self._go_on()
+            self._advance()
 
     def ran(self, serial: int, places: Collection[int]) -> None:
-        """Take the whole programs that ran, by their place among those that waited."""
+        """Record the whole programs that ran, by their indices among the waiting candidates."""
         if serial != self.serial or not self.waiting:
             return
         node = self.node
         self._children += [
             node.child(candidate)
-            for place, candidate in enumerate(self.waiting)
-            if place in places and not candidate.is_negative
+            for index, candidate in enumerate(self.waiting)
+            if index in places and not candidate.is_negative
         ]
-        self._go_on()
+        self._advance()
 
-    def _go_on(self) -> None:
+    def _advance(self) -> None:
         self.waiting = ()
         self.serial += 1
         self._frontier.popleft()
         if not self._frontier:
-            self._next_generation()
+            self._start_generation()
 
-    def _next_generation(self) -> None:
-        able = [node for node in self._children if len(node.chain) < self._full_depth]
-        able = [node for node in able if self._can_grow(node)]
+    def _start_generation(self) -> None:
+        candidates = [node for node in self._children if len(node.chain) < self._full_depth]
+        candidates = [node for node in candidates if self._can_grow(node)]
         self._children = []
         rng = random.Random(f"{self._name} {self.round} {self.serial}")  # noqa: S311 - repeatable
-        self._frontier.extend(pruned(able, rng, most=self._most))
+        self._frontier.extend(pruned(candidates, rng, limit=self._breadth))
         if not self._frontier and self._root is not None:
             self.round += 1
             self._frontier.append(self._root)

@@ -1,4 +1,4 @@
-"""A model cut into units: stretches of it between two points where one variable is alive."""
+"""Units of a model: its parts between points where one variable is live."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _SHAPE_METHODS = {"size", "dim", "numel"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """What stands in a program for one block: statements, steps of one, or an element of a list."""
+    """The nodes of one block: statements, steps of one statement, or an element of a list."""
 
     statements: tuple[ast.stmt, ...] = ()
     steps: tuple[Step, ...] = ()
-    """Of the only statement; none where the statements stand for the block as a whole."""
+    """Steps of the only statement; empty if the block is its whole statements."""
     element: ast.expr | None = None
     sequence: ast.Call | None = None
-    """What the element is one of, or is added to."""
+    """Sequence that contains the element or to which it is added."""
     within: tuple[ast.Call, ...] = ()
-    """Sequences that the element stands in, the innermost first."""
+    """Sequences that contain the element, the innermost first."""
     key: str = ""
-    """How the outermost of these is called, where its definition stands elsewhere."""
+    """Name by which the outermost sequence is called, if it is defined elsewhere."""
     takes: str = ""
     gives: str = ""
 
     @property
     def parts(self) -> list[tuple[ast.AST, ast.AST | None]]:
-        """What belongs to the unit: nodes, each with the part of it that does not."""
+        """Nodes of the unit, each with a child that does not belong to it."""
         if self.element is not None:
             return [(self.element, None)]
         if self.steps:
@@ -51,12 +51,12 @@ class Unit:
 
 @dataclass(slots=True)
 class Cutter:
-    """Cuts one model."""
+    """Splits one model into units."""
 
     program: Program
     model: Model
     uses: dict[str, int] = field(init=False)
-    """How often each definition is called, or spoken of otherwise, in the model's body."""
+    """Number of references to each definition in the model's body."""
 
     def __post_init__(self) -> None:
         self.uses = {}
@@ -70,40 +70,43 @@ class Cutter:
         """Return the units in the order of the data.
 
         Raises:
-            DisassemblyError: if the model cannot be cut anywhere.
+            DisassemblyError: if no single variable holds the data at any point.
         """
         if self.model.style is Style.SEQUENCE:
-            assert self.model.sequence is not None  # noqa: S101 - it is the style
+            assert self.model.sequence is not None  # noqa: S101 - the style implies it
             return list(self._elements(self.model.sequence, Unit()))
         if self.model.style is Style.ADDED:
             return list(self._added())
-        return list(self._of_statements())
+        return list(self._statement_units())
 
     # --- sequences --------------------------------------------------------------------------------
 
-    def _elements(self, sequence: ast.Call, like: Unit) -> Iterator[Unit]:
-        """Yield the units of a sequence; those of sequences in it too."""
-        within = (sequence, *like.within)
+    def _elements(self, sequence: ast.Call, template: Unit) -> Iterator[Unit]:
+        """Yield the units of a sequence, including those of nested sequences."""
+        within = (sequence, *template.within)
         for element in elements_of(sequence):
             layer = layer_of(element)
             if isinstance(layer, ast.Call) and self.program.is_sequence(layer):
                 yield from self._elements(
-                    layer, Unit(within=within, key=like.key, takes=like.takes, gives=like.gives)
+                    layer,
+                    Unit(
+                        within=within, key=template.key, takes=template.takes, gives=template.gives
+                    ),
                 )
             else:
                 yield Unit(
                     element=element,
                     sequence=sequence,
                     within=within,
-                    key=like.key,
-                    statements=like.statements,
-                    takes=like.takes,
-                    gives=like.gives,
+                    key=template.key,
+                    statements=template.statements,
+                    takes=template.takes,
+                    gives=template.gives,
                 )
 
     def _added(self) -> Iterator[Unit]:
         model = self.model
-        assert model.sequence is not None  # noqa: S101 - it is the style
+        assert model.sequence is not None  # noqa: S101 - the style implies it
         yield from self._elements(model.sequence, Unit())
         for statement in model.body[model.first : model.last + 1]:
             if adds(statement, model.variable):
@@ -111,83 +114,90 @@ class Cutter:
 
     # --- statements -------------------------------------------------------------------------------
 
-    def _of_statements(self) -> Iterator[Unit]:
+    def _statement_units(self) -> Iterator[Unit]:
         model = self.model
-        first, free = self._head()
-        needed = alive(model.body, model.inputs)
+        first, free = self._find_head()
+        live = alive(model.body, model.inputs)
         tracked = self._tracked(first) - free
         cuts = [
-            at
-            for at in range(first, model.last + 1)
-            if len(needed[at] & tracked) == 1 and not self._leaves_early(at)
+            index
+            for index in range(first, model.last + 1)
+            if len(live[index] & tracked) == 1 and not self._may_return_early(index)
         ]
         if not cuts:
-            msg = f"line {model.body[0].lineno}: no place where one variable holds all the data"
+            msg = (
+                f"line {model.body[0].lineno}: at no point does a single variable hold all the data"
+            )
             raise DisassemblyError(msg)
-        splitting = self._splitting(cuts[0])
-        start, takes = cuts[0], min(needed[cuts[0]] & tracked)
-        for at in [*cuts[1:], model.last + 1]:
-            ends = at > model.last
-            gives = takes if ends else min(needed[at] & tracked)
-            stretch = model.body[start:at]
-            if not ends and gives not in bound_in(*stretch):
+        weighted = self._last_with_weights(cuts[0])
+        start, takes = cuts[0], min(live[cuts[0]] & tracked)
+        for index in [*cuts[1:], model.last + 1]:
+            is_end = index > model.last
+            gives = takes if is_end else min(live[index] & tracked)
+            stretch = model.body[start:index]
+            if not is_end and gives not in bound_in(*stretch):
                 continue
-            split = splitting in range(start, at)
-            yield from self._stretch(self._used(stretch), takes, gives, split=split)
-            start, takes = at, gives
+            split = weighted in range(start, index)
+            yield from self._stretch_units(
+                self._without_definitions(stretch), takes, gives, split=split
+            )
+            start, takes = index, gives
 
-    def _used(self, stretch: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Leave out the statements that only make what is called elsewhere."""
-        making = [one.statement for one in self.model.definitions.values()]
-        return [one for one in stretch if one not in making]
+    def _without_definitions(self, stretch: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Return the statements without those that only create layers called elsewhere."""
+        definitions = [definition.statement for definition in self.model.definitions.values()]
+        return [statement for statement in stretch if statement not in definitions]
 
-    def _head(self) -> tuple[int, set[str]]:
-        """Return where the model's data is first changed, and the names that are set before.
+    def _find_head(self) -> tuple[int, set[str]]:
+        """Return the index of the first change to the data, and the names that are set before.
 
-        Statements that only ask for shapes stand before: `batch = x.size(0)`.
+        Statements that only read shapes come before it: `batch = x.size(0)`.
         """
         model = self.model
-        free: set[str] = set()
-        for at in range(model.first, model.last):
-            statement = model.body[at]
+        names: set[str] = set()
+        for index in range(model.first, model.last):
+            statement = model.body[index]
             if model.data in bound_in(statement) or _reads_elements(statement, model.data):
-                return at, free
-            free |= bound_in(statement)
-        return model.last, free
+                return index, names
+            names |= bound_in(statement)
+        return model.last, names
 
     def _tracked(self, first: int) -> set[str]:
-        """Return the names that may hold data, or something computed on the way."""
+        """Return the names that may hold the data or values computed from it."""
         model = self.model
         inside = bound_in(*model.body[first : model.last])
         return ({model.data} | inside) - model.definitions.keys()
 
-    def _leaves_early(self, at: int) -> bool:
-        """Return whether the function may be left at or behind a statement, before its end."""
+    def _may_return_early(self, index: int) -> bool:
+        """Return whether the function may return at or after an index, before its end."""
         early = (ast.Return, ast.Yield, ast.YieldFrom)
-        rest = self.model.body[at : self.model.last]
+        rest = self.model.body[index : self.model.last]
         return self.model.style is not Style.SYMBOLIC and any(
-            isinstance(node, early) for one in rest for node in ast.walk(one)
+            isinstance(node, early) for statement in rest for node in ast.walk(statement)
         )
 
-    def _splitting(self, first: int) -> int:
-        """Return the last statement with weights: it is cut as finely as possible."""
-        for at in range(self.model.last, first, -1):
-            if any(self.has_weights(node) for node in ast.walk(self.model.body[at])):
-                return at
+    def _last_with_weights(self, first: int) -> int:
+        """Return the index of the last statement with weights, which is split finely."""
+        for index in range(self.model.last, first, -1):
+            if any(self.has_weights(node) for node in ast.walk(self.model.body[index])):
+                return index
         return self.model.last
 
     def has_weights(self, node: ast.AST) -> bool:
-        """Return whether a node makes or calls what may have weights, the program's classes too."""
+        """Return whether a node creates or calls a layer that may have weights.
+
+        Classes of the program count as having weights.
+        """
         if isinstance(node, ast.Call):
             name = dotted_name(node.func)
             definition = self.model.definitions.get(name)
             if definition is not None:
-                return any(self.has_weights(one) for one in ast.walk(definition.value))
+                return any(self.has_weights(child) for child in ast.walk(definition.value))
             if name in self.program.classes:
                 return True
         return has_weights(self.program.api(node))
 
-    def _stretch(
+    def _stretch_units(
         self, stretch: Sequence[ast.stmt], takes: str, gives: str, *, split: bool
     ) -> Iterator[Unit]:
         whole = Unit(statements=tuple(stretch), takes=takes, gives=gives)
@@ -195,20 +205,20 @@ class Cutter:
         if steps is None:
             yield whole
             return
-        fine = split or isinstance(stretch[0], ast.Return) or stretch[0] is self._end
+        is_fine = split or isinstance(stretch[0], ast.Return) or stretch[0] is self._end
         group: list[Step] = []
         for step in steps:
             sequence = self._sequence_called(step)
-            if group and (sequence is not None or (fine and self._may_have_weights(step))):
+            if group and (sequence is not None or (is_fine and self._may_have_weights(step))):
                 yield Unit(statements=whole.statements, steps=(*group,), takes=takes, gives=gives)
                 group = []
             if sequence is None:
                 group.append(step)
                 continue
-            like = Unit(
+            template = Unit(
                 statements=whole.statements, key=_callee(step.node), takes=takes, gives=gives
             )
-            yield from self._elements(sequence, like)
+            yield from self._elements(sequence, template)
         if group:
             yield Unit(statements=whole.statements, steps=(*group,), takes=takes, gives=gives)
 
@@ -217,7 +227,7 @@ class Cutter:
         return self.model.body[self.model.last] if self.model.style is Style.SYMBOLIC else None
 
     def _steps(self, stretch: Sequence[ast.stmt], takes: str, gives: str) -> list[Step] | None:
-        """Return the steps of a stretch that is one expression of one variable."""
+        """Return the steps of a stretch that is one expression of one variable; else None."""
         if len(stretch) != 1:
             return None
         statement = stretch[0]
@@ -234,9 +244,9 @@ class Cutter:
         return self.program.api(node).rpartition(".")[2] in {"Model", "Functional"}
 
     def _sequence_called(self, step: Step) -> ast.Call | None:
-        """Return the sequence that a step calls, if its elements can be told apart there.
+        """Return the sequence that a step calls, if its elements can be separate units.
 
-        It is called once, with the data alone, and nothing else is done with it.
+        It must be called once, with the data alone, and not be used otherwise.
         """
         key = _callee(step.node)
         definition = self.model.definitions.get(key)
@@ -247,29 +257,29 @@ class Cutter:
         return definition.value if self.program.is_sequence(definition.value) else None
 
     def is_pinned(self, key: str) -> bool:
-        """Return whether something outside of the model's body speaks of a definition."""
+        """Return whether a node outside of the model's body refers to a definition."""
         receiver, _, name = key.rpartition(".")
-        spoken = 0
+        mentions = 0
         for node in self.program.nodes:
             if not _is_read(node) or self.program.imports.imported(node):
                 continue
             if receiver and isinstance(node, ast.Attribute) and node.attr == name:
-                spoken += not self._is_of_another(node)
+                mentions += not self._is_of_other_class(node)
             elif not receiver and isinstance(node, ast.Name) and node.id == name:
-                spoken += 1
-        return spoken > self.uses.get(key, 0)
+                mentions += 1
+        return mentions > self.uses.get(key, 0)
 
-    def _is_of_another(self, node: ast.Attribute) -> bool:
-        """Return whether an attribute is read of `self` in a class that is not the model's."""
-        inside = [one for one in self.program.above(node) if isinstance(one, ast.ClassDef)]
+    def _is_of_other_class(self, node: ast.Attribute) -> bool:
+        """Return whether an attribute is read from `self` in another class than the model's."""
+        classes = [above for above in self.program.above(node) if isinstance(above, ast.ClassDef)]
         return (
-            bool(inside)
-            and self.model.owner not in inside
+            bool(classes)
+            and self.model.owner not in classes
             and dotted_name(node) == f"self.{node.attr}"
         )
 
     def _may_have_weights(self, step: Step) -> bool:
-        """Return whether a step calls a layer with weights, or something of the program's own."""
+        """Return whether a step calls a layer with weights, or a function of the program."""
         if not isinstance(step.node, ast.Call):
             return False
         own = dotted_name(step.node.func) in self.program.functions
@@ -285,7 +295,7 @@ def _is_read(node: ast.AST) -> bool:
 
 
 def _reads_elements(statement: ast.stmt, data: str) -> bool:
-    """Return whether a statement does more with the data than asking for its shape."""
+    """Return whether a statement reads more of the data than its shape."""
     shapes = 0
     for node in ast.walk(statement):
         match node:

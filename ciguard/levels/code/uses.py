@@ -1,4 +1,4 @@
-"""Where programs call the layers that they make, and how those calls are written otherwise."""
+"""Usages: the calls of layers in a program, and how to rewrite them."""
 
 from __future__ import annotations
 
@@ -10,53 +10,55 @@ from ciguard.levels.code.programs import method_of
 from ciguard.sources import dotted_name
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.collecting import Collection
-    from ciguard.levels.code.editing import Draft
+    from ciguard.levels.code.collection import Collection
+    from ciguard.levels.code.draft import Draft
     from ciguard.levels.code.models import Model
     from ciguard.levels.code.programs import Program
 
 PLAIN = "f(x)"
-"""The use of a layer that is called with the data alone."""
+"""Usage of a layer that is called with the data alone."""
 _LAYER, _DATA = "f", "x"
-_HELD = "held"
-"""Variable of data that is not in one yet and is needed more than once."""
+_TEMPORARY = "held"
+"""Name of a variable for data that is needed more than once."""
 
 
 def uses_of(
-    program: Program, model: Model, found: Collection, call: ast.Call
+    program: Program, model: Model, collected: Collection, call: ast.Call
 ) -> tuple[ast.Call, ...]:
-    """Return the calls in a unit of what one of its calls makes.
+    """Return the calls, within a unit, of the layer that one of its calls creates.
 
     Args:
-        program: that they stand in.
-        model: of the program.
-        found: what belongs to the unit.
-        call: of the unit.
+        program: the program that contains them.
+        model: the model of the program.
+        collected: the nodes of the unit.
+        call: the call of the unit.
 
     Returns:
-        None of them where the layer is spoken of otherwise, as in a list of layers, or where one
-        of them has another argument by position than the data.
+        The calls; empty if the layer is also used otherwise, as in a list of layers, or if a call
+        has further positional arguments beside the data.
     """
-    spoken = _spoken_of(program, model, found, call)
-    parents = [program.parents[id(node)] for node in spoken]
+    references = _references_to(program, model, collected, call)
+    parents = [program.parents[id(node)] for node in references]
     uses = tuple(
         parent
-        for node, parent in zip(spoken, parents, strict=True)
+        for node, parent in zip(references, parents, strict=True)
         if isinstance(parent, ast.Call) and parent.func is node and _is_plain(parent)
     )
-    return uses if len(uses) == len(spoken) else ()
+    return uses if len(uses) == len(references) else ()
 
 
-def _spoken_of(program: Program, model: Model, found: Collection, call: ast.Call) -> list[ast.expr]:
-    """Return the nodes that stand for what a call makes: itself, or the names that it is given."""
-    home = found.homes[id(call)]
+def _references_to(
+    program: Program, model: Model, collected: Collection, call: ast.Call
+) -> list[ast.expr]:
+    """Return the nodes that denote a call's result: itself, or the names assigned to it."""
+    home = collected.homes[id(call)]
     if home in model.definitions and model.definitions[home].value is call:
-        return found.references[home]
+        return collected.references[home]
     owner = program.classes.get(home)
     method = owner and method_of(owner, program.dialect.style.forward)
     if owner and method and method.args.args:
         attributes = attributes_of(owner, method.args.args[0].arg)
-        key = next((key for key, one in attributes.items() if one.value is call), None)
+        key = next((k for k, definition in attributes.items() if definition.value is call), None)
         if key is not None:
             return [
                 node
@@ -73,28 +75,33 @@ def _is_plain(use: ast.Call) -> bool:
 
 
 def use_as(draft: Draft, use: ast.AST, text: str) -> None:
-    """Write the call of a layer otherwise.
+    """Rewrite the call of a layer.
 
-    What else it is called with, `training=True` for one, goes to the layer's new call.
+    Its keyword arguments, such as `training=True`, are passed on to the layer's new call.
 
     Args:
-        draft: of the program.
-        use: the layer's call, with the data alone by position.
-        text: an expression of the layer `f` and the data `x`.
+        draft: the draft of the program.
+        use: the layer's call, whose only positional argument is the data.
+        text: the new usage, an expression of the layer `f` and the data `x`.
     """
     assert isinstance(use, ast.Call)  # noqa: S101 - numbered as one
     expression = draft.expression(text)
-    named = sum(isinstance(node, ast.Name) and node.id == _DATA for node in ast.walk(expression))
-    is_held = named > 1 and not isinstance(use.args[0], ast.Name)
-    draft.replace(use, _Use(use, draft.unused(_HELD) if is_held else "").visit(expression))
+    occurrences = sum(
+        isinstance(node, ast.Name) and node.id == _DATA for node in ast.walk(expression)
+    )
+    needs_variable = occurrences > 1 and not isinstance(use.args[0], ast.Name)
+    draft.replace(
+        use,
+        _UsageRewriter(use, draft.unused(_TEMPORARY) if needs_variable else "").visit(expression),
+    )
 
 
-class _Use(ast.NodeTransformer):
-    """Puts a layer, and what it is called with, into an expression."""
+class _UsageRewriter(ast.NodeTransformer):
+    """Replaces `f` and `x` in a usage by a layer and its data."""
 
-    def __init__(self, use: ast.Call, held: str) -> None:
+    def __init__(self, use: ast.Call, variable: str) -> None:
         self.use = use
-        self.held = held
+        self.variable = variable
         self.is_first = True
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -110,11 +117,11 @@ class _Use(ast.NodeTransformer):
         if node.id != _DATA:
             return node
         first, self.is_first = self.is_first, False
-        if first and self.held:
-            name = ast.Name(id=self.held, ctx=ast.Store())
+        if first and self.variable:
+            name = ast.Name(id=self.variable, ctx=ast.Store())
             return ast.NamedExpr(target=name, value=self.use.args[0])
         if first:
             return self.use.args[0]
         (data,) = self.use.args
-        known = self.held or (data.id if isinstance(data, ast.Name) else "")
+        known = self.variable or (data.id if isinstance(data, ast.Name) else "")
         return ast.Name(id=known, ctx=ast.Load())

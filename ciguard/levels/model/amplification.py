@@ -1,4 +1,4 @@
-"""How much inconsistency a model accumulates: what guides mutation (LEMON, section 3.2)."""
+"""Accumulated inconsistency of a model, which guides mutation (LEMON, section 3.2)."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from ciguard.domain.models import ModelCase
     from ciguard.domain.outcomes import Outcome
 
-_PAIR = 2
+_MIN_TARGETS = 2
 
 
 def amplification(case: ModelCase, outcomes: Mapping[str, Outcome]) -> float | None:
     """Return ACC of a model: D_MAD summed over its inputs and all pairs of targets.
 
     Args:
-        case: the run of a model that was to predict.
-        outcomes: by target.
+        case: a run of the model that predicts.
+        outcomes: the outcomes by target.
 
     Returns:
-        A number >= 0; None where fewer than two targets gave outputs of the right shape.
+        A number >= 0; None if fewer than two targets returned outputs of the right shape.
     """
     if case.check is not Check.PREDICT:
         return None
-    found = list(first_outputs(case, outcomes).values())
-    return accumulated(truth_of(case), found) if len(found) >= _PAIR else None
+    outputs = list(first_outputs(case, outcomes).values())
+    return accumulated(truth_of(case), outputs) if len(outputs) >= _MIN_TARGETS else None
 
 
 def truth_of(case: ModelCase) -> NDArray[np.float64]:
-    """Return G: what the first output of a model ought to be, the batch dimension first."""
+    """Return G, the expected first output of a model, with the batch dimension first."""
     fill = value_to_json(case.truth)[3]
-    made = elements(fill, case.truth.dtype, case.truth.shape)
-    return np.asarray(made, dtype=np.float64)
+    truth = elements(fill, case.truth.dtype, case.truth.shape)
+    return np.asarray(truth, dtype=np.float64)
 
 
 def first_outputs(
     case: ModelCase, outcomes: Mapping[str, Outcome]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the first output of a run that predicts, of each target that gave it whole."""
+    """Return the first output of a predicting run, by target, where it was kept whole."""
     return {
         name: output
         for name, outcome in outcomes.items()
@@ -59,12 +59,14 @@ def first_outputs(
 
 
 def _first(outcome: Passed, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
-    """Return the first output of a run, if it came back whole and is of the shape of the truth."""
+    """Return the first output of a run if it is whole and has the shape of the truth."""
     match decode_outputs(outcome.encoded):
-        case Container(items=(Container(items=(TensorOutput(_, found, numbers), *_)), *_)):
+        case Container(items=(Container(items=(TensorOutput(_, output_shape, numbers), *_)), *_)):
             is_number = numbers.dtype.kind in "fiu"
             return (
-                numbers.astype(np.float64).reshape(shape) if found == shape and is_number else None
+                numbers.astype(np.float64).reshape(shape)
+                if output_shape == shape and is_number
+                else None
             )
         case _:
             return None

@@ -1,7 +1,7 @@
-"""Arguments that leave a layer's output shape alone, drawn from what the documentation says.
+"""Arguments that keep a layer's output shape, drawn by its documentation.
 
-Where it enumerates values, gives a range or says that there are two, these are drawn; elsewhere
-from a table of values that every version of Keras takes.
+Documented enumerations, ranges and booleans are drawn from; otherwise a table has values that every
+version of Keras accepts.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
     from ciguard.knowledge import Parameter
     from ciguard.levels.model.layers import Config, LayerKind
 
-GIVEN = 0.2
-"""How often such an argument is given."""
-ONE_GIVEN = 0.5
-"""How often one of them is given for certain: layers that have few would have none most times."""
+GIVEN_PROBABILITY = 0.2
+"""Probability that such an argument is given."""
+ONE_GIVEN_PROBABILITY = 0.5
+"""Probability that one of them is given for certain, since layers with few arguments would often
+have none."""
 ACTIVATIONS = "keras.activations."
-"""Where the library has them."""
-_NO_ACTIVATION = {"deserialize", "get", "serialize"}
-_NOT_AS_ARGUMENT = {"glu", "threshold"}
-"""Halves the last dimension; cannot be called without further arguments."""
+"""Module of the library's activations."""
+_NOT_AN_ACTIVATION = {"deserialize", "get", "serialize"}
+_UNUSABLE_ACTIVATIONS = {"glu", "threshold"}
+"""`glu` halves the last dimension; `threshold` needs further arguments."""
 USUAL_ACTIVATIONS = ("relu", "tanh", "sigmoid", "leaky_relu", "elu", "softplus", "linear")
-"""For a library that is known by nothing else."""
-_TABLE: Mapping[str, tuple[Json, ...]] = {
+"""Activations for a library without a catalogue."""
+_COMMON_VALUES: Mapping[str, tuple[Json, ...]] = {
     "alpha": (0.1, 0.5, 1.0),
     "antialias": (True, False),
     "center": (True, False),
@@ -66,38 +67,43 @@ _TABLE: Mapping[str, tuple[Json, ...]] = {
     "use_bias": (True, False),
     "use_scale": (True, False),
 }
-_REFUSED = {"lanczos3", "lanczos5"}
-"""Documented for every backend, refused by PyTorch's: a mutant with it says nothing new."""
-_SAID = {ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
-"""Whose ranges are the documentation's: names and defaults only suggest some."""
+_UNSUPPORTED_VALUES = {"lanczos3", "lanczos5"}
+"""Values that PyTorch's backend rejects although they are documented for all: they find nothing
+new."""
+_DOCUMENTATION_SOURCES = {ClueSource.DOC_TYPE, ClueSource.DOC_PHRASE, ClueSource.MINED_RULE}
+"""Sources of documented ranges; names and defaults only suggest ranges."""
 
 
 class LayerArguments:
-    """Values of arguments, per layer; what is known of a layer is read when it is first drawn."""
+    """Values of arguments, by layer; a layer's record is read when it is first drawn."""
 
     def __init__(self, records: Iterable[ApiRecord] = ()) -> None:
         """Index the records by every public name."""
         self._records = {name: r for r in records for name in (r.api, *r.aliases)}
-        said = [
+        names = [
             name.removeprefix(ACTIVATIONS) for name in self._records if name.startswith(ACTIVATIONS)
         ]
-        known = sorted(set(said) - _NO_ACTIVATION - _NOT_AS_ARGUMENT)
-        self.activations: tuple[str, ...] = tuple(known) or USUAL_ACTIVATIONS
-        """Names that `activation` arguments take."""
-        self._of = cache(self._read)
+        usable = sorted(set(names) - _NOT_AN_ACTIVATION - _UNUSABLE_ACTIVATIONS)
+        self.activations: tuple[str, ...] = tuple(usable) or USUAL_ACTIVATIONS
+        """Names that `activation` arguments accept."""
+        self._values_of = cache(self._read_values)
 
     def knows(self, layer: str) -> bool:
-        """Return whether the library has a layer of this public name; all, if nothing is known."""
+        """Return whether the library has a layer of this public name; True without a catalogue."""
         return not self._records or layer in self._records
 
     def draw(self, rng: random.Random, kind: LayerKind) -> Config:
-        """Draw some of the arguments of a layer that leave its output shape alone."""
-        known = self._of(kind)
-        certain = rng.choice(tuple(known)) if known and rng.random() < ONE_GIVEN else ""
+        """Draw some of the arguments of a layer that keep its output shape."""
+        values_by_name = self._values_of(kind)
+        certain_name = (
+            rng.choice(tuple(values_by_name))
+            if values_by_name and rng.random() < ONE_GIVEN_PROBABILITY
+            else ""
+        )
         return {
             name: self._value(rng, values)
-            for name, values in known.items()
-            if name == certain or rng.random() < GIVEN
+            for name, values in values_by_name.items()
+            if name == certain_name or rng.random() < GIVEN_PROBABILITY
         }
 
     def _value(self, rng: random.Random, values: tuple[Json, ...] | Int | Float) -> Json:
@@ -109,37 +115,39 @@ class LayerArguments:
             case _:
                 return rng.choice(values)
 
-    def _read(self, kind: LayerKind) -> dict[str, tuple[Json, ...] | Int | Float]:
+    def _read_values(self, kind: LayerKind) -> dict[str, tuple[Json, ...] | Int | Float]:
         record = self._records.get(kind.public)
         if record is None:
-            has = set(kind.varying) if not self._records else set[str]()
-            return {name: self._usual(name) for name in kind.varying if name in has}
-        known = {p.name: p for p in understand(record).parameters if p.name in kind.varying}
+            names = set(kind.varying) if not self._records else set[str]()
+            return {name: self._common_values(name) for name in kind.varying if name in names}
+        parameters = {p.name: p for p in understand(record).parameters if p.name in kind.varying}
         return {
-            name: _documented(known[name]) or self._usual(name)
+            name: _documented(parameters[name]) or self._common_values(name)
             for name in kind.varying
-            if name in known
+            if name in parameters
         }
 
-    def _usual(self, name: str) -> tuple[Json, ...]:
-        return self.activations if name.endswith("activation") else _TABLE[name]
+    def _common_values(self, name: str) -> tuple[Json, ...]:
+        return self.activations if name.endswith("activation") else _COMMON_VALUES[name]
 
 
 def _documented(parameter: Parameter) -> tuple[Json, ...] | Int | Float | None:
-    """Return what the documentation says of an argument's values, if it says enough."""
+    """Return the documented values of an argument; None if they are not documented well enough."""
     constraint = parameter.constraint
     if isinstance(constraint, Optional):
         constraint = constraint.inner
-    ranged = any(e.aspect == "range" and e.source in _SAID for e in parameter.evidence)
+    is_ranged = any(
+        e.aspect == "range" and e.source in _DOCUMENTATION_SOURCES for e in parameter.evidence
+    )
     match constraint:
         case Bool():
             return (True, False)
         case OneOf(values=values):
             literals = [v.value for v in values if isinstance(v, LiteralValue)]
-            distinct = tuple(v for v in dict.fromkeys(literals) if v not in _REFUSED)
-            # A default alone is no enumeration.
+            distinct = tuple(v for v in dict.fromkeys(literals) if v not in _UNSUPPORTED_VALUES)
+            # A single default is no enumeration.
             return distinct if len(distinct) > 1 and len(literals) == len(values) else None
-        case Int() | Float() if ranged:
+        case Int() | Float() if is_ranged:
             return constraint
         case _:
             return None

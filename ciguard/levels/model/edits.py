@@ -1,4 +1,4 @@
-"""Changes of a layer graph that keep it one: every rule is made of these."""
+"""Edits of a layer graph that keep it valid; all mutation rules consist of them."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
 SOFTMAX = "softmax"
 _SOFTMAX_LAYER = "keras.layers.Softmax"
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 SEED_BITS = 31
-"""Of the seed that weights are drawn from."""
+"""Number of bits of the seed that weights are drawn from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A tensor on its way into a layer."""
+    """A connection from a layer's output to another layer's input."""
 
     source: str
     target: str
     place: int
-    """Of the tensor among the target's inputs."""
+    """Index of the tensor among the target's inputs."""
 
 
 def protected(graph: LayerGraph) -> frozenset[str]:
     """Return the nodes that no rule changes.
 
-    These are the inputs, the outputs, and everything from the first softmax on: what comes out of
-    it are the probabilities that are compared (LEMON's released material).
+    These are the inputs, the outputs, and everything from the first softmax on: its results are the
+    compared probabilities (LEMON's released material).
     """
-    kept = set(graph.outputs)
-    behind: set[str] = set()
+    protected_names = set(graph.outputs)
+    after_softmax: set[str] = set()
     for node in graph.nodes:
         if node.layer == INPUT:
-            kept.add(node.name)
-        elif is_softmax(node) or behind.intersection(node.inputs):
-            behind.add(node.name)
-    return frozenset(kept | behind)
+            protected_names.add(node.name)
+        elif is_softmax(node) or after_softmax.intersection(node.inputs):
+            after_softmax.add(node.name)
+    return frozenset(protected_names | after_softmax)
 
 
 def is_softmax(node: LayerNode) -> bool:
@@ -55,13 +55,13 @@ def is_softmax(node: LayerNode) -> bool:
 
 
 def edges(graph: LayerGraph) -> list[Edge]:
-    """Return the edges that a layer may be inserted on: none behind a softmax or an output."""
-    untouched = protected(graph) - {node.name for node in graph.inputs}
+    """Return the edges on which a layer may be inserted: none after a softmax or an output."""
+    fixed = protected(graph) - {node.name for node in graph.inputs}
     return [
-        Edge(source, node.name, place)
+        Edge(source, node.name, index)
         for node in graph.nodes
-        for place, source in enumerate(node.inputs)
-        if source not in untouched
+        for index, source in enumerate(node.inputs)
+        if source not in fixed
     ]
 
 
@@ -72,27 +72,27 @@ def shapes_into(graph: LayerGraph, node: LayerNode) -> tuple[Shape, ...]:
 
 
 def owner(graph: LayerGraph, node: LayerNode) -> LayerNode:
-    """Return the node whose layer object a node calls: itself, mostly."""
+    """Return the node whose layer object a node calls: usually itself."""
     return graph.node(node.shares) if node.shares else node
 
 
 def layer_group(graph: LayerGraph, node: LayerNode) -> frozenset[str]:
-    """Return the nodes that call the same layer object as this one."""
+    """Return the names of the nodes that call the same layer object as this one."""
     first = node.shares or node.name
     return frozenset(n.name for n in graph.nodes if first in (n.name, n.shares))
 
 
 def free_name(taken: Iterable[str], layer: str) -> str:
-    """Return a name that none of these is, made of the layer's: `max_pooling2d_3`."""
-    known = set(taken)
-    stem = _WORD.sub("_", layer.rsplit(".", 1)[-1]).lower()
+    """Return an unused name that is derived from the layer's: `max_pooling2d_3`."""
+    used = set(taken)
+    stem = _WORD_BOUNDARY.sub("_", layer.rsplit(".", 1)[-1]).lower()
     number = 1
-    while f"{stem}_{number}" in known:
+    while f"{stem}_{number}" in used:
         number += 1
     return f"{stem}_{number}"
 
 
-def new_node(  # noqa: PLR0913 - what a node is made of
+def new_node(  # noqa: PLR0913 - the parts of a node
     rng: random.Random,
     kind: LayerKind,
     config: Config,
@@ -101,7 +101,7 @@ def new_node(  # noqa: PLR0913 - what a node is made of
     inputs: tuple[str, ...],
     shape: Shape,
 ) -> LayerNode:
-    """Return a node with a layer of its own and fresh weights."""
+    """Return a node with its own layer and new weights."""
     return LayerNode(
         name=name,
         layer=kind.public,
@@ -115,7 +115,7 @@ def new_node(  # noqa: PLR0913 - what a node is made of
 
 
 def inserted(graph: LayerGraph, edge: Edge, chain: tuple[LayerNode, ...]) -> LayerGraph:
-    """Return the graph with a chain of nodes on an edge; the last gives what the target takes."""
+    """Return the graph with a chain of nodes on an edge; the last must fit the target's input."""
     nodes: list[LayerNode] = []
     for node in graph.nodes:
         if node.name == edge.target:
@@ -135,25 +135,25 @@ def changed(graph: LayerGraph, new: Mapping[str, LayerNode]) -> LayerGraph:
 
 
 def configured(graph: LayerGraph, node: LayerNode, arguments: Mapping[str, Json]) -> LayerGraph:
-    """Return the graph with other arguments for a node's layer, wherever it is called."""
+    """Return the graph with other arguments for a node's layer, in all calls of that layer."""
     group = layer_group(graph, node)
     return changed(
         graph,
         {
-            each.name: replace(each, config={**each.config, **arguments})
-            for each in graph.nodes
-            if each.name in group
+            other.name: replace(other, config={**other.config, **arguments})
+            for other in graph.nodes
+            if other.name in group
         },
     )
 
 
 def without(graph: LayerGraph, name: str, instead: str) -> LayerGraph | None:
-    """Return the graph without a node; who took its output takes another's.
+    """Return the graph without a node, whose output another node's replaces.
 
-    Whatever nobody needs any more goes too.
+    Nodes that no output needs are removed too.
 
     Returns:
-        None if an input would not be needed any more.
+        None if an input of the graph would become unused.
     """
     rest = [
         replace(node, inputs=tuple(instead if i == name else i for i in node.inputs))
@@ -164,7 +164,7 @@ def without(graph: LayerGraph, name: str, instead: str) -> LayerGraph | None:
 
 
 def pruned(graph: LayerGraph | None, before: LayerGraph) -> LayerGraph | None:
-    """Return the graph without what leads to no output; None if that is one of the inputs."""
+    """Return the graph without nodes that no output needs; None if an input is one of them."""
     if graph is None:
         return None
     needed = set(graph.outputs)
@@ -173,25 +173,25 @@ def pruned(graph: LayerGraph | None, before: LayerGraph) -> LayerGraph | None:
             needed.update(node.inputs)
     if any(node.name not in needed for node in before.inputs):
         return None
-    gone = [node for node in graph.nodes if node.name not in needed]
+    unused = [node for node in graph.nodes if node.name not in needed]
     rest = [node for node in graph.nodes if node.name in needed]
-    for node in gone:
-        rest = _handed_on(rest, node)
+    for node in unused:
+        rest = _with_new_owner(rest, node)
     return LayerGraph(nodes=tuple(rest), outputs=graph.outputs)
 
 
 def ordered(
     nodes: list[LayerNode], before: LayerGraph, *, leaving: LayerNode | None = None
 ) -> LayerGraph | None:
-    """Return a graph of these nodes, each after its inputs, shared layers owned by the first.
+    """Return a graph of these nodes, each after its inputs; the first call owns a shared layer.
 
-    Nodes keep their order as far as they can.
+    Nodes keep their order as far as possible.
 
     Returns:
         None if there is a cycle.
     """
     if leaving is not None:
-        nodes = _handed_on(nodes, leaving)
+        nodes = _with_new_owner(nodes, leaving)
     done: set[str] = set()
     sorted_nodes: list[LayerNode] = []
     waiting = nodes
@@ -199,7 +199,7 @@ def ordered(
         ready = [node for node in waiting if done.issuperset(node.inputs)]
         if not ready:
             return None
-        # One at a time, so that a chain that was in order stays as it was.
+        # One at a time, so that a sorted chain keeps its order.
         first = ready[0]
         sorted_nodes.append(first)
         done.add(first.name)
@@ -207,33 +207,33 @@ def ordered(
     return LayerGraph(nodes=tuple(_owned_by_first(sorted_nodes)), outputs=before.outputs)
 
 
-def _handed_on(nodes: list[LayerNode], leaving: LayerNode) -> list[LayerNode]:
-    """Return the nodes with the layer of one that goes owned by the next that calls it."""
-    heir = next((node.name for node in nodes if node.shares == leaving.name), "")
-    found = []
+def _with_new_owner(nodes: list[LayerNode], leaving: LayerNode) -> list[LayerNode]:
+    """Return the nodes with the layer of a removed node owned by the next that calls it."""
+    new_owner = next((node.name for node in nodes if node.shares == leaving.name), "")
+    nodes_after = []
     for node in nodes:
-        if node.name == heir:
-            found.append(replace(node, shares="", weights=leaving.weights))
+        if node.name == new_owner:
+            nodes_after.append(replace(node, shares="", weights=leaving.weights))
         elif node.shares == leaving.name:
-            found.append(replace(node, shares=heir))
+            nodes_after.append(replace(node, shares=new_owner))
         else:
-            found.append(node)
-    return found
+            nodes_after.append(node)
+    return nodes_after
 
 
 def _owned_by_first(nodes: list[LayerNode]) -> list[LayerNode]:
-    """Return the nodes with each shared layer owned by the first that calls it."""
+    """Return the nodes with each shared layer owned by the first node that calls it."""
     groups = {node.shares or node.name for node in nodes if node.shares}
     weights = {node.name: node.weights for node in nodes}
     first: dict[str, str] = {}
-    found = []
+    nodes_after = []
     for node in nodes:
         group = node.shares or node.name
         if group not in groups:
-            found.append(node)
+            nodes_after.append(node)
         elif group in first:
-            found.append(replace(node, shares=first[group], weights=Weights()))
+            nodes_after.append(replace(node, shares=first[group], weights=Weights()))
         else:
             first[group] = node.name
-            found.append(replace(node, shares="", weights=weights[group]))
-    return found
+            nodes_after.append(replace(node, shares="", weights=weights[group]))
+    return nodes_after

@@ -1,8 +1,9 @@
-"""A layer in double precision: how exact single precision can be there, and who is nearer.
+"""Layers in double precision: a reference for the accuracy of single precision.
 
-The same run in float64 is right to many more digits than float32 has. What it makes of weights and
-data that are moved by one rounding of float32 is the layer's condition, whatever algorithm a
-backend has for it: a target whose result lies within that of the exact one has only rounded.
+The same run in float64 is accurate to many more digits than float32 has. Its change under
+perturbation of weights and data by one rounding of float32 is the layer's condition, whatever
+algorithm a backend uses. A target whose result differs from the exact one by no more than that has
+only rounded.
 """
 
 from __future__ import annotations
@@ -33,121 +34,126 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing import InputPrecision
 
 EXACT = "float64"
-_NUMERIC = frozenset({"values", "nan"})
-_MOVES = (1, 2)
-"""Seeds of which number goes up and which goes down."""
-_SLACK = 8.0
-"""Times what one rounding of everything that goes in does: a layer rounds more than once."""
-_LOSS = 0
-"""Place of the loss among the numbers of a training step."""
+"""Name of the exact type."""
+_NUMERIC_KINDS = frozenset({"values", "nan"})
+_PERTURBATION_SEEDS = (1, 2)
+"""Seeds that decide which numbers go up and which go down."""
+_MAX_ROUNDINGS = 8.0
+"""Allowed error, in units of the effect of one rounding of all inputs: a layer rounds more than
+once."""
+_LOSS_INDEX = 0
+"""Index of the loss among the numbers of a training step."""
 
 
 def may_be_inexact(finding: Finding) -> bool:
     """Return whether rounding could explain a finding about a layer."""
-    return finding.oracle == "differential" and finding.kind in _NUMERIC
+    return finding.oracle == "differential" and finding.kind in _NUMERIC_KINDS
 
 
 def exact_runs(case: ModelCase) -> tuple[ModelCase, ...]:
-    """Return the run in double precision, and again with what goes in moved by one rounding."""
+    """Return the run in double precision, and again with inputs perturbed by one rounding."""
     exact = replace(case, dtype=EXACT)
-    return (exact, *(nudged_run(exact, move) for move in _MOVES))
+    return (exact, *(nudged_run(exact, move) for move in _PERTURBATION_SEEDS))
 
 
 def is_inexact(finding: Finding, case: ModelCase, exact: Mapping[str, Sequence[Outcome]]) -> bool:
-    """Return whether both targets of a finding have only rounded, or are both lost.
+    """Return whether both targets of a finding only rounded, or are both far off.
 
-    What single precision cannot compute, such as numbers beyond its range, and a jump that rounding
-    decides, each backend misses in its own way.
+    Backends differ in what single precision cannot compute, such as numbers beyond its range, and
+    at jumps that rounding decides.
 
     Args:
-        finding: about a layer alone.
-        case: its run.
-        exact: by target, what came of `exact_runs`. Backends that have no float64 refuse them.
+        finding: a finding about a single layer.
+        case: the run of the layer.
+        exact: the outcomes of `exact_runs`, by target. Backends without float64 reject them.
 
     Returns:
-        False where no backend computes in double precision, or where those that do disagree.
+        False if no backend computes in double precision, or if those that do disagree.
     """
-    known = [runs for runs in map(_decoded, exact.values()) if runs is not None]
+    references = [runs for runs in map(_decoded, exact.values()) if runs is not None]
     single = [_arrays(finding.outcomes[name]) for name in finding.targets]
-    double = [right for right, *_ in known]
+    double = [right for right, *_ in references]
     inputs = precision_of(case)
 
-    def near(found: list[list[NDArray[Any]]]) -> Iterator[bool]:
-        for right, *moved in known:
-            floor = _of_what_arrives(right, inputs) if case.check is Check.TRAIN else 0.0
-            yield from (_is_near(one, right, moved, inputs, floor) for one in found)
+    def are_near(results: list[list[NDArray[Any]]]) -> Iterator[bool]:
+        for reference, *perturbed in references:
+            floor = _gradient_floor(reference, inputs) if case.check is Check.TRAIN else 0.0
+            yield from (_is_near(result, reference, perturbed, inputs, floor) for result in results)
 
-    # What one makes of rounding may be its defect, and must not excuse it: each of them judges.
-    return bool(known) and (all(near(single + double)) or not any(near(single)))
+    # A backend's sensitivity may be its defect, so each one must confirm the others.
+    return bool(references) and (all(are_near(single + double)) or not any(are_near(single)))
 
 
-def _of_what_arrives(right: list[NDArray[Any]], inputs: InputPrecision) -> float:
-    """Return how far gradients may be off, whatever a layer makes of the rounding of its inputs.
+def _gradient_floor(exact: list[NDArray[Any]], inputs: InputPrecision) -> float:
+    """Return the error of gradients that rounding alone causes, whatever the layer.
 
-    The gradient of a weight is a sum of inputs times what arrives from above. Where that cancels,
-    as behind a softmax that is certain, its rounding stays, times inputs that may be huge. What
-    arrives is the derivative 2·(y - t)/n of the mean of n squares, at most 2·√loss.
+    The gradient of a weight is a sum of inputs times the incoming gradient. If the incoming
+    gradient cancels, as after a softmax that is certain, its rounding remains, multiplied by inputs
+    that may be huge. The incoming gradient is the derivative 2·(y - t)/n of the mean of n squares,
+    at most 2·√loss.
     """
     largest = max(abs(inputs.low), abs(inputs.high))
-    arrives = 2.0 * math.sqrt(float(np.max(right[_LOSS], initial=0.0)))
-    floor = largest * arrives * dtypes.EPSILON["float32"]
+    incoming = 2.0 * math.sqrt(float(np.max(exact[_LOSS_INDEX], initial=0.0)))
+    floor = largest * incoming * dtypes.EPSILON["float32"]
     return floor if math.isfinite(floor) else 0.0
 
 
 def _decoded(runs: Sequence[Outcome]) -> list[list[NDArray[Any]]] | None:
     arrays = [_arrays(run) for run in runs]
-    return arrays if len(arrays) == 1 + len(_MOVES) and all(arrays) else None
+    return arrays if len(arrays) == 1 + len(_PERTURBATION_SEEDS) and all(arrays) else None
 
 
 def _arrays(outcome: Outcome) -> list[NDArray[Any]]:
-    """Return every floating-point array of a result; none if the run did not end well."""
+    """Return every floating-point array of a result; empty if the run failed."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
-    return [] if output is None else list(_floating(output))
+    return [] if output is None else list(_floating_arrays(output))
 
 
-def _floating(output: Output) -> Iterator[NDArray[Any]]:
+def _floating_arrays(output: Output) -> Iterator[NDArray[Any]]:
     match output:
         case TensorOutput(_, _, numbers) | TensorDigest(_, _, numbers) if numbers.dtype.kind == "f":
             yield numbers.astype(np.float64)
         case Container(items=items):
             for item in items:
-                yield from _floating(item)
+                yield from _floating_arrays(item)
         case _:
             return
 
 
 def _is_near(
-    found: list[NDArray[Any]],
+    result: list[NDArray[Any]],
     exact: list[NDArray[Any]],
-    moved: list[list[NDArray[Any]]],
+    perturbed: list[list[NDArray[Any]]],
     inputs: InputPrecision,
-    of_gradients: float,
+    gradient_floor: float,
 ) -> bool:
-    if [array.shape for array in found] != [array.shape for array in exact]:
+    if [array.shape for array in result] != [array.shape for array in exact]:
         return False
-    for place, (one, right) in enumerate(zip(found, exact, strict=True)):
-        near = [other[place] for other in moved if other[place].shape == right.shape]
-        floor = of_gradients if place != _LOSS else 0.0
-        if not _is_within(one, right, near, inputs, floor):
+    for index, (array, expected) in enumerate(zip(result, exact, strict=True)):
+        neighbours = [other[index] for other in perturbed if other[index].shape == expected.shape]
+        floor = gradient_floor if index != _LOSS_INDEX else 0.0
+        if not _is_within(array, expected, neighbours, inputs, floor):
             return False
     return True
 
 
 def _is_within(
-    one: NDArray[Any],
-    right: NDArray[Any],
-    near: list[NDArray[Any]],
+    array: NDArray[Any],
+    expected: NDArray[Any],
+    neighbours: list[NDArray[Any]],
     inputs: InputPrecision,
     floor: float,
 ) -> bool:
-    finite = np.isfinite(right)
-    if not np.array_equal(finite, np.isfinite(one)):
+    finite = np.isfinite(expected)
+    if not np.array_equal(finite, np.isfinite(array)):
         return False
     if not finite.any():
         return True
-    error = float(np.abs(one - right)[finite].max())
-    sensitivity = max((float(np.abs(other - right)[finite].max()) for other in near), default=0.0)
+    error = float(np.abs(array - expected)[finite].max())
+    sensitivity = max(
+        (float(np.abs(other - expected)[finite].max()) for other in neighbours), default=0.0
+    )
     sensitivity = max(sensitivity, floor)
-    largest = max(float(np.abs(right[finite]).max()), inputs.scale)
-    rounding = relative_tolerance("float32", count=right.size, inputs=inputs) * largest
-    return error <= rounding + _SLACK * sensitivity
+    largest = max(float(np.abs(expected[finite]).max()), inputs.scale)
+    rounding = relative_tolerance("float32", count=expected.size, inputs=inputs) * largest
+    return error <= rounding + _MAX_ROUNDINGS * sensitivity

@@ -1,8 +1,7 @@
-"""Which model is mutated next, by which rule (LEMON, section 3.2): state, moved by observations.
+"""Guidance: which model is mutated next, by which rule (LEMON, section 3.2).
 
-Both the guided variant and the random one, which the paper compares it with. Nothing here draws
-without the generator that it is given: the same observations and the same generator give the same
-choices.
+It implements the guided variant and the random one that the paper compares it with. All randomness
+comes from the given generator: the same observations and the same generator give the same choices.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from ciguard.domain.models import LayerGraph
 
 POOL = 50
-"""Models that are mutated at a time, of one seed model, as in LEMON's released material; the seed
-among them."""
+"""Maximum number of models per seed model that are mutated, including the seed, as in LEMON's
+released material."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,14 +27,15 @@ class Parent:
     """A model that may be mutated."""
 
     name: str
-    """Unique in the pool."""
+    """Name, unique in the pool."""
     seed: str
-    """Name of the seed model that it is, or was made from."""
+    """Name of the seed model that it is or derives from."""
     graph: LayerGraph
     mutations: tuple[str, ...] = ()
     acc: float | None = None
-    """Accumulated inconsistency; None for a seed that has not been run yet."""
+    """Accumulated inconsistency; None for a seed that has not run yet."""
     chosen: int = 0
+    """Number of times that the model was chosen."""
 
     @property
     def score(self) -> float:
@@ -45,24 +45,24 @@ class Parent:
 
 @dataclass(slots=True)
 class Roulette:
-    """The pools of models; each is chosen with a probability by its score (formula 7).
+    """Pools of models, from which one is chosen with probability by its score (formula 7).
 
-    Every seed model has a pool of its own, and all pools are equally probable, as LEMON mutates one
-    seed at a time: where targets disagree on a layer of one seed, all its mutants join, and would
-    leave the others hardly a turn.
+    Every seed model has its own pool, and all pools are equally probable, as LEMON mutates one seed
+    at a time. Otherwise, if targets disagree on a layer of one seed, all its mutants would join and
+    displace the other seeds.
     """
 
     pool: dict[str, Parent] = field(default_factory=dict)
-    """By name, of all seeds."""
+    """Models of all seeds, by name."""
     size: int = POOL
-    """Of the pool of one seed."""
+    """Maximum size of the pool of one seed."""
 
     def probabilities(self) -> dict[str, float]:
-        """Return how probable each model's choice is."""
+        """Return the probability of each model's choice."""
         return self._shares({name: parent.score for name, parent in self.pool.items()})
 
     def _shares(self, scores: Mapping[str, float]) -> dict[str, float]:
-        """Return the probabilities of models with these scores, as much for each seed."""
+        """Return the probabilities of models with these scores, equal in sum for each seed."""
         totals: dict[str, float] = {}
         for name, score in scores.items():
             seed = self.pool[name].seed
@@ -73,43 +73,45 @@ class Roulette:
         }
 
     def choose(self, rng: random.Random, *, is_guided: bool = True) -> Parent:
-        """Return a model; nothing is counted yet, see `count`.
+        """Return a model, without counting the choice, see `count`.
 
         Args:
-            rng: draws it.
+            rng: the source of randomness.
             is_guided: False to draw uniformly from a seed's pool.
         """
         shares = self.probabilities() if is_guided else self._shares(dict.fromkeys(self.pool, 1.0))
         return self.pool[rng.choices(list(shares), list(shares.values()))[0]]
 
     def count(self, name: str) -> None:
-        """Note that a model was chosen; one that has left the pool needs no count."""
+        """Count the choice of a model, unless it has left the pool."""
         if name in self.pool:
             self.pool[name].chosen += 1
 
     def leave(self, name: str) -> None:
-        """Take a model out; the last one stays."""
+        """Remove a model, unless it is the last one."""
         if len(self.pool) > 1:
             self.pool.pop(name, None)
 
     def join(self, parent: Parent) -> None:
-        """Take a model into its seed's pool; if that is full, the most chosen mutant goes.
+        """Add a model to its seed's pool; if that is full, remove the most chosen mutant.
 
-        Seeds stay: what is mutated must not drift away from real models for good.
+        Seeds stay, so that mutants do not drift away from real models.
         """
         self.pool[parent.name] = parent
-        alike = [p for p in self.pool.values() if p.seed == parent.seed]
-        mutants = [p for p in alike if p.mutations and p is not parent]
-        if len(alike) > self.size and mutants:
+        pool = [p for p in self.pool.values() if p.seed == parent.seed]
+        mutants = [p for p in pool if p.mutations and p is not parent]
+        if len(pool) > self.size and mutants:
             del self.pool[max(mutants, key=lambda p: p.chosen).name]
 
 
 @dataclass(slots=True)
 class RuleScore:
-    """What came of a rule."""
+    """Success of a rule."""
 
     chosen: int = 0
+    """Number of mutants by the rule."""
     amplified: int = 0
+    """Number of mutants that amplified inconsistency."""
 
     @property
     def ratio(self) -> float:
@@ -118,24 +120,24 @@ class RuleScore:
 
 
 class RuleChoice(Protocol):
-    """Chooses rules, and learns from what came of them."""
+    """Chooses rules by their results."""
 
     def choose(self, rng: random.Random, current: RuleName | None) -> RuleName:
-        """Return the rule after `current`; the first one if that is None."""
+        """Return the rule after `current`; the first rule if that is None."""
 
     def observe(self, rule: RuleName, *, amplified: bool) -> None:
-        """Note what came of a mutant of this rule."""
+        """Record the result of a mutant by this rule."""
 
     @property
     def current(self) -> RuleName | None:
-        """The rule that was observed last."""
+        """Rule that was observed last."""
 
 
 class MetropolisHastings:
-    """Rules ranked by their success, the next one drawn relative to the current one.
+    """Ranks rules by success and draws the next one relative to the current one.
 
-    A rule b, proposed uniformly, is accepted with min(1, (1 - p)^(k_b - k_a)), where k are ranks
-    and p = 1 / number of rules (formula 8, and LEMON's released material for p).
+    A rule b, proposed uniformly, is accepted with probability min(1, (1 - p)^(k_b - k_a)). Here k
+    are ranks and p = 1 / number of rules (formula 8, and LEMON's released material for p).
     """
 
     def __init__(self, rules: Sequence[RuleName] = tuple(RuleName)) -> None:
@@ -149,11 +151,11 @@ class MetropolisHastings:
         return sorted(self.scores, key=lambda rule: (-self.scores[rule].ratio, ties[rule]))
 
     def acceptance(self, before: int, after: int) -> float:
-        """Return the probability to go from the rule of one rank to that of another."""
+        """Return the probability of a step from one rank to another."""
         return min(1.0, float((1 - self.p) ** (after - before)))
 
     def choose(self, rng: random.Random, current: RuleName | None) -> RuleName:
-        """Return the rule after `current`, itself perhaps; the first one is drawn uniformly."""
+        """Return the rule after `current`, perhaps the same; the first one is drawn uniformly."""
         ranked = self.ranking(rng)
         if current is None:
             return rng.choice(ranked)
@@ -164,14 +166,14 @@ class MetropolisHastings:
                 return ranked[after]
 
     def observe(self, rule: RuleName, *, amplified: bool) -> None:
-        """Note what came of a mutant of this rule."""
+        """Record the result of a mutant by this rule."""
         self.scores[rule].chosen += 1
         self.scores[rule].amplified += amplified
         self.current = rule
 
 
 class UniformChoice:
-    """Every rule as often as any other: the baseline that guidance is compared with."""
+    """Chooses all rules equally often: the baseline for guidance."""
 
     def __init__(self, rules: Sequence[RuleName] = tuple(RuleName)) -> None:
         self._rules = tuple(rules)
@@ -183,24 +185,24 @@ class UniformChoice:
         return rng.choice(self._rules)
 
     def observe(self, rule: RuleName, *, amplified: bool) -> None:
-        """Learn nothing."""
+        """Record only the rule."""
         del amplified
         self.current = rule
 
 
 @dataclass(slots=True)
 class Guidance:
-    """Roulette and rule choice together."""
+    """The roulette and the choice of rules together."""
 
     roulette: Roulette
     rules: RuleChoice
     is_guided: bool = True
-    """Else every mutant joins, and all models of a pool are equally probable: mutation without any
-    guidance, which the paper compares with (LEMON_r)."""
+    """True for guidance. If False, every mutant joins and all models of a pool are equally
+    probable: random mutation, which the paper compares with (LEMON_r)."""
 
     @classmethod
     def begin(cls, seeds: Mapping[str, LayerGraph], *, is_guided: bool = True) -> Guidance:
-        """Return the state before anything was observed."""
+        """Return the initial state."""
         pool = {name: Parent(name=name, seed=name, graph=graph) for name, graph in seeds.items()}
         rules: RuleChoice = MetropolisHastings() if is_guided else UniformChoice()
         return cls(Roulette(pool), rules, is_guided)
@@ -210,21 +212,21 @@ class Guidance:
         return self.roulette.choose(rng, is_guided=self.is_guided)
 
     def measured(self, seed: str, acc: float) -> None:
-        """Note the accumulated inconsistency of a seed model."""
+        """Record the accumulated inconsistency of a seed model."""
         self.roulette.pool[seed].acc = acc
 
     def observe(
         self, mutant: Parent, *, parent: str, parent_acc: float | None, rule: RuleName
     ) -> bool:
-        """Learn from a mutant whose inconsistency is known; return whether it joins the pool.
+        """Update the state with a mutant's inconsistency; return whether the mutant joins the pool.
 
         Args:
-            mutant: with its accumulated inconsistency.
-            parent: name of the model that it was made from, which may have left the pool.
-            parent_acc: the parent's accumulated inconsistency, if it was known when the mutant was
-                made; else what the pool says now. A mutant of a seed that was not measured does
-                not join: nothing says that it amplifies.
-            rule: the last one that it was made with.
+            mutant: the mutant, with its accumulated inconsistency.
+            parent: the name of its parent, which may have left the pool.
+            parent_acc: the parent's accumulated inconsistency if it was known when the mutant was
+                made; otherwise it is read from the pool. A mutant of an unmeasured seed does not
+                join, as it may not amplify.
+            rule: the last rule applied to the mutant.
         """
         if parent_acc is None and parent in self.roulette.pool:
             parent_acc = self.roulette.pool[parent].acc

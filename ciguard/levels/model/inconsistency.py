@@ -1,7 +1,7 @@
-"""How far the outputs of targets lie apart, and which layer begins it (LEMON, sections 2.2, 3.2).
+"""Inconsistency of targets' outputs, and its origin among layers (LEMON, sections 2.2, 3.2).
 
-All arrays have the batch dimension first. What is not finite counts as no number here: that targets
-differ in it is judged elsewhere.
+All arrays have the batch dimension first. Numbers that are not finite are ignored: differences in
+them are judged elsewhere.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 EPSILON = 1e-7
-"""Of formula 4: a first layer has no layer before it."""
+"""ε of formula 4, for layers without a layer before them."""
 
 
 def deviations(outputs: Floats, truth: Floats) -> Floats:
-    """δ of formula 1: mean |O_i - G_i| over the m elements of each input's output.
+    """Return δ of formula 1: mean |O_i - G_i| over the m elements of each input's output.
 
     Args:
-        outputs: of one target, (n, …).
-        truth: what they ought to be, the same shape.
+        outputs: outputs of one target, shape (n, …).
+        truth: expected outputs, same shape.
 
     Returns:
         One number per input, >= 0, shape (n,).
@@ -38,34 +38,34 @@ def deviations(outputs: Floats, truth: Floats) -> Floats:
     if outputs.shape != truth.shape:
         msg = f"outputs of shape {outputs.shape} for a truth of shape {truth.shape}"
         raise ValueError(msg)
-    apart = np.abs(outputs - truth).reshape(len(outputs), -1)
-    return np.asarray(apart.mean(axis=1), dtype=np.float64)
+    distances = np.abs(outputs - truth).reshape(len(outputs), -1)
+    return np.asarray(distances.mean(axis=1), dtype=np.float64)
 
 
-def d_mad(truth: Floats, one: Floats, other: Floats) -> Floats:
-    """D_MAD of formula 2: |δ(O_j, G) - δ(O_k, G)| / (δ(O_j, G) + δ(O_k, G)).
+def d_mad(truth: Floats, outputs: Floats, other: Floats) -> Floats:
+    """Return D_MAD of formula 2: |δ(O_j, G) - δ(O_k, G)| / (δ(O_j, G) + δ(O_k, G)).
 
     Args:
-        truth: G, (n, …).
-        one: outputs of a target, the same shape.
-        other: outputs of another, the same shape.
+        truth: G, the expected outputs, shape (n, …).
+        outputs: outputs of a target, same shape.
+        other: outputs of another target, same shape.
 
     Returns:
-        One number in [0, 1] per input, shape (n,); 0 where both targets are exactly right, or
-        where an output is not finite.
+        One number in [0, 1] per input, shape (n,); 0 if both targets are exactly right or
+        an output is not finite.
 
     Raises:
         ValueError: if the shapes differ.
     """
     with np.errstate(all="ignore"):
-        left, right = deviations(one, truth), deviations(other, truth)
-        both = left + right
-        share = np.abs(left - right) / both
+        left, right = deviations(outputs, truth), deviations(other, truth)
+        total = left + right
+        share = np.abs(left - right) / total
     return np.where(np.isfinite(share), share, 0.0)
 
 
 def accumulated(truth: Floats, outputs: Sequence[Floats]) -> float:
-    """ACC of formula 5: D_MAD summed over all inputs and all pairs of targets.
+    """Return ACC of formula 5: D_MAD summed over all inputs and all pairs of targets.
 
     Raises:
         ValueError: if the shapes differ.
@@ -73,36 +73,36 @@ def accumulated(truth: Floats, outputs: Sequence[Floats]) -> float:
     return float(sum(d_mad(truth, a, b).sum() for a, b in combinations(outputs, 2)))
 
 
-def layer_deviation(one: Floats, other: Floats) -> float:
-    """Δ of a layer: mean |difference| of what it computes on two targets; `inf` if not finite.
+def layer_deviation(output: Floats, other: Floats) -> float:
+    """Return Δ of a layer: mean |difference| of its outputs on two targets; may be `inf`.
 
     Raises:
         ValueError: if the shapes differ.
     """
-    if one.shape != other.shape:
-        msg = f"a layer gives the shape {one.shape} here and {other.shape} there"
+    if output.shape != other.shape:
+        msg = f"a layer's outputs have the shapes {output.shape} and {other.shape}"
         raise ValueError(msg)
-    if not one.size:
+    if not output.size:
         return 0.0
     with np.errstate(all="ignore"):
-        # What is the same infinity or the same NaN on both does not differ.
-        same = (one == other) | (np.isnan(one) & np.isnan(other))
-        mean = float(np.where(same, 0.0, np.abs(one - other)).mean())
+        # The same infinity, or NaN on both, is no difference.
+        same = (output == other) | (np.isnan(output) & np.isnan(other))
+        mean = float(np.where(same, 0.0, np.abs(output - other)).mean())
     return mean if np.isfinite(mean) else float("inf")
 
 
 def change_rates(
     deviation: Mapping[str, float], inputs: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
-    """R_a of formula 4: (Δ_a - Δ_pre) / (Δ_pre + ε), Δ_pre the largest Δ of a's input layers.
+    """Return R_a of formula 4: (Δ_a - Δ_pre) / (Δ_pre + ε), Δ_pre the largest Δ of a's inputs.
 
     Args:
         deviation: Δ of each layer between two targets.
-        inputs: the layers that each takes its inputs from; inputs of the graph have none.
+        inputs: the layers that produce each layer's inputs; empty for inputs of the graph.
 
     Returns:
-        By layer, in the order of `deviation`. The largest names the suspect. `inf` where a layer is
-        the first whose outputs are not finite alike, 0 behind it.
+        Rates by layer, in the order of `deviation`. The suspect has the largest. The rate is `inf`
+        for the first layer with different non-finite outputs, and 0 after it.
     """
     rates = {}
     for name, own in deviation.items():

@@ -1,8 +1,8 @@
-"""Runs of layer graphs held against each other: a vote names the target that deviates.
+"""Oracle of layer graphs: a vote among targets blames the one that deviates.
 
-A layer alone is judged here as a call is judged by `differential`. Of a whole model only how the
-run ended counts: what its layers compute is held against each other by `suspicion`, and judged
-when the layer that brings it about has been isolated.
+A layer alone is judged as `differential` judges a call. For a whole model only the outcome of the
+run counts. `suspicion` compares what its layers compute, and the cause is judged after its layer is
+isolated.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from ciguard.oracles import Subject
     from ciguard.oracles.comparing import InputPrecision
 
-_OF_ENDS = frozenset({"refused", "exception"})
-"""Kinds of differences in how a run ended; `accepted` is the same seen from the other side."""
-_OF_GRADIENTS = 8.0
-"""How many times the rounding of an output that of a gradient may be: it is computed from that of
-the output, and goes through all of the layer once more, backwards."""
-_COMPUTED = frozenset({"values", "nan"})
-_PLACES_APART = 1_000_003
-"""Seeds of two inputs of one run lie so far apart."""
+_OUTCOME_KINDS = frozenset({"refused", "exception"})
+"""Kinds of differences between outcomes; `accepted` is `refused` from the other side."""
+_GRADIENT_CONDITION = 8.0
+"""Allowed rounding of a gradient relative to that of an output: it is computed from the output and
+passes backwards through the whole layer."""
+_ELEMENT_KINDS = frozenset({"values", "nan"})
+_SEED_STRIDE = 1_000_003
+"""Distance of the seeds of two inputs of one run."""
 
 
 class LayerRunOracle:
-    """Blames each target that does not answer as most others do."""
+    """Blames each target whose result differs from the majority's."""
 
     def judge(
         self, case: Case, outcomes: Mapping[str, Outcome], subject: Subject
@@ -63,12 +63,14 @@ class LayerRunOracle:
         if not isinstance(case, ModelCase):
             return []
         if case.check is Check.SAVE and case.is_one_layer:
-            return _of_saving(case, outcomes, subject)
+            return _saving_findings(case, outcomes, subject)
         present = {name: outcomes[name] for name in subject.targets if name in outcomes}
         if not present:
             return []
         inputs = precision_of(case)
-        reference = elected(present, lambda one, other: _difference(one, other, inputs) is None)
+        reference = elected(
+            present, lambda first, second: _difference(first, second, inputs) is None
+        )
         findings = []
         for name, outcome in present.items():
             difference = _difference(present[reference], outcome, inputs)
@@ -83,33 +85,33 @@ def inputs_of(case: ModelCase) -> InputPrecision:
     return inputs_given(
         case,
         ranges=[("float32", 0.0, 1.0) for data in case.data if isinstance(data, DataSample)],
-        sizes=[math.prod(node.shape) for node in case.graph.nodes],  # stands for the weights too
+        sizes=[math.prod(node.shape) for node in case.graph.nodes],  # represents the weights too
     )
 
 
 def precision_of(case: ModelCase) -> InputPrecision:
-    """Return how exact all that comes of a run can be, gradients too."""
+    """Return how exact all results of a run can be, including gradients."""
     inputs = inputs_of(case)
-    return replace(inputs, condition=_OF_GRADIENTS) if case.check is Check.TRAIN else inputs
+    return replace(inputs, condition=_GRADIENT_CONDITION) if case.check is Check.TRAIN else inputs
 
 
-def _difference(one: Outcome, other: Outcome, inputs: InputPrecision) -> Difference | None:
-    """Return how two runs differ, with the part of the result that does as detail."""
-    if not isinstance(one, Passed) or not isinstance(other, Passed):
-        return differs(one, other, inputs)
-    if one.encoded == other.encoded:
+def _difference(reference: Outcome, other: Outcome, inputs: InputPrecision) -> Difference | None:
+    """Return how two runs differ, with the differing part of the result as detail."""
+    if not isinstance(reference, Passed) or not isinstance(other, Passed):
+        return differs(reference, other, inputs)
+    if reference.encoded == other.encoded:
         return None
-    mine, theirs = decode_outputs(one.encoded), decode_outputs(other.encoded)
+    mine, theirs = decode_outputs(reference.encoded), decode_outputs(other.encoded)
     if not isinstance(mine, Container) or not isinstance(theirs, Container):
         return None
     parts = dict(zip(theirs.keys, theirs.items, strict=False))
     for key, part in zip(mine.keys, mine.items, strict=False):
         if key not in parts:
-            return Difference("structure", f"{key} on one of them only", key)
-        found = compare_outputs(part, parts[key], inputs)
-        if found is not None:
-            detail = " ".join(filter(None, [key if key != "outputs" else "", found.detail]))
-            return Difference(found.kind, found.text, detail)
+            return Difference("structure", f"only one of them has {key}", key)
+        difference = compare_outputs(part, parts[key], inputs)
+        if difference is not None:
+            detail = " ".join(filter(None, [key if key != "outputs" else "", difference.detail]))
+            return Difference(difference.kind, difference.text, detail)
     return None
 
 
@@ -117,12 +119,12 @@ def _is_meaningful(difference: Difference, case: ModelCase, subject: Subject) ->
     if difference.kind == "accepted" or (case.is_one_layer and difference.kind == "exception"):
         return False
     if not case.is_one_layer:
-        return difference.kind in _OF_ENDS
-    return difference.kind not in _COMPUTED or not _is_unstable(case, subject)
+        return difference.kind in _OUTCOME_KINDS
+    return difference.kind not in _ELEMENT_KINDS or not _is_unstable(case, subject)
 
 
 def _is_unstable(case: ModelCase, subject: Subject) -> bool:
-    """Return whether the values of a layer may differ: random layers do in training."""
+    """Return whether the values of a layer may differ, as those of random layers in training."""
     tags = UNSTABLE_TAGS if case.training else UNSTABLE_TAGS - {"random"}
     return bool(subject.tags & tags)
 
@@ -138,12 +140,12 @@ def _finding(
     pair = pair_kind(reference, deviating)
     severity = DIFFERENTIAL_SEVERITIES[difference.kind]
     if reference.engine != deviating.engine:
-        least = Severity.INFO if is_backends_own(difference, case) else severity
-        severity = min(severity, least, severity_between_backends(difference))
+        limit = Severity.INFO if is_backends_own(difference, case) else severity
+        severity = min(severity, limit, severity_between_backends(difference))
     # LEMON, section 4.2: a unique bug is the deviating library and the layer.
-    who = deviating.engine if pair is PairKind.BACKEND else ""
-    detail = ": ".join(filter(None, [case.check.value, difference.detail, who]))
-    what = f"{subject.api} ({case.check.value})"
+    blamed_engine = deviating.engine if pair is PairKind.BACKEND else ""
+    detail = ": ".join(filter(None, [case.check.value, difference.detail, blamed_engine]))
+    subject_text = f"{subject.api} ({case.check.value})"
     return Finding(
         oracle="differential",
         kind=difference.kind,
@@ -155,15 +157,15 @@ def _finding(
         targets=targets,
         pair=pair,
         detail=detail,
-        message=f"{what} differs in {difference.kind}: {difference.text}",
+        message=f"{subject_text} differs in {difference.kind}: {difference.text}",
         evidence=evidence_between(targets, outcomes, pair, None),
     )
 
 
-def _of_saving(
+def _saving_findings(
     case: ModelCase, outcomes: Mapping[str, Outcome], subject: Subject
 ) -> Sequence[Finding]:
-    """Return one finding for all targets on which a layer computes otherwise once it was saved."""
+    """Return one finding for all targets on which saving and loading changes a layer's results."""
     inputs = precision_of(case)
     broken: dict[str, Difference] = {}
     for name, outcome in outcomes.items():
@@ -183,20 +185,22 @@ def _of_saving(
             api=subject.api,
             case=case,
             outcomes=dict(outcomes),
-            targets=tuple(name for name, one in broken.items() if one.kind == first.kind),
+            targets=tuple(
+                name for name, difference in broken.items() if difference.kind == first.kind
+            ),
             detail=first.kind,
-            message=f"{subject.api} is another layer once it was saved and loaded: {first.text}",
+            message=f"{subject.api} computes other results after saving and loading: {first.text}",
             evidence=Evidence(
                 expected="the same outputs before and after",
                 observed=first.text,
-                law="A model that was saved and loaded computes what it computed before",
+                law="A model computes the same before and after it was saved and loaded",
             ),
         )
     ]
 
 
 def changed_by_saving(output: Output, inputs: InputPrecision) -> Difference | None:
-    """Return how the outputs after saving and loading differ from those before, if they do."""
+    """Return how the outputs before and after saving differ; None if they agree."""
     match output:
         case Container(keys=("before", "after"), items=(before, after)):
             return compare_outputs(before, after, inputs)
@@ -205,16 +209,16 @@ def changed_by_saving(output: Output, inputs: InputPrecision) -> Difference | No
 
 
 def nudged_run(case: ModelCase, seed: int) -> ModelCase:
-    """Return the run with data and weights moved by one rounding.
+    """Return the run with data and weights perturbed by one rounding.
 
-    Each input in its own way: what was equal, as where two are merged, is not any more. Where
-    gradients are compared zeros move too, since kinks are mostly there.
+    Each input is perturbed differently, so that equal elements, as in merged inputs, become
+    unequal. Zeros are perturbed too if gradients are compared, since most kinks are at zero.
     """
     of_zero = dtypes.EPSILON["float32"] if case.check is Check.TRAIN else 0.0
-    moved = tuple(
-        replace(data, fill=moved_elements(data, seed + place * _PLACES_APART, of_zero=of_zero))
+    perturbed = tuple(
+        replace(data, fill=moved_elements(data, seed + index * _SEED_STRIDE, of_zero=of_zero))
         if isinstance(data, ArrayValue) and data.dtype in dtypes.FLOATING
         else data
-        for place, data in enumerate(case.data)
+        for index, data in enumerate(case.data)
     )
-    return replace(case, data=moved, nudge=seed or 1)
+    return replace(case, data=perturbed, nudge=seed or 1)

@@ -1,4 +1,4 @@
-"""What a run of a model tells of each of its layers, and how far two runs lie apart in it."""
+"""Samples of each layer's output in a run of a model, and their deviation between runs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LayerSample:
-    """What one target tells of one layer's output."""
+    """A sample of one layer's output on one target."""
 
     elements: NDArray[Any]
-    """At most some dozens, evenly spaced over the output."""
+    """Some dozens of elements at most, evenly spaced over the output."""
     special: tuple[int, int]
-    """How many elements are NaN, and how many infinite."""
+    """Numbers of elements that are NaN, and that are infinite."""
     form: str = ""
-    """Type and shape of the whole; empty if they are not told."""
+    """Type and shape of the whole output; empty if unknown."""
 
     @property
     def low(self) -> float:
@@ -41,12 +41,12 @@ class LayerSample:
 
 
 def layer_samples(output: Output) -> dict[str, LayerSample]:
-    """Return what a run tells of each layer, by name; nothing if it tells nothing of layers."""
-    found = part(output, "layers")
-    if not isinstance(found, Container):
+    """Return the samples of a run by layer name; empty if the run has none."""
+    layers = part(output, "layers")
+    if not isinstance(layers, Container):
         return {}
     samples = {}
-    for name, item in zip(found.keys, found.items, strict=False):
+    for name, item in zip(layers.keys, layers.items, strict=False):
         sample = part(item, "sample")
         if isinstance(sample, TensorOutput):
             counts = (_count(part(item, "nan")), _count(part(item, "inf")))
@@ -55,21 +55,21 @@ def layer_samples(output: Output) -> dict[str, LayerSample]:
     return samples
 
 
-def deviation(one: LayerSample, other: LayerSample) -> float:
+def deviation(sample: LayerSample, other: LayerSample) -> float:
     """Return Δ of a layer between two targets: the mean absolute difference (LEMON, formula 4).
 
-    Infinite where one of them holds NaN or infinities in other places, or is of another type or
-    shape: what follows may round that away.
+    It is infinite if NaN or infinities are at different positions, or types or shapes differ, as
+    later layers may hide that by rounding.
     """
-    if one.form != other.form:
+    if sample.form != other.form:
         return float("inf")
-    if one.elements.shape != other.elements.shape or one.special != other.special:
+    if sample.elements.shape != other.elements.shape or sample.special != other.special:
         return float("inf")
-    return layer_deviation(one.elements, other.elements)
+    return layer_deviation(sample.elements, other.elements)
 
 
 def part(output: Output, key: str) -> Output | None:
-    """Return what a dictionary holds under a key; None if it has none, or is no dictionary."""
+    """Return the item of a dictionary under a key; None if there is none."""
     if isinstance(output, Container) and key in output.keys:
         return output.items[output.keys.index(key)]
     return None
@@ -84,5 +84,5 @@ def _form(output: Output) -> str:
     """Return type and shape as one text."""
     dtype, shape = part(output, "dtype"), part(output, "shape")
     sizes = shape.items if isinstance(shape, Container) else ()
-    words = [item.text for item in (dtype, *sizes) if isinstance(item, Scalar)]
-    return " ".join(words)
+    texts = [item.text for item in (dtype, *sizes) if isinstance(item, Scalar)]
+    return " ".join(texts)

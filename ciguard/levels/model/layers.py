@@ -1,7 +1,7 @@
-"""What is known of a class of layers: where it can stand, with which arguments, what comes out.
+"""Descriptions of layer classes: their inputs, arguments and output shapes.
 
-Shapes are without the batch dimension, channels last. A configuration holds constructor arguments
-as `LayerNode.config` does.
+Shapes are without the batch dimension, channels last. A configuration has constructor arguments,
+like `LayerNode.config`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Config: TypeAlias = dict[str, Json]
 Shapes: TypeAlias = tuple[Shape, ...]
 
 PUBLIC = "keras.layers."
-"""Begins the public name of every layer."""
+"""Prefix of the public names of layers."""
 TOKENS = 8
-"""Integers that the layers of this universe make and take are below this."""
+"""Exclusive upper bound of the integers that layers of this universe produce and accept."""
 
 
 class Family(Enum):
-    """What a layer is for."""
+    """Purpose of a layer."""
 
     CORE = auto()
     ACTIVATION = auto()
@@ -45,7 +45,7 @@ class Family(Enum):
 
 
 class Elements(Enum):
-    """What a tensor holds."""
+    """Elements of a tensor."""
 
     FLOATS = "float32"
     TOKENS = "int32"
@@ -54,23 +54,24 @@ class Elements(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LayerPlace:
-    """Where a layer is to stand."""
+    """The place that a layer is drawn for."""
 
     shapes: Shapes
-    """Of its inputs."""
+    """Shapes of the inputs."""
     keeps: bool
-    """Whether its output must have the shape of its first input."""
+    """True if the output must have the shape of the first input."""
 
 
 Draw: TypeAlias = "Callable[[random.Random, LayerPlace], Config | None]"
-"""Draws arguments; None where there are none for the place."""
+"""Draws arguments; returns None if none fit the place."""
 OutputShape: TypeAlias = Callable[[Config, Shapes], Shape | None]
-"""The shape that comes out; None where the layer cannot be called so."""
+"""Returns the shape of the output; None if the layer does not accept the inputs."""
 Count: TypeAlias = Callable[[Config, Shapes], int]
+"""Returns a number of weights or elements."""
 
 
 def no_weights(config: Config, shapes: Shapes) -> int:
-    """Count nothing."""
+    """Return 0."""
     del config, shapes
     return 0
 
@@ -80,57 +81,57 @@ class LayerKind:
     """A class of layers."""
 
     name: str
-    """Of the class in `keras.layers`."""
+    """Name of the class in `keras.layers`."""
     family: Family
     ranks: tuple[int, ...]
-    """Ranks of its inputs that it is drawn for, the batch dimension left out."""
+    """Ranks of inputs that the layer is drawn for, without the batch dimension."""
     draw: Draw
     shape: OutputShape
     weights: Count = no_weights
-    """About how many weights it has; 0 for none."""
+    """Approximate number of weights."""
     scratch: Count = no_weights
-    """Elements per sample that it computes beside its output, where they may be many more."""
+    """Elements per sample that are computed beside the output, where they may be many more."""
     varying: tuple[str, ...] = ()
-    """Arguments that leave the shape alone; see `arguments`."""
+    """Arguments that keep the output shape; see `arguments`."""
     inputs: tuple[int, int] = (1, 1)
-    """Fewest and most inputs."""
+    """Minimum and maximum number of inputs."""
     as_list: bool = False
-    """Whether several inputs are given as one list."""
+    """True if several inputs are passed as one list."""
     is_random: bool = False
-    """Whether what it computes in training is random, in some configuration."""
+    """True if the layer is random in training, in some configuration."""
     takes: Elements = Elements.FLOATS
     gives: Elements = Elements.FLOATS
     channels: tuple[int, ...] = ()
-    """Sizes that its inputs' last dimension may have; empty for any."""
+    """Allowed sizes of the inputs' last dimension; empty for any size."""
 
     @property
     def public(self) -> str:
-        """The public name, as nodes have it."""
+        """Public name, as in nodes."""
         return PUBLIC + self.name
 
     def fits(self, shapes: Shapes) -> bool:
-        """Return whether it can be called with inputs of these shapes, as far as ranks tell."""
-        fewest, most = self.inputs
-        return fewest <= len(shapes) <= most and all(
+        """Return whether the layer accepts inputs of these shapes, by number, rank and channels."""
+        min_inputs, max_inputs = self.inputs
+        return min_inputs <= len(shapes) <= max_inputs and all(
             len(shape) in self.ranks and (not self.channels or shape[-1] in self.channels)
             for shape in shapes
         )
 
 
 def kept(config: Config, shapes: Shapes) -> Shape:
-    """Shape of what comes out of a layer that leaves shapes alone."""
+    """Return the output shape of a layer that keeps shapes."""
     del config
     return shapes[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Draws each argument from a list: some always, some now and then."""
+    """Draws each argument from a list: some always, others sometimes."""
 
     always: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
     sometimes: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
     share: float = 0.3
-    """How often each of the latter is given."""
+    """Probability of each of the latter."""
 
     def __call__(self, rng: random.Random, place: LayerPlace) -> Config | None:
         """Draw the arguments."""
@@ -143,10 +144,10 @@ class Choices:
 
 
 def near(rng: random.Random, size: int) -> int:
-    """Draw a number of channels or units: about as many as there are, or few."""
+    """Draw a number of channels or units: about the present number, or few."""
     return rng.choice((max(1, size // 2), size, size + 1, min(2 * size, size + 8), 1, 3))
 
 
 def elements(shape: Shape) -> int:
-    """Number of elements of a tensor of this shape."""
+    """Return the number of elements of a tensor of this shape."""
     return prod(shape)

@@ -1,4 +1,4 @@
-"""From seed, index and what was learned to a batch of mutants."""
+"""Level `model`: batches of mutants from seed models, index and feedback."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ciguard.domain.api_calls import CallKind
 from ciguard.domain.models import Check, DataSample, GraphOrigin, ModelCase
 from ciguard.domain.values import ArrayValue, Explicit, Uniform
 from ciguard.levels import Batch, cost_of
+from ciguard.levels.model.feedback import ModelFeedback, MutantFeedback
 from ciguard.levels.model.guidance import Guidance, Parent
 from ciguard.levels.model.layers import elements
-from ciguard.levels.model.lessons import ModelLesson, MutantLesson
 from ciguard.levels.model.mutants import ModelMutant, mutated
 from ciguard.levels.model.repertoire import Repertoire
 from ciguard.levels.model.universe import Universe, bound, canonical
@@ -30,69 +30,71 @@ if TYPE_CHECKING:
     Amplification: TypeAlias = Callable[[ModelCase, Mapping[str, Outcome]], float | None]
 
 API = "keras.Model"
+"""Name under which whole models are run."""
 PER_BATCH = 4
-"""Mutants of one model in a batch."""
+"""Number of mutants of one model per batch."""
 INPUTS = 8
-"""Inputs that a model is fed: ACC is summed over them, and they are the same for all mutants of one
-seed, so that their ACC can be compared."""
-_TRAINED, _SAVED = 4, 8
-"""One case in so many is trained, or saved and loaded."""
-_PATIENCE = 16
-"""A layer is left out when mutants that brought it in have cost so much, see `cost_of`."""
+"""Number of inputs per run. ACC is summed over them, and all mutants of one seed share them, so
+that their ACC is comparable."""
+_TRAIN_PERIOD, _SAVE_PERIOD = 4, 8
+"""Periods of cases that are trained, and of cases that are saved and loaded."""
+_MAX_LAYER_COST = 16
+"""Cost of the mutants that introduced a layer, from which on the layer is excluded, see
+`cost_of`."""
 REPEATS_WHERE_COMPILED = 0.85
-"""Where a backend compiles each operation for each shape, a layer that is new to it costs more than
-to run two mutants: new layers and new combinations of known ones take turns."""
+"""Share of known chains on a backend that compiles each operation for each shape. There a new layer
+costs more than two mutants, so new layers alternate with new combinations of known ones."""
 _INDEX_BITS = 40
 _SEED_BITS = 31
 
 
 class ModelInput(Protocol):
-    """What one input of a seed model takes."""
+    """Description of one input of a seed model."""
 
     @property
     def kind(self) -> SampleKind | None:
-        """The data that it was written for; None if that is not known."""
+        """Kind of data that the model was written for; None if unknown."""
 
     @property
     def shape(self) -> Shape:
-        """Without the batch dimension."""
+        """Shape without the batch dimension."""
 
     @property
     def dtype(self) -> str:
-        """Of the elements."""
+        """Type of the elements."""
 
     @property
     def below(self) -> int:
-        """Integers are below this; 0 where that is not known."""
+        """Exclusive upper bound of integers; 0 if unknown."""
 
 
 class ModelSeed(Protocol):
-    """A model that mutation begins with."""
+    """A model that mutation starts from."""
 
     @property
     def name(self) -> str:
-        """Unique among the seeds."""
+        """Name, unique among the seeds."""
 
     @property
     def graph(self) -> LayerGraph:
-        """The model."""
+        """Layer graph of the model."""
 
     @property
     def data(self) -> Sequence[ModelInput]:
-        """In the order of the graph's inputs."""
+        """Inputs, in the order of the graph's."""
 
     @property
     def truth(self) -> Shape:
-        """Of the first output."""
+        """Shape of the first output."""
 
     @property
     def classes(self) -> int:
-        """How many classes the first output tells apart; 0 for a regression."""
+        """Number of classes of the first output; 0 for a regression."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
-    """What is the same for all mutants of a seed."""
+class _SeedContext:
+    """The data and limits that all mutants of a seed share."""
 
     data: tuple[Data, ...]
     truth: ArrayValue
@@ -100,14 +102,14 @@ class _Ground:
 
 
 class ModelLevel:
-    """Mutants of seed models, guided towards those that drive targets apart.
+    """Mutants of seed models, guided towards inconsistency between targets.
 
-    The first batches are the seeds as they are, one each, so that the inconsistency that mutants
-    are to amplify is known. It learns: a batch depends on the seed, the index, and what was learned
-    before; nothing that `cases` does changes later batches.
+    The first batches run one unchanged seed each, so that the inconsistency to amplify is known.
+    The level learns: a batch depends on the seed, the index, and the feedback so far; `cases` does
+    not change later batches.
     """
 
-    def __init__(  # noqa: PLR0913 - what a run decides
+    def __init__(  # noqa: PLR0913 - the settings of a run
         self,
         apis: Sequence[ApiRecord],
         seed: int,
@@ -117,16 +119,16 @@ class ModelLevel:
         is_guided: bool = True,
         repeats: float = 0.0,
     ) -> None:
-        """Make the level.
+        """Create the level.
 
         Args:
-            apis: what the library says of its layers and activations.
-            seed: of the run.
+            apis: the records of the library's layers and activations.
+            seed: the seed of the run.
             models: the seed models.
-            amplification: accumulated inconsistency of a case from what came of it, by target;
-                None where fewer than two targets gave outputs.
+            amplification: returns the accumulated inconsistency of a case from its outcomes by
+                target; None if fewer than two targets returned outputs.
             is_guided: False for the random variant.
-            repeats: how often what is inserted was inserted before, see `REPEATS_WHERE_COMPILED`.
+            repeats: the share of known chains in insertions, see `REPEATS_WHERE_COMPILED`.
 
         Raises:
             ValueError: if there is no seed model.
@@ -135,7 +137,7 @@ class ModelLevel:
             msg = "level model: no seed model to mutate"
             raise ValueError(msg)
         self._uses: Counter[str] = Counter()
-        """Layer, or activation of layers → how often a rule drew it."""
+        """Number of times that a rule drew a layer or activation, by name."""
         self._repertoire = Repertoire()
         universe = replace(
             Universe.of(apis), uses=self._uses, repertoire=self._repertoire, repeats=repeats
@@ -143,50 +145,51 @@ class ModelLevel:
         self._seed = seed
         self._models = tuple(models)
         self._amplification = amplification
-        self._ground = {model.name: self._ground_of(model, universe) for model in models}
+        self._contexts = {model.name: self._context_of(model, universe) for model in models}
         self.guidance = Guidance.begin({m.name: m.graph for m in models}, is_guided=is_guided)
         self._graphs = {model.name: model.graph for model in models}
-        self._universes = {name: ground.universe for name, ground in self._ground.items()}
+        self._universes = {name: context.universe for name, context in self._contexts.items()}
         self._costs: Counter[str] = Counter()
-        """Layer → what the deaths of mutants that brought it in have cost."""
-        self._made: dict[int, tuple[ModelMutant, ...]] = {}
-        """Batches that no lesson was drawn from yet."""
+        """Cost of the mutants that introduced a layer, by layer."""
+        self._pending: dict[int, tuple[ModelMutant, ...]] = {}
+        """Mutants of batches whose feedback is pending."""
 
     def api_of(self, index: int) -> str:
-        """Return the API of the batch of that index: the same of all."""
+        """Return the API of the batch of an index: the same for all."""
         del index
         return API
 
     def cases(self, index: int) -> Batch:
-        """Return the batch of that index."""
+        """Return the batch of an index."""
         rng = self._rng(index)
         if index < len(self._models):
             model = self._models[index]
             origin, case = GraphOrigin(model=model.name), self._case
             checks = (Check.PREDICT, Check.TRAIN, Check.SAVE)
-            made = [case(model.name, model.graph, origin, check, rng) for check in checks]
+            cases = [case(model.name, model.graph, origin, check, rng) for check in checks]
         else:
             mutants = self._mutants(rng)
-            self._made[index] = mutants
-            made = [self._of(mutant, self._check(rng), rng) for mutant in mutants]
-        return Batch(api=API, kind=CallKind.LAYER, cases=tuple(made))
+            self._pending[index] = mutants
+            cases = [self._case_of(mutant, self._check(rng), rng) for mutant in mutants]
+        return Batch(api=API, kind=CallKind.LAYER, cases=tuple(cases))
 
     def taught(self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]) -> Json:
-        """Return what a batch teaches, a `ModelLesson`; nothing is learned yet.
-
-        None where it teaches nothing.
+        """Return the feedback of a batch, a `ModelFeedback`, without applying it.
 
         Args:
-            index: of the batch.
-            batch: as it was run.
-            outcomes: of its cases, by target.
-        """
-        lesson = self._lesson(index, batch, outcomes)
-        return lesson.to_json() if lesson else None
+            index: the index of the batch.
+            batch: the batch as it was run.
+            outcomes: the outcomes of the batch's cases, by target.
 
-    def _lesson(
+        Returns:
+            The feedback as JSON; None if there is none.
+        """
+        feedback = self._feedback(index, batch, outcomes)
+        return feedback.to_json() if feedback else None
+
+    def _feedback(
         self, index: int, batch: Batch, outcomes: Mapping[str, Sequence[Outcome]]
-    ) -> ModelLesson | None:
+    ) -> ModelFeedback | None:
         rows = list(zip(*outcomes.values(), strict=True))
         costs = [max(map(cost_of, row)) for row in rows]
         accs = [
@@ -196,26 +199,26 @@ class ModelLevel:
         ]
         if index < len(self._models):
             name = self._models[index].name
-            found = list(zip(accs[:1], costs[:1], strict=True))
-            return ModelLesson(
+            predicted = list(zip(accs[:1], costs[:1], strict=True))
+            return ModelFeedback(
                 index,
                 tuple(
-                    MutantLesson(name=name, seed=name, acc=acc, cost=cost)
-                    for acc, cost in found
+                    MutantFeedback(name=name, seed=name, acc=acc, cost=cost)
+                    for acc, cost in predicted
                     if acc is not None or cost
                 ),
             )
-        mutants = self._made.pop(index, ())
-        learned = [
-            self._learned(f"{index}.{at}", mutant, acc, cost)
-            for at, (mutant, acc, cost) in enumerate(zip(mutants, accs, costs, strict=False))
+        mutants = self._pending.pop(index, ())
+        feedback = [
+            self._mutant_feedback(f"{index}.{number}", mutant, acc, cost)
+            for number, (mutant, acc, cost) in enumerate(zip(mutants, accs, costs, strict=False))
         ]
-        return ModelLesson(index, tuple(learned)) if learned else None
+        return ModelFeedback(index, tuple(feedback)) if feedback else None
 
-    def _learned(
+    def _mutant_feedback(
         self, name: str, mutant: ModelMutant, acc: float | None, cost: int
-    ) -> MutantLesson:
-        taught = MutantLesson(
+    ) -> MutantFeedback:
+        feedback = MutantFeedback(
             name=name,
             seed=mutant.seed,
             acc=acc,
@@ -228,50 +231,50 @@ class ModelLevel:
             drawn=mutant.drawn,
             chains=mutant.chains if acc is not None and not cost else (),
         )
-        # Graphs are most of a lesson's size, and only those of mutants that may join are needed.
-        may_join = taught.may_amplify or (acc is not None and not self.guidance.is_guided)
-        return replace(taught, graph=mutant.graph) if may_join else taught
+        # Graphs are most of the feedback's size, and only mutants that may join need them.
+        may_join = feedback.may_amplify or (acc is not None and not self.guidance.is_guided)
+        return replace(feedback, graph=mutant.graph) if may_join else feedback
 
-    def guide(self, lesson: Json) -> None:
-        """Put a lesson to use in the batches that are made from now on.
+    def guide(self, encoded: Json) -> None:
+        """Apply feedback to the batches that are made from now on.
 
         Raises:
-            ValueError: if this level did not draw it.
+            ValueError: if the feedback is not of this level.
         """
-        for one in ModelLesson.from_json(lesson).mutants:
-            if one.rule is None:
-                if one.acc is not None:
-                    self.guidance.measured(one.seed, one.acc)
-                if one.cost:
-                    self.guidance.roulette.leave(one.seed)
+        for feedback in ModelFeedback.from_json(encoded).mutants:
+            if feedback.rule is None:
+                if feedback.acc is not None:
+                    self.guidance.measured(feedback.seed, feedback.acc)
+                if feedback.cost:
+                    self.guidance.roulette.leave(feedback.seed)
                 continue
-            self._uses.update(map(canonical, one.drawn))
-            for chain in one.chains:
+            self._uses.update(map(canonical, feedback.drawn))
+            for chain in feedback.chains:
                 self._repertoire.learn(chain)
-            self._leave_out(one)
+            self._exclude_crashing_layers(feedback)
             mutant = Parent(
-                name=one.name,
-                seed=one.seed,
-                graph=one.graph or self._graphs[one.seed],
-                mutations=one.mutations,
-                acc=one.acc if one.graph else None,
+                name=feedback.name,
+                seed=feedback.seed,
+                graph=feedback.graph or self._graphs[feedback.seed],
+                mutations=feedback.mutations,
+                acc=feedback.acc if feedback.graph else None,
             )
             self.guidance.observe(
-                mutant, parent=one.parent, parent_acc=one.parent_acc, rule=one.rule
+                mutant, parent=feedback.parent, parent_acc=feedback.parent_acc, rule=feedback.rule
             )
 
-    def _leave_out(self, mutant: MutantLesson) -> None:
-        """Draw no more of a layer whose mutants mostly bring processes to their end.
+    def _exclude_crashing_layers(self, mutant: MutantFeedback) -> None:
+        """Exclude layers whose mutants mostly crash or hang.
 
-        Each costs a worker, or the whole limit, and says nothing new.
+        Each such mutant costs a worker or the whole timeout, and finds nothing new.
         """
         if not mutant.cost:
             return
         for layer in mutant.added:
             self._costs[layer] += mutant.cost
-        deadly = [layer for layer, cost in self._costs.items() if cost >= _PATIENCE]
+        excluded = [layer for layer, cost in self._costs.items() if cost >= _MAX_LAYER_COST]
         self._universes = {
-            name: ground.universe.without(deadly) for name, ground in self._ground.items()
+            name: context.universe.without(excluded) for name, context in self._contexts.items()
         }
 
     # --- batches --------------------------------------------------------------------------------
@@ -280,49 +283,49 @@ class ModelLevel:
         return random.Random((self._seed << _INDEX_BITS) + index)  # noqa: S311 - repeatable
 
     def _mutants(self, rng: random.Random) -> tuple[ModelMutant, ...]:
-        """Return mutants of one model, each by the rule after the one before."""
+        """Return mutants of one model, each by the rule that follows the previous one."""
         parent = self.guidance.parent(rng)
         universe = self._universes[parent.seed]
         current = self.guidance.rules.current
-        found: list[ModelMutant] = []
+        mutants: list[ModelMutant] = []
         for _ in range(PER_BATCH):
             mutant = mutated(parent, self.guidance, universe, rng, current=current)
             if mutant is not None:
-                found.append(mutant)
+                mutants.append(mutant)
                 current = mutant.rule
-        return tuple(found)
+        return tuple(mutants)
 
     def _check(self, rng: random.Random) -> Check:
-        if rng.randrange(_TRAINED) == 0:
+        if rng.randrange(_TRAIN_PERIOD) == 0:
             return Check.TRAIN
-        return Check.SAVE if rng.randrange(_SAVED) == 0 else Check.PREDICT
+        return Check.SAVE if rng.randrange(_SAVE_PERIOD) == 0 else Check.PREDICT
 
-    def _of(self, mutant: ModelMutant, check: Check, rng: random.Random) -> ModelCase:
+    def _case_of(self, mutant: ModelMutant, check: Check, rng: random.Random) -> ModelCase:
         origin = GraphOrigin(model=mutant.seed, mutations=mutant.mutations)
         return self._case(mutant.seed, mutant.graph, origin, check, rng)
 
     def _case(
         self, seed: str, graph: LayerGraph, origin: GraphOrigin, check: Check, rng: random.Random
     ) -> ModelCase:
-        ground = self._ground[seed]
-        # What is random in training differs between backends by right.
-        trains = check is Check.TRAIN and not ground.universe.is_random(graph)
+        context = self._contexts[seed]
+        # Random layers may differ between backends in training.
+        may_train = check is Check.TRAIN and not context.universe.is_random(graph)
         return ModelCase(
             api=API,
             graph=graph,
-            data=ground.data,
-            truth=ground.truth,
+            data=context.data,
+            truth=context.truth,
             check=check,
-            training=trains,
+            training=may_train,
             seed=rng.getrandbits(_SEED_BITS),
             origin=origin,
         )
 
     # --- data -----------------------------------------------------------------------------------
 
-    def _ground_of(self, model: ModelSeed, universe: Universe) -> _Ground:
+    def _context_of(self, model: ModelSeed, universe: Universe) -> _SeedContext:
         rng = random.Random(f"{self._seed} {model.name}")  # noqa: S311 - repeatable
-        return _Ground(
+        return _SeedContext(
             data=tuple(_data(feed, rng) for feed in model.data),
             truth=_truth(model, rng),
             universe=universe.within(bound(universe.size(model.graph))),
@@ -341,11 +344,11 @@ def _data(feed: ModelInput, rng: random.Random) -> Data:
 
 
 def _truth(model: ModelSeed, rng: random.Random) -> ArrayValue:
-    """Draw one-hot labels, or targets of a regression in [0, 1]."""
+    """Draw one-hot labels, or the expected values of a regression in [0, 1]."""
     shape = (INPUTS, *model.truth)
     if model.classes != model.truth[-1] or not model.classes:
         return ArrayValue("float32", shape, Uniform(rng.getrandbits(_SEED_BITS), 0.0, 1.0))
     rows = elements(shape[:-1])
     labels = [rng.randrange(model.classes) for _ in range(rows)]
-    ones = tuple(float(at == label) for label in labels for at in range(model.classes))
+    ones = tuple(float(index == label) for label in labels for index in range(model.classes))
     return ArrayValue("float32", shape, Explicit(ones))

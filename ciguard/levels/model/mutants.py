@@ -1,4 +1,4 @@
-"""From a model to a mutant of it: rules are tried until one finds a place."""
+"""Mutation of a model: rules are attempted until one applies."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from ciguard.levels.model.rules import RuleName
     from ciguard.levels.model.universe import Universe
 
-_TRIES = 20
-"""Rules tried on one model; where so many find no place, it is run as it is."""
+_MAX_ATTEMPTS = 20
+"""Number of rules attempted on one model; if none applies, there is no mutant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMutant:
-    """A mutant, and the rules that came before the one that made it."""
+    """A mutant and its derivation."""
 
     parent: str
     parent_acc: float | None
@@ -30,13 +30,13 @@ class ModelMutant:
     graph: LayerGraph
     mutations: tuple[str, ...]
     rejected: tuple[RuleName, ...] = ()
-    """Rules that found no place, in order."""
+    """Rules that did not apply, in order."""
     added: tuple[str, ...] = ()
-    """Layers that the model it was made from had not, by their public names."""
+    """Layers that the parent lacks, by their public names."""
     drawn: tuple[str, ...] = ()
-    """Layers and activations that its rule drew, new to that model or not."""
+    """Layers and activations that the rule drew, whether or not the parent has them."""
     chains: tuple[LayerGraph, ...] = ()
-    """What was inserted, if that is what its rule does."""
+    """Inserted layer chains, if the rule inserts any."""
 
 
 def mutated(
@@ -47,23 +47,23 @@ def mutated(
     *,
     current: RuleName | None,
 ) -> ModelMutant | None:
-    """Return a mutant of a model by the first rule chosen that finds a place; None for none."""
+    """Return a mutant by the first chosen rule that applies; None if none does."""
     rejected: list[RuleName] = []
-    for _ in range(_TRIES):
+    for _ in range(_MAX_ATTEMPTS):
         current = guidance.rules.choose(rng, current)
-        made = RULES[current](parent.graph, rng, universe)
-        if made is not None:
+        mutation = RULES[current](parent.graph, rng, universe)
+        if mutation is not None:
             return ModelMutant(
                 parent=parent.name,
                 parent_acc=parent.acc,
                 seed=parent.seed,
                 rule=current,
-                graph=made.graph,
-                mutations=(*parent.mutations, f"{current.value} {made.what}"),
+                graph=mutation.graph,
+                mutations=(*parent.mutations, f"{current.value} {mutation.what}"),
                 rejected=tuple(rejected),
-                added=_added(made.graph, parent.graph),
-                drawn=made.drawn,
-                chains=made.chains,
+                added=_added(mutation.graph, parent.graph),
+                drawn=mutation.drawn,
+                chains=mutation.chains,
             )
         rejected.append(current)
     return None

@@ -1,4 +1,4 @@
-"""Chains of layers that were inserted before, to be inserted elsewhere again."""
+"""Repertoire: layer chains that were inserted before and can be inserted elsewhere."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
     from ciguard.domain.models import Shape
 
-_KEPT = 64
-"""Chains of one kind for one shape; the oldest go."""
+_MAX_CHAINS = 64
+"""Maximum number of chains of one kind for one shape; the oldest are dropped."""
 _SOURCE = "source"
 
 
 class Repertoire:
-    """What backends have compiled for a shape: chains that keep it, whose mutants have run.
+    """Chains that keep their shape and whose mutants ran, so that backends have compiled them.
 
     A chain is a graph of one input and one output of the same shape.
     """
 
     def __init__(self) -> None:
         self._chains: dict[tuple[Shape, bool], deque[LayerGraph]] = defaultdict(
-            lambda: deque(maxlen=_KEPT)
+            lambda: deque(maxlen=_MAX_CHAINS)
         )
 
     def learn(self, chain: LayerGraph) -> None:
-        """Take a chain, if it is not known yet."""
+        """Add a chain, unless it is known."""
         first, *layers = chain.nodes
         known = self._chains[first.shape, len(layers) > 1]
         if chain not in known:
@@ -45,35 +45,35 @@ class Repertoire:
 
 
 def as_chain(source: LayerNode, nodes: Sequence[LayerNode]) -> LayerGraph:
-    """Return nodes that were inserted behind another as a graph of its own.
+    """Return inserted nodes as a graph of its own.
 
-    What they took from elsewhere, which has the source's shape, they take from the source. Names
-    and weights are no part of it, so that the same layers make the same graph.
+    Inputs from elsewhere, which have the source's shape, are replaced by the source. Names and
+    weights are normalised, so that the same layers give the same graph.
     """
     first = LayerNode(name=_SOURCE, layer=INPUT, shape=source.shape, dtype=source.dtype)
-    alone = _behind(_SOURCE, nodes, taken=())
-    layers = [replace(node, weights=Weights(seed=0)) for node in alone]
+    attached = _attached(_SOURCE, nodes, taken=())
+    layers = [replace(node, weights=Weights(seed=0)) for node in attached]
     return LayerGraph(nodes=(first, *layers), outputs=(layers[-1].name,))
 
 
 def renewed(
     chain: LayerGraph, rng: random.Random, source: str, taken: Iterable[str]
 ) -> tuple[LayerNode, ...]:
-    """Return a chain's layers behind another source, with free names and fresh weights."""
+    """Return a chain's layers after another source, with unused names and new weights."""
     return tuple(
         replace(node, weights=Weights(seed=rng.getrandbits(SEED_BITS)))
-        for node in _behind(source, chain.nodes[1:], taken)
+        for node in _attached(source, chain.nodes[1:], taken)
     )
 
 
-def _behind(source: str, nodes: Sequence[LayerNode], taken: Iterable[str]) -> list[LayerNode]:
-    """Return nodes with free names; what is not their own, they take from the source."""
+def _attached(source: str, nodes: Sequence[LayerNode], taken: Iterable[str]) -> list[LayerNode]:
+    """Return nodes with unused names; inputs that are not their own are replaced by the source."""
     names: dict[str, str] = {}
-    known = {source, *taken}
-    found = []
+    used = {source, *taken}
+    attached = []
     for node in nodes:
-        inputs = tuple(names.get(each, source) for each in node.inputs)
-        names[node.name] = name = free_name(known, node.layer)
-        known.add(name)
-        found.append(replace(node, name=name, inputs=inputs))
-    return found
+        inputs = tuple(names.get(name, source) for name in node.inputs)
+        names[node.name] = name = free_name(used, node.layer)
+        used.add(name)
+        attached.append(replace(node, name=name, inputs=inputs))
+    return attached

@@ -1,4 +1,4 @@
-"""The run of a layer graph as Python source: layers, their weights, and what is looked at."""
+"""Source code for the run of a layer graph: layers, weights, and what is compared."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.writing import ScriptSource
 
-_NOT_IN_NAMES = re.compile(r"\W")
-_WEIGH = '''
+_NOT_NAME_CHARACTERS = re.compile(r"\W")
+_WEIGH_TEMPLATE = '''
 def weigh(layer, name, recipe):
     """Give a layer the weights of the run."""
     described = [(w.name, tuple(w.shape), str(w.dtype)) for w in layer.weights]
@@ -34,7 +34,7 @@ def weigh(layer, name, recipe):
         if array is not None:
             weight.assign(array)
 '''
-_STORED = '''
+_STORED_TEMPLATE = '''
 def stored_in(file, stored, **_):
     """Return the weights of a layer in the model that the run began with."""
     found = keras.saving.load_model(file, compile=False)
@@ -42,7 +42,7 @@ def stored_in(file, stored, **_):
         found = found.get_layer(name)
     return found.get_weights()
 '''
-_WEIGH_PLAINLY = '''
+_WEIGH_PLAINLY_TEMPLATE = '''
 def weigh(layer):
     """Give a layer the weights of the run: evenly spaced numbers."""
     for weight in layer.weights:
@@ -51,20 +51,20 @@ def weigh(layer):
             numbers = np.linspace(low, low + 1.0, math.prod(weight.shape), dtype="float32")
             weight.assign(numbers.reshape(weight.shape))
 '''
-_ELEMENTS = '''
+_ELEMENTS_TEMPLATE = '''
 def elements(fill, dtype, shape):
     """Return evenly distributed numbers."""
     _, seed, low, high = fill
     return (unit(seed, shape[0]) * (high - low) + low).astype(dtype)
 '''
-_CALL = '''
+_CALL_TEMPLATE = '''
 def call(layer, *inputs):
     """Call a layer, as in training or not; of several results take the first."""
     takes = inspect.signature(type(layer).call).parameters
     output = layer(*inputs, **({{"training": {training}}} if "training" in takes else {{}}))
     return output[0] if isinstance(output, (list, tuple)) else output
 '''
-_TRAIN = '''
+_TRAIN_TEMPLATE = '''
 def loss_and_gradients(inputs, truth):
     """Return the mean squared error, and its gradients by weights and inputs."""
     weights = [w for layer in layers.values() for w in layer.trainable_weights]
@@ -114,7 +114,7 @@ def sampled(gradient, source):
     flat = keras.ops.convert_to_numpy(gradient).ravel()
     return flat[:: max(1, flat.size // MOST)][:MOST]
 '''
-_SAVE = """
+_SAVE_TEMPLATE = """
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "model.keras")
     saved.save(path)
@@ -128,22 +128,22 @@ if before.shape != after.shape or not np.allclose(before, after, 1e-4, 1e-4, equ
     raise SystemExit("DIFFERENT: the saved model computes something else")
 print("No difference.")
 """
-_MAX_OF_GRADIENT = 4096
+_MAX_GRADIENT_ELEMENTS = 4096
 
 
 def model_statements(case: ModelCase, source: ScriptSource) -> tuple[list[str], list[str]]:
     """Return the source text of a run.
 
     Args:
-        case: to be written.
-        source: takes imports and what comes before.
+        case: the case to write.
+        source: the script to which imports and preceding statements are added.
 
     Returns:
-        Definitions, and the statements that bind `result` (none for a model that is saved: these
-        end the script by themselves).
+        Definitions, and the statements that bind `result`. Those of a model that is saved end the
+        script themselves and bind nothing.
 
     Raises:
-        ValueError: if a name in the case is not a Python name.
+        ValueError: if a name in the case is no Python identifier.
     """
     source.needs_numpy = True
     definitions = [*_definitions(case, source)]
@@ -153,7 +153,7 @@ def model_statements(case: ModelCase, source: ScriptSource) -> tuple[list[str], 
         source.standard |= {"os", "tempfile"}
         symbols = ", ".join(_symbol(node) for node in case.graph.inputs)
         statements += [f"symbols = [{symbols}]", "saved = keras.Model(symbols, model(*symbols))"]
-        return definitions, [*statements, *recipes, _SAVE.strip()]
+        return definitions, [*statements, *recipes, _SAVE_TEMPLATE.strip()]
     statements += ["model(*inputs)  # makes the weights", *recipes]
     if case.check is Check.TRAIN:
         truth = _data(case.truth, source)
@@ -164,7 +164,7 @@ def model_statements(case: ModelCase, source: ScriptSource) -> tuple[list[str], 
 
 
 def compared(case: ModelCase, outcome: Outcome) -> Outcome:
-    """Return the outcome of a run with no more in it than what a script computes again."""
+    """Return the outcome of a run reduced to what a script computes again."""
     if not isinstance(outcome, Passed):
         return outcome
     try:
@@ -180,36 +180,36 @@ def compared(case: ModelCase, outcome: Outcome) -> Outcome:
         else:
             tree = parts["outputs"]
     except (IndexError, KeyError, TypeError, ValueError):
-        return outcome  # no healthy worker wrote it: nothing in it is compared
+        return outcome  # the record is damaged, so that nothing in it is compared
     return replace(outcome, encoded=json.dumps(tree).encode("ascii"))
 
 
 def _definitions(case: ModelCase, source: ScriptSource) -> Iterator[str]:
     if _is_plain(case):
         source.standard.add("math")
-        yield _WEIGH_PLAINLY.strip().format(positive=POSITIVE)
+        yield _WEIGH_PLAINLY_TEMPLATE.strip().format(positive=POSITIVE)
     else:
-        yield _body_of(arrays, source)
-        yield _STORED.strip()
-        yield _WEIGH.strip()
+        yield _module_source(arrays, source)
+        yield _STORED_TEMPLATE.strip()
+        yield _WEIGH_TEMPLATE.strip()
     if any(isinstance(data, DataSample) for data in case.data):
         source.needs_unit = True
-        yield _ELEMENTS.strip()
-        yield _body_of(sample, source)
+        yield _ELEMENTS_TEMPLATE.strip()
+        yield _module_source(sample, source)
     source.standard.add("inspect")
-    yield _CALL.strip().format(training=case.training)
+    yield _CALL_TEMPLATE.strip().format(training=case.training)
     if case.check is Check.TRAIN:
-        yield f"MOST = {_MAX_OF_GRADIENT}\n\n\n{_TRAIN.strip()}"
+        yield f"MOST = {_MAX_GRADIENT_ELEMENTS}\n\n\n{_TRAIN_TEMPLATE.strip()}"
 
 
 def _is_plain(case: ModelCase) -> bool:
     return all(node.weights.plain for node in case.graph.nodes if node.layer != INPUT)
 
 
-def _body_of(function: Callable[..., object], source: ScriptSource) -> str:
-    """Return a module's text without its documentation and imports, which `source` takes.
+def _module_source(function: Callable[..., object], source: ScriptSource) -> str:
+    """Return a module's text without its documentation and imports, which are added to `source`.
 
-    What it imports of ciguard has to be among the definitions too.
+    The definitions must include what it imports from ciguard.
     """
     text = inspect.getsource(sys.modules[function.__module__])
     head, _, body = text.partition("import numpy as np\n")
@@ -226,8 +226,8 @@ def _inputs(case: ModelCase, source: ScriptSource) -> Iterator[str]:
 
 def _data(data: Data, source: ScriptSource) -> str:
     if isinstance(data, DataSample):
-        made = f"sample({scalar(data.kind.value)}, {data.seed}, {shape_text(data.shape)})"
-        return f"keras.ops.convert_to_tensor({made})"
+        call = f"sample({scalar(data.kind.value)}, {data.seed}, {shape_text(data.shape)})"
+        return f"keras.ops.convert_to_tensor({call})"
     return source.expression(TensorValue(data.dtype, data.shape, data.fill))
 
 
@@ -241,11 +241,11 @@ def _layers(case: ModelCase, source: ScriptSource) -> Iterator[str]:
     yield "\n".join(["layers = {", *rows, "}"])
 
 
-def _layer(name: str, config: Mapping[str, Json], source: ScriptSource, more: str = "") -> str:
+def _layer(name: str, config: Mapping[str, Json], source: ScriptSource, extra: str = "") -> str:
     named = [f"{key}={_json(item, source)}" for key, item in config.items() if is_name(key)]
-    odd = [f"{key!a}: {_json(item, source)}" for key, item in config.items() if not is_name(key)]
-    arguments = [*named, *([f"**{{{', '.join(odd)}}}"] if odd else [])]
-    return f"{source.name_of(name)}({', '.join(arguments)}{more if arguments else more[2:]})"
+    others = [f"{key!a}: {_json(item, source)}" for key, item in config.items() if not is_name(key)]
+    arguments = [*named, *([f"**{{{', '.join(others)}}}"] if others else [])]
+    return f"{source.name_of(name)}({', '.join(arguments)}{extra if arguments else extra[2:]})"
 
 
 def _json(item: Json, source: ScriptSource) -> str:
@@ -269,11 +269,10 @@ def _model(case: ModelCase) -> str:
     for node in case.graph.nodes:
         if node.layer == INPUT:
             continue
-        given = ", ".join(names[source] for source in node.inputs)
+        joined = ", ".join(names[source] for source in node.inputs)
+        arguments = f"[{joined}]" if node.as_list else joined
         layer = f"layers[{node.shares or node.name!a}]"
-        lines.append(
-            f"    {names[node.name]} = call({layer}, {f'[{given}]' if node.as_list else given})"
-        )
+        lines.append(f"    {names[node.name]} = call({layer}, {arguments})")
     outputs = ", ".join(names[name] for name in case.graph.outputs)
     return "\n".join(["", *lines, f"    return [{outputs}]", "", ""])
 
@@ -282,7 +281,7 @@ def _variables(case: ModelCase) -> dict[str, str]:
     """Return a Python name for the output of each node."""
     names: dict[str, str] = {}
     for node in case.graph.nodes:
-        name = f"of_{_NOT_IN_NAMES.sub('_', node.name)}" if node.layer != INPUT else ""
+        name = f"of_{_NOT_NAME_CHARACTERS.sub('_', node.name)}" if node.layer != INPUT else ""
         name = name or f"x{len(names)}"
         while name in names.values():
             name += "_"
@@ -298,11 +297,11 @@ def _recipes(case: ModelCase) -> Iterator[str]:
             if _is_plain(case):
                 yield f"weigh(layers[{node.name!a}])"
                 continue
-            yield f"weigh(layers[{node.name!a}], {_innermost(node)!a}, {recipe!a})"
+            yield f"weigh(layers[{node.name!a}], {_wrapped_layer(node)!a}, {recipe!a})"
 
 
-def _innermost(node: LayerNode) -> str:
-    """Return the layer whose weights these are: of a wrapper, what it wraps."""
+def _wrapped_layer(node: LayerNode) -> str:
+    """Return the layer that owns the weights: the innermost one of a wrapper."""
     name, config = node.layer, node.config
     while wrapped := next(
         (item for item in config.values() if isinstance(item, dict) and "layer" in item), None

@@ -1,4 +1,4 @@
-"""A layer graph's finding as a script."""
+"""The script of a layer graph's finding."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from ciguard.triage import EnvironmentHint
     from ciguard.writing import ScriptSource
 
-_SLACK = 4.0
+_TOLERANCE_FACTOR = 4.0
 
 
 def model_script(finding: Finding, hint: EnvironmentHint) -> str:
-    """Return a script that runs the graph and shows what is wrong with it."""
+    """Return a script that runs the graph and shows the defect."""
     source = source_of(finding, hint)
     body = _body(as_kind(finding.case, ModelCase), finding, source)
     return assembled(finding, source, hint, header=header(finding, hint), body=body)
 
 
 def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str, list[str]]:
-    """Return the definitions before the run of a layer graph, and the run with what follows."""
+    """Return the definitions before the run of a layer graph, and the run with the check."""
     definitions, statements = model_statements(case, source)
     reference = finding.outcomes.get(finding.targets[0]) if finding.targets else None
     if case.check is Check.SAVE:
@@ -49,5 +49,5 @@ def _body(case: ModelCase, finding: Finding, source: ScriptSource) -> tuple[str,
 
 
 def _lenient(inputs: InputPrecision) -> InputPrecision:
-    """Return the precision that a script allows, which has one for parts of all sizes."""
-    return replace(inputs, condition=_SLACK * inputs.condition)
+    """Return the precision for a script, which uses one tolerance for parts of all sizes."""
+    return replace(inputs, condition=_TOLERANCE_FACTOR * inputs.condition)

@@ -1,9 +1,9 @@
-"""Where seed models come from: the shipped scripts, and what a user names.
+"""Sources of seed models: the shipped scripts, and what the user specifies.
 
-lenet5-mnist               a script that comes with ciguard
+lenet5-mnist               a script that ciguard ships
 models/tower.py:build      a function that returns a `keras.Model`
-models/tower.keras         a saved model, with its weights; `.h5` as well
-application:ResNet50       one of `keras.applications`, with weights from seeds
+models/tower.keras         a saved model with its weights; also `.h5`
+application:ResNet50       a model of `keras.applications` with random weights
 pretrained:ResNet50        the same with its ImageNet weights, downloaded once
 """
 
@@ -23,40 +23,41 @@ if TYPE_CHECKING:
 
     from ciguard.domain.values import Json
 
-_SAVED = (".keras", ".h5")
+_SAVED_SUFFIXES = (".keras", ".h5")
 _SCRIPT = re.compile(r"(?P<path>.+\.py)(?::(?P<function>.*))?")
 _APPLICATION = re.compile(r"(?P<kind>application|pretrained):(?P<name>.*)")
 _BUILD = "build"
-_WHAT = "seed model"
+_KIND = "seed model"
 FOLDERS = "CIGUARD_MODELS"
-"""Variable that tells workers the folders of files with weights, by name; see `keras_stored`."""
+"""Environment variable with the folders of weight files for workers, by name; see
+`keras_stored`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """A function of a Python file that returns a model; shipped, or a user's."""
+    """A function of a Python file that returns a model; shipped or the user's."""
 
     name: str
     path: Path
     function: str = _BUILD
     root: Path
-    """Folder that its imports begin at, beside its own."""
+    """Folder that its imports start from, beside its own."""
     width: float = 1.0
-    """Passed to the function where it takes a `width`: 1 is the published size."""
+    """Argument for the function's parameter `width`, if it has one; 1 is the published size."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """What the worker that builds it must be able to read, without what is private in it."""
+        """Paths that the worker that builds it may read, without private parts."""
         return (self.path.parent, self.root)
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        """Where that worker writes to, beside its own folder."""
+        """Paths that this worker may write, beside its own folder."""
         return ()
 
     @property
     def request(self) -> Mapping[str, Json]:
-        """What `execution.Dispatcher.models` takes."""
+        """Request for `execution.Dispatcher.models`."""
         return {
             "name": self.name,
             "script": str(self.path),
@@ -85,17 +86,17 @@ class Saved:
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """What workers must be able to read, those that run its graph as well."""
+        """Paths that workers must be able to read, including those that run its graph."""
         return (self.path,)
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        """Where the worker that loads it writes to, beside its own folder."""
+        """Paths that the worker that loads it may write, beside its own folder."""
         return ()
 
     @property
     def request(self) -> Mapping[str, Json]:
-        """What `execution.Dispatcher.models` takes."""
+        """Request for `execution.Dispatcher.models`."""
         return {"name": self.name, "file": str(self.path)}
 
     def owns(self, file: str) -> bool:
@@ -104,33 +105,35 @@ class Saved:
 
     @property
     def weights_in(self) -> Mapping[str, Path]:
-        """Folders of files with weights, by their names in graphs: as the user wrote them."""
-        written = Path(self.name).parent
-        return {written.name if written.is_absolute() else str(written): self.path.parent}
+        """Folders of weight files, by their names in graphs: as the user wrote them."""
+        given_folder = Path(self.name).parent
+        return {
+            given_folder.name if given_folder.is_absolute() else str(given_folder): self.path.parent
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerasApplication:
-    """One of `keras.applications`."""
+    """A model of `keras.applications`."""
 
     name: str
     application: str
     kept_in: Path | None = None
-    """The folder that it is kept in with its ImageNet weights; None for weights from seeds."""
+    """Folder for its ImageNet weights; None for random weights."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """What workers must be able to read, those that run its graph as well."""
+        """Paths that workers must be able to read, including those that run its graph."""
         return () if self.kept_in is None else (self.kept_in,)
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        """Where the worker that downloads it writes to, beside its own folder."""
+        """Paths that the worker that downloads it may write, beside its own folder."""
         return () if self.kept_in is None else (self.kept_in,)
 
     @property
     def request(self) -> Mapping[str, Json]:
-        """What `execution.Dispatcher.models` takes."""
+        """Request for `execution.Dispatcher.models`."""
         kept = {} if self.kept_in is None else {"folder": str(self.kept_in)}
         return {"name": self.name, "application": self.application, **kept}
 
@@ -140,7 +143,7 @@ class KerasApplication:
 
     @property
     def weights_in(self) -> Mapping[str, Path]:
-        """Folders of files with weights, by their names in graphs."""
+        """Folders of weight files, by their names in graphs."""
         return {} if self.kept_in is None else {"pretrained": self.kept_in}
 
 
@@ -148,33 +151,33 @@ Source: TypeAlias = Script | Saved | KerasApplication
 
 
 def shipped_scripts(folder: Path | None = None) -> dict[str, Path]:
-    """Return the scripts that come with ciguard, by name, in the order of the names."""
+    """Return the scripts that ciguard ships, by name, sorted."""
     scripts = sorted((folder or seeds_folder() / "models" / "keras").glob("*.py"))
     return {path.stem.replace("_", "-"): path for path in scripts}
 
 
 def parse_source(text: str, *, width: float, base: Path, keep: Path) -> Source:
-    """Read how a user names a seed model; see the module's docstring.
+    """Parse the user's specification of a seed model; see the module's docstring.
 
     Args:
         text: the name, or the path of a file.
-        width: of models that are made by a function.
-        base: absolute folder that paths begin at, and imports of scripts.
-        keep: folder for applications with their downloaded weights.
+        width: the width of models that a function builds.
+        base: the absolute folder that paths and imports of scripts start from.
+        keep: the folder for downloaded weights of applications.
 
     Raises:
-        UnknownNameError: if it is neither a path nor the name of a shipped model.
-        ConfigurationError: if there is no such file, or the text cannot be read.
+        UnknownNameError: if the text is neither a path nor the name of a shipped model.
+        ConfigurationError: if the file is missing or the text is invalid.
     """
     if match := _APPLICATION.fullmatch(text):
         return _application(match["kind"], match["name"], keep)
-    if text.endswith(_SAVED):
+    if text.endswith(_SAVED_SUFFIXES):
         return Saved(name=text, path=_existing(text, text, base))
     if match := _SCRIPT.fullmatch(text):
         function = _BUILD if match["function"] is None else match["function"]
         if not function.isidentifier():
             msg = (
-                f"seed model {text!r:.200}: {function!r:.80} is no name of a function. "
+                f"seed model {text!r:.200}: {function!r:.80} is no function name. "
                 "Write path/to/model.py:function"
             )
             raise ConfigurationError(msg)
@@ -182,8 +185,8 @@ def parse_source(text: str, *, width: float, base: Path, keep: Path) -> Source:
         return Script(name=text, path=path, function=function, root=base, width=width)
     scripts = shipped_scripts()
     if text not in scripts:
-        where = "A file must end in .py, .keras or .h5. " if "/" in text or "." in text else ""
-        raise UnknownNameError(_WHAT, visible(text), known=scripts, where=where)
+        hint = "A file must end in .py, .keras or .h5. " if "/" in text or "." in text else ""
+        raise UnknownNameError(_KIND, visible(text), known=scripts, where=hint)
     path = scripts[text]
     return Script(name=text, path=path, root=path.parent, width=width)
 
@@ -200,11 +203,14 @@ def _application(kind: str, name: str, keep: Path) -> KerasApplication:
 
 
 def _existing(path: str, text: str, base: Path) -> Path:
-    found = (base / path).resolve()
-    if not found.is_file():
-        folder = found.parent
-        there = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
-        seen = ", ".join(name for name in there if name.endswith((".py", *_SAVED))) or "no model"
-        msg = f"seed model {visible(text)!r}: there is no file {found}. {folder} holds: {seen:.300}"
+    file = (base / path).resolve()
+    if not file.is_file():
+        folder = file.parent
+        names = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
+        models = ", ".join(name for name in names if name.endswith((".py", *_SAVED_SUFFIXES)))
+        msg = (
+            f"seed model {visible(text)!r}: there is no file {file}. "
+            f"{folder} contains: {models or 'no model':.300}"
+        )
         raise ConfigurationError(msg)
-    return found
+    return file

@@ -1,4 +1,4 @@
-"""Seed models of level `model`: where they come from, and what a target says of them."""
+"""Seed models of level `model`: their sources, and their descriptions by a target."""
 
 from __future__ import annotations
 
@@ -24,80 +24,84 @@ if TYPE_CHECKING:
     from ciguard.levels.model.seeds import SeedModel
 
 LEVEL = "model"
-_WHAT = "seed model"
+_KIND = "seed model"
 _WILDCARD = frozenset("*?[")
-_DOWNLOADED = "pretrained:"
+_PRETRAINED_PREFIX = "pretrained:"
 LIBRARY = "keras"
-"""The one library whose graphs of layers run on several others."""
+"""The library whose layer graphs run on several backends."""
 
 
 def check_models(config: Config) -> None:
-    """Refuse to test models where that cannot be, before anything is built.
+    """Raise an error for settings that cannot work, before anything is built.
 
     Raises:
-        UnknownNameError: if there is no such seed model.
-        ConfigurationError: if models are to be tested without Keras, or a file is missing.
+        UnknownNameError: if a seed model is unknown.
+        ConfigurationError: if no target is of Keras, or a file is missing.
         TargetSyntaxError, UnknownLibraryError: if a target cannot be read.
     """
-    found = [libraries_of(parse_target(text)) for text in (*config.base, *config.targets)]
-    if all(found):  # what `current` holds is known once it has been looked at
-        refuse_without_keras(library.name for libraries in found for library in libraries)
+    target_libraries = [
+        libraries_of(parse_target(text)) for text in (*config.base, *config.targets)
+    ]
+    if all(target_libraries):  # the libraries of target `current` are not known yet
+        refuse_without_keras(
+            library.name for libraries in target_libraries for library in libraries
+        )
     seed_sources(config)
 
 
 def refuse_without_keras(libraries: Iterable[str]) -> None:
-    """Refuse to test models on targets of these libraries alone.
+    """Raise an error if Keras is not among these libraries.
 
     Raises:
-        ConfigurationError: if Keras is none of them.
+        ConfigurationError: if Keras is not among them.
     """
     names = sorted(set(libraries))
     if LIBRARY not in names:
         msg = (
             f"levels: {LEVEL!r} needs targets of Keras 3, such as 'keras==3.15.1 + torch'; "
-            f"there are only {', '.join(names)}."
+            f"the only targets are of {', '.join(names)}."
         )
         raise ConfigurationError(msg)
 
 
 def seed_sources(config: Config) -> tuple[SeedSource, ...]:
-    """Return where the seed models of a run come from; none if it does not test models.
+    """Return the sources of a run's seed models; empty if it does not test models.
 
     Raises:
         UnknownNameError: if a setting is neither a path nor the name of a shipped model.
-        ConfigurationError: if there is no such file.
+        ConfigurationError: if a file is missing.
     """
     if LEVEL not in config.levels:
         return ()
     names = [name for text in config[MODELS] for name in _matches(text)]
     width, keep = config[WIDTH] / 100, cache_folder() / "models"
-    if any(name.startswith(_DOWNLOADED) for name in names):
-        keep.mkdir(parents=True, exist_ok=True)  # workers may write to what is there
-    here = Path.cwd()
-    return tuple(parse_source(name, width=width, base=here, keep=keep) for name in names)
+    if any(name.startswith(_PRETRAINED_PREFIX) for name in names):
+        keep.mkdir(parents=True, exist_ok=True)  # workers may write only to existing folders
+    working_folder = Path.cwd()
+    return tuple(parse_source(name, width=width, base=working_folder, keep=keep) for name in names)
 
 
 def _matches(text: str) -> list[str]:
-    """Return the shipped models that a glob names; a text without wildcards stands for itself."""
+    """Return the shipped models that match a glob; other texts are returned unchanged."""
     if not _WILDCARD.intersection(text):
         return [text]
-    found = [name for name in shipped_scripts() if fnmatchcase(name, text)]
-    if not found:
-        raise UnknownNameError(_WHAT, visible(text), known=shipped_scripts())
-    return found
+    names = [name for name in shipped_scripts() if fnmatchcase(name, text)]
+    if not names:
+        raise UnknownNameError(_KIND, visible(text), known=shipped_scripts())
+    return names
 
 
 def seed_models(
     group: Group, config: Config, dispatcher: Dispatcher
 ) -> Generator[Event, None, list[SeedModel]]:
-    """Have the first target of a group describe the seed models.
+    """Let the first target of a group describe the seed models.
 
     Returns:
-        Those that could be described; a warning tells of each other one.
+        The models that could be described; a warning reports each other one.
 
     Raises:
-        ConfigurationError: if there is none.
-        WorkerStartError: if the target's server is gone.
+        ConfigurationError: if no model could be described.
+        WorkerStartError: if the target's server has ended.
     """
     sources = seed_sources(config)
     target = group.running_eagerly[0]
@@ -109,6 +113,6 @@ def seed_models(
         except SeedModelError as error:
             yield Warned(message=str(error))
     if not models:
-        msg = f"models: {target} can describe none of the seed models; see the warnings above."
+        msg = f"models: {target} can describe no seed model; see the warnings above."
         raise ConfigurationError(msg)
     return models

@@ -1,4 +1,4 @@
-"""Seed models: what a target says of them, read with care."""
+"""Seed models, parsed from a target's untrusted description."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ _DTYPE = re.compile(r"bool|bfloat16|u?int(?:8|16|32|64)|float(?:16|32|64)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """What one input of a model takes."""
+    """Description of one input of a model."""
 
     kind: SampleKind | None
-    """The data that it was written for; None when its author does not say."""
+    """Kind of data that the model was written for; None if its author does not declare it."""
     shape: Shape
     dtype: str
     below: int = 0
-    """How many rows the table has that its numbers are looked up in; 0 when there is none."""
+    """Number of rows of the table that its numbers index; 0 if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedModel:
-    """A model that mutation begins with."""
+    """A model that mutation starts from."""
 
     name: str
-    """As the user names it."""
+    """Name as the user wrote it."""
     graph: LayerGraph
     data: tuple[Feed, ...]
-    """In the order of `graph.inputs`."""
+    """Inputs, in the order of `graph.inputs`."""
     truth: Shape
-    """Of the first output."""
+    """Shape of the first output."""
     classes: int
-    """How many classes the first output tells apart; 0 for a regression."""
+    """Number of classes of the first output; 0 for a regression."""
 
 
 def read_seed_model(source: Source, record: dict[str, Any]) -> SeedModel:
-    """Read what a target says of a seed model.
+    """Parse a target's description of a seed model.
 
     Args:
-        source: what it was asked for.
-        record: one of `execution.Dispatcher.models`; code of a user may have written it.
+        source: the source of the seed model.
+        record: a record of `execution.Dispatcher.models`; the user's code may have written it.
 
     Raises:
         SeedModelError: if the model could not be described, or the record is damaged.
@@ -70,32 +70,32 @@ def read_seed_model(source: Source, record: dict[str, Any]) -> SeedModel:
         raise SeedModelError(msg) from error
 
 
-def _seed_model(source: Source, read: Untrusted) -> SeedModel:
-    graph = graph_from_json(read.of("graph", dict))
+def _seed_model(source: Source, record: Untrusted) -> SeedModel:
+    graph = graph_from_json(record.of("graph", dict))
     if len(graph.nodes) > _MAX_NODES:
         msg = f"it has {len(graph.nodes)} nodes, more than {_MAX_NODES}"
         raise ValueError(msg)
     for node in graph.nodes:
-        _check(node, source)
-    feeds = read.rows("data", _feed)
+        _check_node(node, source)
+    feeds = record.rows("data", _parse_feed)
     if [(feed.shape, feed.dtype) for feed in feeds] != [(n.shape, n.dtype) for n in graph.inputs]:
-        msg = "its data do not fit the inputs of its graph"
+        msg = "its data do not match the inputs of its graph"
         raise ValueError(msg)
-    truth = _shape(read, "truth")
+    truth = _parse_shape(record, "truth")
     if truth != graph.node(graph.outputs[0]).shape:
-        msg = "the shape of its truth is not that of its first output"
+        msg = "the shape of its truth differs from that of its first output"
         raise ValueError(msg)
     return SeedModel(
         name=source.name,
         graph=_without_paths(graph, source),
         data=feeds,
         truth=truth,
-        classes=read.count("classes"),
+        classes=record.count("classes"),
     )
 
 
 def _without_paths(graph: LayerGraph, source: Source) -> LayerGraph:
-    """Name files with weights as the user does: where they are on this machine is nobody's."""
+    """Return the graph with weight files named as the user wrote them, not by local paths."""
     (folder,) = source.weights_in or ("",)
     nodes = tuple(
         replace(
@@ -108,11 +108,11 @@ def _without_paths(graph: LayerGraph, source: Source) -> LayerGraph:
     return replace(graph, nodes=nodes)
 
 
-def _check(node: LayerNode, source: Source) -> None:
-    """Refuse a node that no adapter writes.
+def _check_node(node: LayerNode, source: Source) -> None:
+    """Raise an error for a node that no adapter writes.
 
     Raises:
-        ValueError: naming the node.
+        ValueError: if a part of the node is invalid; the message names the node.
     """
     wrong = [
         not _NODE.fullmatch(node.name),
@@ -123,7 +123,7 @@ def _check(node: LayerNode, source: Source) -> None:
         (node.layer == INPUT) != (not node.inputs),
     ]
     if any(wrong):
-        msg = f"its node {node.name!r:.120} ({node.layer!r:.120}) is none that could be asked for"
+        msg = f"its node {node.name!r:.120} ({node.layer!r:.120}) is invalid"
         raise ValueError(msg)
 
 
@@ -131,23 +131,23 @@ def _is_bounded(shape: Shape) -> bool:
     return all(size > 0 for size in shape) and math.prod(shape) <= _MAX_ELEMENTS
 
 
-def _feed(read: Untrusted) -> Feed:
-    kind = read.text("kind")
+def _parse_feed(record: Untrusted) -> Feed:
+    kind = record.text("kind")
     if kind and kind not in set(SampleKind):
         known = ", ".join(SampleKind)
-        msg = f"DATA = {kind!r} of its script is no kind of data. Known: {known}"
+        msg = f"DATA = {kind!r} in its script is no known kind of data. Known: {known}"
         raise ValueError(msg)
     return Feed(
         kind=SampleKind(kind) if kind else None,
-        shape=_shape(read, "shape"),
-        dtype=read.text("dtype"),
-        below=read.count("below"),
+        shape=_parse_shape(record, "shape"),
+        dtype=record.text("dtype"),
+        below=record.count("below"),
     )
 
 
-def _shape(read: Untrusted, key: str) -> Shape:
-    sizes = read.of(key, list)
+def _parse_shape(record: Untrusted, key: str) -> Shape:
+    sizes = record.of(key, list)
     if not all(type(size) is int for size in sizes) or not _is_bounded(tuple(sizes)):
-        msg = f"{key!r} is no shape"
+        msg = f"{key!r} is no valid shape"
         raise ValueError(msg)
     return tuple(sizes)

@@ -1,4 +1,4 @@
-"""The settings of level `model`."""
+"""Settings of level `model`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from ciguard.config import LevelSettings, Setting, level_setting
 from ciguard.config.kinds import texts, whole
 
 SMALL_MODELS = ("lenet5-*", "lstm-*", "alexnet-cifar10")
+"""Globs of the seed models that are used by default."""
 
 MODELS: Setting[tuple[str, ...]] = level_setting(
     "models",
     texts("MODEL", required=True),
     SMALL_MODELS,
-    "Seed model of level model: a glob over the names of those that come with ciguard, "
-    "file.keras, file.py:function or pretrained:ResNet50. The default are the small ones; "
+    "Seed model of level model: a glob over the names of the shipped models, "
+    "file.keras, file.py:function or pretrained:ResNet50. The default is the small ones; "
     "deep ones take minutes on backends that compile.",
     flag="--model",
 )
@@ -20,8 +21,8 @@ WIDTH: Setting[int] = level_setting(
     "model-width",
     whole(1, 400),
     25,
-    "Width of models that a function builds, in per cent of what was published: channels "
-    "and units, never the layers.",
+    "Width of models that a function builds, in per cent of the published one: channels "
+    "and units, not layers.",
 )
 
 SETTINGS = LevelSettings(

@@ -1,4 +1,4 @@
-"""Level `model` as campaigns know it."""
+"""Level `model` as campaigns use it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ciguard.campaign import LevelDefaults, WorkerNeeds, digest_of_apis
 from ciguard.domain.models import ModelCase
 from ciguard.levels import select_layers
 from ciguard.levels.model.amplification import amplification
-from ciguard.levels.model.isolating import Isolator
+from ciguard.levels.model.isolation import Isolator
 from ciguard.levels.model.layer_runs import (
     LayerRunOracle,
     changed_by_saving,
@@ -18,6 +18,7 @@ from ciguard.levels.model.layer_runs import (
     nudged_run,
 )
 from ciguard.levels.model.level import REPEATS_WHERE_COMPILED, ModelLevel
+from ciguard.levels.model.origin import checked_text, layer_origin, origin_text
 from ciguard.levels.model.script import model_script
 from ciguard.levels.model.seed_sources import FOLDERS
 from ciguard.levels.model.seeding import (
@@ -28,8 +29,7 @@ from ciguard.levels.model.seeding import (
     seed_sources,
 )
 from ciguard.levels.model.settings import WIDTH
-from ciguard.levels.model.simpler import simpler_models
-from ciguard.levels.model.words import checked_text, layer_origin, origin_text
+from ciguard.levels.model.simplifying import simpler_models
 from ciguard.libraries import LIBRARIES
 from ciguard.oracles import ORACLES
 from ciguard.targets import readable_paths
@@ -48,39 +48,42 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing import InputPrecision
     from ciguard.triage import EnvironmentHint, LayerOrigin
 
-_LIMIT_S = 60.0
-"""Time of one run of a model: hundreds of layers, each of which may have to be compiled."""
+_TIMEOUT_S = 60.0
+"""Timeout of one run of a model, in seconds: hundreds of layers, each of which may be compiled
+first."""
 
 
 class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
-    """Mutants of layer graphs, run on several targets and compared (LEMON)."""
+    """Level `model`: mutants of layer graphs, run on several targets and compared (LEMON)."""
 
     name: ClassVar[str] = "model"
     compares_targets: ClassVar[bool] = False
-    """Its own oracle does: most of the targets outvote the reference."""
+    """False: the level's own oracle lets the majority of the targets outvote the reference."""
 
     def check(self, config: Config) -> None:
-        """Refuse models without Keras, and seed models that there are not."""
+        """Raise an error for models without Keras and for unknown seed models."""
         check_models(config)
 
     def needs(self, config: Config, library: Library) -> WorkerNeeds:
-        """Return where the files are that hold weights of seed models."""
+        """Return the folders of the seed models' weight files."""
         sources = seed_sources(config) if library.name == LIBRARY else ()
-        folders = {name: str(path) for one in sources for name, path in one.weights_in.items()}
+        folders = {
+            name: str(path) for source in sources for name, path in source.weights_in.items()
+        }
         return WorkerNeeds(
             variables={FOLDERS: json.dumps(folders)} if folders else {},
             readable=readable_paths(
-                (path for one in sources for path in one.readable), home=Path.home()
+                (path for source in sources for path in source.readable), home=Path.home()
             ),
-            writable=tuple(path for one in sources for path in one.writable),
+            writable=tuple(path for source in sources for path in source.writable),
         )
 
     def streams(self, factory: StreamFactory) -> Generator[Event, None, list[Stream]]:
-        """Return one stream. A shard mutates seed models of its own.
+        """Return one stream. Each shard mutates its own seed models.
 
         Raises:
-            ConfigurationError: if no target is one of Keras, or no seed model can be described.
-            WorkerStartError: if the server of the target that describes them is gone.
+            ConfigurationError: if no target is of Keras, or no seed model can be described.
+            WorkerStartError: if the server of the describing target has ended.
         """
         config = factory.config
         refuse_without_keras(factory.groups)
@@ -89,9 +92,9 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
             return []
         models = yield from seed_models(group, config, factory.dispatcher)
         own = config.shard.part(models)
-        chosen = select_layers(group.records(), config.api, config.exclude)
+        selected = select_layers(group.records(), config.api, config.exclude)
         level = ModelLevel(
-            chosen,
+            selected,
             config.shard.seed(config.seed),
             models=own,
             amplification=amplification,
@@ -99,20 +102,20 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         )
         names = "\n".join(model.name for model in own)
         kind = f"{self.name} of {config[WIDTH]} % width: {names}"
-        stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(chosen))
-        stream.is_whole, stream.spares, stream.limit_s = True, True, _LIMIT_S
+        stream = factory.stream(level, group, kind=kind, chosen=digest_of_apis(selected))
+        stream.is_whole, stream.spares, stream.limit_s = True, True, _TIMEOUT_S
         return [stream]
 
     def investigator(self, dispatcher: Dispatcher) -> Isolator:
-        """Return what goes from a model on which targets disagree to the layer that brings it."""
+        """Return the isolator, which finds the layer that causes a disagreement."""
         return Isolator(dispatcher)
 
     def script(self, finding: Finding, hint: EnvironmentHint) -> str:
-        """Return a script that runs the graph."""
+        """Return a script that runs the graph and shows the defect."""
         return model_script(finding, hint)
 
     def variants(self, case: ModelCase) -> Iterator[ModelCase]:
-        """Yield runs of the layer with fewer rows, plainer data, fewer constructor arguments."""
+        """Yield runs of the layer with fewer rows, simpler data, fewer constructor arguments."""
         return simpler_models(case)
 
     def inputs(self, case: ModelCase) -> InputPrecision:
@@ -120,20 +123,20 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         return inputs_of(case)
 
     def nudged(self, case: ModelCase, seed: int, move: Move) -> ModelCase:
-        """Return the run with data and weights moved by one rounding."""
+        """Return the run with data and weights perturbed by one rounding."""
         del move
         return nudged_run(case, seed)
 
     def witnesses(self, finding: Finding) -> tuple[str, ...]:
-        """Return the target that is believed.
+        """Return the elected target.
 
-        The condition of a layer is known from double precision as well. Half precision inside of
-        the other target looks like a condition, and is its defect.
+        The layer's condition is also known from double precision. If the other target computes
+        internally in half precision, that looks like a large condition, but is its defect.
         """
         return finding.targets[:1]
 
     def is_broken(self, case: ModelCase, output: Output, inputs: InputPrecision) -> bool:
-        """Return whether a layer computes otherwise once it was saved and loaded."""
+        """Return whether saving and loading changes a layer's results."""
         del case
         return changed_by_saving(output, inputs) is not None
 
@@ -143,16 +146,19 @@ class ModelSpec(LevelDefaults, PresentationDefaults[ModelCase]):
         return [(name, text) for name, text in rows if text]
 
     def layer_origin(self, case: ModelCase) -> LayerOrigin:
-        """Return the model, its mutations, and what its layers deviated by."""
+        """Return the model, its mutations, and the deviations of its layers."""
         return layer_origin(case)
 
 
 def _compiles(group: Group) -> bool:
     """Return whether a target compiles each operation for each shape."""
-    known = LIBRARIES.items()
+    libraries = LIBRARIES.items()
     environments = [member.environment for member in group.running]
-    backends = [one.variables.get(one.library.backend_variable, "") for one in environments]
-    return any(known[name].compiles_each_shape for name in backends if name in known)
+    backends = [
+        environment.variables.get(environment.library.backend_variable, "")
+        for environment in environments
+    ]
+    return any(libraries[name].compiles_each_shape for name in backends if name in libraries)
 
 
 LEVEL = ModelSpec()

@@ -1,9 +1,9 @@
-"""Which layers of a model are to be looked at alone, because targets do not agree on the model.
+"""Suspicion: the layers of a model to run alone, because targets disagree on the model.
 
-A run of a model brings back a sample of what every layer computed (`layers` in its result). Where
-targets disagree, the layers at which the disagreement grows are suspects, the most suspicious first
-(LEMON, section 3.3). A suspect proves nothing: what counts is what it does alone, with the same
-input on every target.
+A run of a model returns a sample of every layer's output (`layers` in its result). If targets
+disagree, the layers at which the deviation grows are suspects, the most suspicious first (LEMON,
+section 3.3). A suspect proves nothing: only its behaviour alone counts, with the same input on
+every target.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from ciguard.execution import Output
 
 _MIN_DEVIATION = 1e-5
-"""Of a layer's output, relative to its largest sampled element: below that it is rounding."""
+"""Minimum deviation of a layer's output, relative to its largest sampled element; smaller ones are
+rounding."""
 _MAX_SUSPECTS = 3
-"""Layers that are tried where samples tell which; where nothing tells, all are."""
-_NAMED = re.compile(r"\A(?:.{0,60}?: )?layer '([A-Za-z0-9_.\-/>]{1,200})': ")
-"""How a worker begins the message of what a layer raised."""
+"""Number of layers that run alone if samples identify them; otherwise all layers do."""
+_LAYER_IN_MESSAGE = re.compile(r"\A(?:.{0,60}?: )?layer '([A-Za-z0-9_.\-/>]{1,200})': ")
+"""Start of a worker's message about an exception that a layer raised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,83 +44,83 @@ class ModelSuspicion:
     case: ModelCase
     """The run of the whole model."""
     suspects: tuple[str, ...]
-    """Names of its layers, in the order in which they are to be looked at."""
+    """Names of the suspected layers, in the order in which they run alone."""
     hidden: tuple[str, ...] = ()
-    """Layers that take what deviates already: what they make of it tells nothing of them."""
+    """Layers with inputs that already deviate, so that their outputs show nothing about them."""
     deviations: tuple[tuple[str, float], ...] = ()
     """R_a of every layer, in the order of the graph, between the two targets that differ most."""
     samples: Mapping[str, LayerSample]
-    """What the layers computed on the elected target; empty where no target got to the end."""
+    """Samples of the layers on the elected target; empty if no target finished the run."""
     witness: str = ""
-    """The elected target, if it got to the end."""
+    """The elected target, if it finished the run."""
 
 
 def suspicion(case: ModelCase, outcomes: Mapping[str, Outcome]) -> ModelSuspicion | None:
-    """Return what to look at in a model, None where all targets agree or all refuse it.
+    """Return the suspicion about a model; None if all targets agree or all reject it.
 
     Args:
         case: the run of a whole model.
-        outcomes: by target.
+        outcomes: the outcomes by target.
     """
-    tried = {name: outcome for name, outcome in outcomes.items() if _was_tried(outcome)}
+    conclusive = {name: outcome for name, outcome in outcomes.items() if _is_conclusive(outcome)}
     outputs = {
         name: output
-        for name, outcome in tried.items()
+        for name, outcome in conclusive.items()
         if isinstance(outcome, Passed) and (output := decode_outputs(outcome.encoded)) is not None
     }
-    if not tried:
+    if not conclusive:
         return None
     samples = {name: layer_samples(output) for name, output in outputs.items()}
-    witness = _elected(case, outputs) if outputs else ""
-    known = samples.get(witness, {})
+    witness = _witness_of(case, outputs) if outputs else ""
+    witness_samples = samples.get(witness, {})
     deltas = _deltas(samples, witness) if witness else {}
     deviations: tuple[tuple[str, float], ...] = ()
-    if len(outputs) < len(tried):
-        suspects = _of_ends(case, tried)
+    if len(outputs) < len(conclusive):
+        suspects = _suspects_of_failure(case, conclusive)
     elif case.check is Check.PREDICT:
-        deviations, suspects = _deviating_layers(case, deltas, known)
+        deviations, suspects = _deviating_layers(case, deltas, witness_samples)
     else:
-        suspects = _of_other_checks(case, outputs)
+        suspects = _suspects_of_other_checks(case, outputs)
     if not suspects:
         return None
     return ModelSuspicion(
         case=case,
         suspects=suspects,
-        hidden=_hidden(case, deltas, known, suspects) if deviations else (),
+        hidden=_hidden(case, deltas, witness_samples, suspects) if deviations else (),
         deviations=deviations,
-        samples=known,
+        samples=witness_samples,
         witness=witness,
     )
 
 
-def _of_other_checks(case: ModelCase, outputs: Mapping[str, Output]) -> tuple[str, ...]:
-    """Return the suspects of a training step, or of a model that was saved."""
+def _suspects_of_other_checks(case: ModelCase, outputs: Mapping[str, Output]) -> tuple[str, ...]:
+    """Return the suspects of a training step or of a saved model."""
     if case.check is Check.SAVE:
-        return () if _agrees_on_saving(case, outputs) else _layers(case, is_reversed=True)
+        return () if _agrees_on_saving(case, outputs) else _distinct_layers(case, is_reversed=True)
     if _agrees_on_training(case, outputs):
         return ()
-    return _nearest_first(case, outputs, _layers(case, is_reversed=True))
+    return _nearest_first(case, outputs, _distinct_layers(case, is_reversed=True))
 
 
-def isolated(doubt: ModelSuspicion, name: str, data: Sequence[Data] = ()) -> ModelCase:
+def isolated(model: ModelSuspicion, name: str, data: Sequence[Data] = ()) -> ModelCase:
     """Return the run of one layer alone.
 
     Args:
-        doubt: names the model.
-        name: of the layer.
-        data: what it is called with; if empty, numbers in the range that its inputs had.
+        model: the suspicion about the model.
+        name: the name of the layer.
+        data: the inputs of the layer; if empty, numbers in the range of its inputs in the model.
     """
-    graph = doubt.case.graph
+    graph = model.case.graph
     node = graph.node(name)
     owner = graph.node(node.shares) if node.shares else node
     sources = [graph.node(source) for source in node.inputs]
-    rows = _rows_of(doubt.case)
-    given = tuple(data) or tuple(
-        _like(doubt, source, rows, place) for place, source in enumerate(sources)
+    rows = _rows_of(model.case)
+    values = tuple(data) or tuple(
+        _similar_data(model, source, rows, index) for index, source in enumerate(sources)
     )
-    # One tensor that is given twice stays one: its gradient is the sum, however that is shared out.
-    known = {source.name: value for source, value in zip(sources, given, strict=True)}
-    names = {source: f"x{place}" for place, source in enumerate(known)}
+    # A tensor that is passed twice stays one tensor, whose gradient is the sum.
+    known = {source.name: value for source, value in zip(sources, values, strict=True)}
+    names = {source: f"x{index}" for index, source in enumerate(known)}
     inputs = tuple(
         LayerNode(
             name=names[source], layer=INPUT, shape=value.shape[1:], dtype=graph.node(source).dtype
@@ -134,19 +135,19 @@ def isolated(doubt: ModelSuspicion, name: str, data: Sequence[Data] = ()) -> Mod
         shape=node.shape,
         shares="",
     )
-    rows = given[0].shape[0] if given else rows
+    rows = values[0].shape[0] if values else rows
     return replace(
-        doubt.case,
+        model.case,
         api=node.layer,
         graph=LayerGraph(nodes=(*inputs, layer), outputs=(ONE_LAYER,)),
         data=tuple(known.values()),
         truth=_target(rows, node),
-        origin=replace(doubt.case.origin, deviations=doubt.deviations, suspect=name),
+        origin=replace(model.case.origin, deviations=model.deviations, suspect=name),
     )
 
 
 _Deltas: TypeAlias = "dict[str, dict[str, float]]"
-"""Δ of every layer, by target, against the elected one."""
+"""Δ of every layer relative to the elected target, by target."""
 
 
 def _deltas(samples: Mapping[str, Mapping[str, LayerSample]], witness: str) -> _Deltas:
@@ -163,10 +164,10 @@ def _deltas(samples: Mapping[str, Mapping[str, LayerSample]], witness: str) -> _
 def _deviating_layers(
     case: ModelCase, deltas: _Deltas, reference: Mapping[str, LayerSample]
 ) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
-    """Return R_a of every layer against the target that differs most, and the suspects."""
+    """Return R_a of every layer for the target that differs most, and the suspects."""
     sources = {node.name: node.inputs for node in case.graph.nodes}
-    found: dict[str, float] = {}
-    shown: tuple[tuple[str, float], ...] = ()
+    max_rates: dict[str, float] = {}
+    deviations: tuple[tuple[str, float], ...] = ()
     for by_layer in deltas.values():
         rates = change_rates(by_layer, sources)
         suspects = {
@@ -174,14 +175,14 @@ def _deviating_layers(
             for name, delta in by_layer.items()
             if _is_beyond_rounding(delta, reference[name]) and rates.get(name, 0.0) > 1.0
         }
-        if suspects and max(suspects.values()) > max(found.values(), default=0.0):
-            shown = tuple(
+        if suspects and max(suspects.values()) > max(max_rates.values(), default=0.0):
+            deviations = tuple(
                 (node.name, rates[node.name]) for node in case.graph.nodes if node.name in rates
             )
         for name, rate in suspects.items():
-            found[name] = max(rate, found.get(name, 0.0))
-    ranked = sorted(found, key=lambda name: -found[name])
-    return shown, tuple(ranked[:_MAX_SUSPECTS])
+            max_rates[name] = max(rate, max_rates.get(name, 0.0))
+    ranked = sorted(max_rates, key=lambda name: -max_rates[name])
+    return deviations, tuple(ranked[:_MAX_SUSPECTS])
 
 
 def _hidden(
@@ -190,15 +191,17 @@ def _hidden(
     reference: Mapping[str, LayerSample],
     suspects: tuple[str, ...],
 ) -> tuple[str, ...]:
-    """Return one layer of each kind that is no suspect and takes what deviates already."""
+    """Return one layer of each kind that is no suspect and has inputs that already deviate."""
     deviating = {
         name
         for by_layer in deltas.values()
         for name, delta in by_layer.items()
         if _is_beyond_rounding(delta, reference[name])
     }
-    behind = {node.name for node in case.graph.nodes if deviating.intersection(node.inputs)}
-    return tuple(name for name in _layers(case) if name in behind and name not in suspects)
+    affected = {node.name for node in case.graph.nodes if deviating.intersection(node.inputs)}
+    return tuple(
+        name for name in _distinct_layers(case) if name in affected and name not in suspects
+    )
 
 
 def _is_beyond_rounding(delta: float, reference: LayerSample) -> bool:
@@ -209,46 +212,50 @@ def _scale(sample: LayerSample) -> float:
     return max(abs(sample.low), abs(sample.high), EPSILON)
 
 
-def _elected(case: ModelCase, outputs: Mapping[str, Output]) -> str:
+def _witness_of(case: ModelCase, outputs: Mapping[str, Output]) -> str:
     inputs = inputs_in(case)
-    return elected(outputs, lambda one, other: compare_outputs(one, other, inputs) is None)
+    return elected(outputs, lambda first, second: compare_outputs(first, second, inputs) is None)
 
 
-def _was_tried(outcome: Outcome) -> bool:
-    """Return whether a run says something: not of a target that lacks a layer, or the memory."""
+def _is_conclusive(outcome: Outcome) -> bool:
+    """Return whether a run proves something: not if a layer or memory is missing."""
     is_unable = isinstance(outcome, Rejected) and outcome.stage is not Stage.CALL
     return not is_unable and not isinstance(outcome, Exhausted)
 
 
-def _of_ends(case: ModelCase, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
-    """Return the suspects where not every target got to the end; none if all refuse."""
+def _suspects_of_failure(case: ModelCase, outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+    """Return the suspects if not every target finished the run; none if all reject it."""
     if all(isinstance(outcome, Rejected) for outcome in outcomes.values()):
         return ()
     names = {node.name for node in case.graph.nodes if node.layer != INPUT}
-    told = [
-        found[1]
+    reported = [
+        match[1]
         for outcome in outcomes.values()
-        if (found := _NAMED.match(getattr(outcome, "message", ""))) and found[1] in names
+        if (match := _LAYER_IN_MESSAGE.match(getattr(outcome, "message", ""))) and match[1] in names
     ]
-    # What a layer is given may be the fault of those before it: the nearest come next.
-    before = [name for name in _layers(case, is_reversed=True) if _is_before(case, name, told)]
-    return tuple(dict.fromkeys([*told, *before])) or _layers(case)
+    # Earlier layers may cause a wrong input: the nearest come next.
+    before = [
+        name
+        for name in _distinct_layers(case, is_reversed=True)
+        if _is_before(case, name, reported)
+    ]
+    return tuple(dict.fromkeys([*reported, *before])) or _distinct_layers(case)
 
 
-def _is_before(case: ModelCase, name: str, told: Sequence[str]) -> bool:
+def _is_before(case: ModelCase, name: str, reported: Sequence[str]) -> bool:
     order = [node.name for node in case.graph.nodes]
-    return bool(told) and order.index(name) < max(map(order.index, told))
+    return bool(reported) and order.index(name) < max(map(order.index, reported))
 
 
 def _nearest_first(
     case: ModelCase, outputs: Mapping[str, Output], suspects: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Put those first that stand where gradients, on their way back, begin to differ.
+    """Return the suspects, those first at which gradients start to differ on their way back.
 
     Args:
         case: a training step on which targets disagree.
-        outputs: of the targets.
-        suspects: in the order in which gradients reach them.
+        outputs: the outputs by target.
+        suspects: the suspects in the order in which gradients reach them.
     """
     inputs = inputs_in(case)
     first, *others = (_gradients(output) for output in outputs.values())
@@ -259,22 +266,28 @@ def _nearest_first(
         if key not in other or compare_outputs(gradient, other[key], inputs) is not None
     }
     agreeing = {key.partition("/")[0] for key in first} - differing
-    places = [place for place, name in enumerate(suspects) if name in differing]
-    if not places:
+    differing_indices = [index for index, name in enumerate(suspects) if name in differing]
+    if not differing_indices:
         return suspects
-    # The last layer on the way whose own gradients are right may hand on a wrong one.
-    right = [place for place, name in enumerate(suspects[: places[0]]) if name in agreeing]
-    start = right[-1] if right else 0
+    # The last layer whose own gradients agree may pass a wrong one on.
+    agreeing_indices = [
+        index for index, name in enumerate(suspects[: differing_indices[0]]) if name in agreeing
+    ]
+    start = agreeing_indices[-1] if agreeing_indices else 0
     return suspects[start:] + suspects[:start]
 
 
 def _gradients(output: Output) -> dict[str, Output]:
-    found = part(output, "gradients")
-    return dict(zip(found.keys, found.items, strict=False)) if isinstance(found, Container) else {}
+    gradients = part(output, "gradients")
+    return (
+        dict(zip(gradients.keys, gradients.items, strict=False))
+        if isinstance(gradients, Container)
+        else {}
+    )
 
 
-def _layers(case: ModelCase, *, is_reversed: bool = False) -> tuple[str, ...]:
-    """Return one layer of each kind and configuration, in the order of the graph or against it."""
+def _distinct_layers(case: ModelCase, *, is_reversed: bool = False) -> tuple[str, ...]:
+    """Return one layer of each kind and configuration, in forward or backward order."""
     nodes = [node for node in case.graph.nodes if node.layer != INPUT and not node.shares]
     if is_reversed:
         nodes.reverse()
@@ -303,21 +316,21 @@ def _rows_of(case: ModelCase) -> int:
     return case.data[0].shape[0] if case.data and case.data[0].shape else 1
 
 
-def _like(doubt: ModelSuspicion, source: LayerNode, rows: int, place: int) -> Data:
-    """Return numbers of the shape and range that one input of a layer had, others at each place."""
-    for node, data in zip(doubt.case.graph.inputs, doubt.case.data, strict=True):
+def _similar_data(model: ModelSuspicion, source: LayerNode, rows: int, index: int) -> Data:
+    """Return numbers of the shape and range of a layer's input, different for each input."""
+    for node, data in zip(model.case.graph.inputs, model.case.data, strict=True):
         if node.name == source.name and isinstance(data, DataSample):
             return ArrayValue(
-                source.dtype, data.shape, Uniform((data.seed + place) % 65536, 0.0, 1.0)
+                source.dtype, data.shape, Uniform((data.seed + index) % 65536, 0.0, 1.0)
             )
         if node.name == source.name:
             return data
-    sample = doubt.samples.get(source.name)
+    sample = model.samples.get(source.name)
     low, high = (sample.low, sample.high) if sample is not None else (-1.0, 1.0)
     shape = (rows, *source.shape)
     if low == high:
         return ArrayValue(source.dtype, shape, Constant(low))
-    return ArrayValue(source.dtype, shape, Uniform((doubt.case.seed + place) % 65536, low, high))
+    return ArrayValue(source.dtype, shape, Uniform((model.case.seed + index) % 65536, low, high))
 
 
 def _target(rows: int, node: LayerNode) -> ArrayValue:

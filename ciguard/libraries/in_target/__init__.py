@@ -1,5 +1,5 @@
-"""What adapters share; they run inside a target's interpreter.
+"""Shared code of adapters, which run in a target's interpreter.
 
-Standard library, numpy and the library under test only, Python 3.9 and later; of ciguard, they
-import modules of such folders and nothing else.
+Python 3.9 and later, standard library, numpy and the library under test only. From ciguard, code
+here imports only modules of `in_target` folders.
 """

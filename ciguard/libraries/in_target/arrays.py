@@ -1,6 +1,6 @@
-"""Arrays of libraries, as functions of the user's take them: what makes them, and what they mean.
+"""Arrays of libraries for the user's functions: how to build them, and which hints mean them.
 
-A library's folder has its own in `arrays.py`, under the name `ARRAYS`.
+A library's folder defines its own as `ARRAYS` in `arrays.py`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ _LIBRARIES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class ArrayLibrary:
-    """What is asked of a library whose arrays functions take; nothing is imported before."""
+    """Base class for the arrays of one library. The library is imported only when it is needed."""
 
     library = ""
     """Name of the library."""
     roots: tuple[str, ...] = ()
-    """Packages that a module means the library by, where it imports one of them."""
+    """Packages whose import in a module shows that the module uses the library."""
     holders: tuple[str, ...] = ()
-    """Packages whose classes of arrays stand for the library's in hints."""
+    """Packages whose array classes mean the library's arrays in type hints."""
     dtypes = ""
     """Module whose members are its dtypes."""
     dtype_class = ""
-    """Name of the class of its dtypes, where hints may hold it."""
+    """Name of the class of its dtypes, if type hints may have it."""
     usual: tuple[str, ...] = ("float32", "int32", "bool", "uint8", "complex64")
-    """Element types that it makes of Python's numbers, by preference."""
+    """Dtypes that it chooses for Python's numbers, the preferred ones first."""
 
     @property
     def makes_arrays(self) -> bool:
-        """Whether it has arrays of its own, and does not compute with those of others."""
+        """True if it has its own arrays; False if it uses those of a backend."""
         return bool(self.dtypes)
 
     def backend(self) -> str:
@@ -39,28 +39,32 @@ class ArrayLibrary:
         return self.library
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return an array of the library, from one of numpy.
+        """Return an array of the library, from an array of numpy.
+
+        Args:
+            elements: the array of numpy.
+            dtype: the name of the dtype.
 
         Raises:
-            Exception: any, if the library has no such element type.
+            Exception: any, if the library has no such dtype.
         """
         raise NotImplementedError
 
     def seed(self, number: int) -> None:
-        """Seed its generators, if the program has imported it; nothing by default."""
+        """Seed its generators, if the program has imported it. By default do nothing."""
 
     def show_errors(self) -> None:
-        """Have it raise what is raised inside as it is, if it has been imported."""
+        """Turn off filters of its exceptions, if it has been imported. By default do nothing."""
 
 
 @cache
 def every_library() -> dict[str, ArrayLibrary]:
-    """Return what there is, by the name of the library."""
-    names = sorted(os.listdir(_LIBRARIES))
-    own = [name for name in names if os.path.isfile(_file_of(name))]
-    paths = [f"ciguard.libraries.{name}.in_target.arrays" for name in own]
-    found = [importlib.import_module(path).ARRAYS for path in paths]
-    return {arrays.library: arrays for arrays in found}
+    """Return the arrays of all libraries, by the name of the library."""
+    folders = sorted(os.listdir(_LIBRARIES))
+    names = [name for name in folders if os.path.isfile(_file_of(name))]
+    paths = [f"ciguard.libraries.{name}.in_target.arrays" for name in names]
+    all_arrays = [importlib.import_module(path).ARRAYS for path in paths]
+    return {arrays.library: arrays for arrays in all_arrays}
 
 
 def _file_of(name: str) -> str:

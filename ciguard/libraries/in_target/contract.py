@@ -1,6 +1,6 @@
-"""What an adapter is: the part of a library's support that runs inside the target.
+"""Interface of adapters: the part of a library's support that runs inside the target.
 
-Runs in a target's interpreter (Python 3.9 and later, standard library and numpy only).
+Python 3.9 and later, standard library and numpy only.
 """
 
 from __future__ import annotations
@@ -16,47 +16,52 @@ from typing import (
 )
 
 REJECTED = "rejected"
+"""Class of errors with which a library rejects the user's arguments."""
 ERRORED = "errored"
+"""Class of internal errors of a library."""
 EXHAUSTED = "exhausted"
+"""Class of errors about exhausted memory or another resource."""
 LOST = "lost"
-"""The device answers nothing any more in this process, whatever comes next."""
+"""Class of errors after which this process cannot use the device any more."""
 
 INTERNAL_PYTHON_ERRORS = (NameError, RecursionError, SystemError, UnboundLocalError)
-"""Raised by a defect in library code, whatever the user passed."""
+"""Exceptions that only a defect in library code raises, for any arguments."""
 
 
 class CannotComputeError(NotImplementedError):
-    """The target cannot do what a case asks for; that is no fault of the library."""
+    """The target does not support what a case needs, which is not a defect of the library."""
 
 
 class LayerError(Exception):
-    """What a library raised in one layer of a model."""
+    """A library raised an exception in one layer of a model."""
 
     def __init__(self, node: str, cause: Exception, *, unbuilt: bool) -> None:
         super().__init__(f"layer {node!r}: {cause}")
         self.node = node
+        """Name of the node in the graph."""
         self.cause = cause
+        """Exception of the library."""
         self.unbuilt = unbuilt
-        """Whether there is no such layer in this version, or none with these arguments."""
+        """True if this version cannot build such a layer with these arguments."""
 
 
 class ModelRun(NamedTuple):
-    """One run of one layer graph, its data already made."""
+    """One run of one layer graph with its data."""
 
     case: dict[str, Any]
     """Third member of the JSON form of a `ciguard.domain.models.ModelCase`."""
     data: Sequence[Any]
-    """A numpy array for each input of the graph, in order."""
+    """Numpy arrays, one per input of the graph, in order."""
     truth: Any
-    """What the first output ought to be: a numpy array."""
+    """Expected first output: a numpy array."""
     weights: Callable[..., list[Any]]
-    """Makes a layer's weights, see `ciguard.execution.worker.layer_weights.arrays`."""
+    """Function that returns a layer's weights: `execution.worker.layer_weights.arrays`."""
 
 
 class Adapter:
-    """Base of every adapter. One instance lives in one worker.
+    """Base class of adapters. A worker has one instance.
 
-    A module that holds an adapter names its class `ADAPTER`:
+    The module of an adapter assigns its class to `ADAPTER`:
 
         ADAPTER = TorchAdapter
     """
@@ -64,13 +69,16 @@ class Adapter:
     module = ""
     """Import name of the library."""
     mutable = False
-    """Whether calls can change its tensors in place, or return views of them."""
+    """True if calls can change its tensors in place, or return views of them."""
 
     def load(self, device: str) -> None:
-        """Import the library, choose `device` (`cpu`, `cuda:0`), one thread, quiet logs.
+        """Import the library and select the device, one thread and quiet logs.
 
-        Called once, before the process forks: it must start no thread and run no operation where
-        the library does not survive a fork after that.
+        Called once, before the process forks. If the library does not survive a fork afterwards, it
+        must not start a thread or run an operation.
+
+        Args:
+            device: the device, `cpu` or `cuda:0`.
 
         Raises:
             RuntimeError: if the device is absent.
@@ -79,50 +87,53 @@ class Adapter:
         importlib.import_module(self.module)
 
     def shares_compiled(self, mode: str) -> bool:
-        """Return whether workers share what is compiled, see `keep_compiled`; never by default.
+        """Return whether workers share compiled code, see `keep_compiled`; False by default.
 
-        They can forge it for each other.
+        A fuzzed call in one worker could tamper with the shared code of the others.
         """
         del mode
         return False
 
     def keep_compiled(self, folder: str) -> None:
-        """Let workers share what the library compiles, in a folder of their server's own.
+        """Make workers share the code that the library compiles. By default do nothing.
 
-        Called after `load`; the folder need not exist, and is gone when the server is. Nothing by
-        default.
+        Called after `load`.
+
+        Args:
+            folder: the folder for compiled code; it may not exist yet, and is removed at the end.
         """
         del folder
 
     def warm_up(self) -> None:
-        """Run a few harmless operations, so that every forked worker finds the library prepared.
+        """Run a few harmless operations, so that forked workers start with a prepared library.
 
-        Called after `load` where the library survives a fork after use; nothing by default.
+        Called after `load` if the library survives a fork after use. By default do nothing.
         """
 
     def rehearsal(self) -> Sequence[list[Any]]:
-        """Return harmless cases in JSON form, run after `warm_up` until the worker's code is warm.
+        """Return harmless cases in JSON form that warm up the worker's code after `warm_up`.
 
-        None by default.
+        By default there are none.
         """
         return ()
 
     def start_device(self, memory_mib: int) -> None:
-        """Start the device in this process, and compute on it once: no case pays for that.
+        """Start the device in this process and compute on it once, so that no case is slower.
 
-        Called in each process that runs cases on a device other than the CPU, after the fork.
-        Nothing by default.
+        Called after the fork in each process that runs cases on a device other than the CPU. By
+        default do nothing.
 
         Args:
-            memory_mib: of the device's memory that this process may take, where that can be bound.
+            memory_mib: the limit for this process's use of the device's memory, in MiB; ignored if
+                the library cannot limit it.
 
         Raises:
-            Exception: whatever the library raises where the device cannot be used.
+            Exception: any exception of the library, if the device cannot be used.
         """
         del memory_mib
 
     def version(self) -> str:
-        """Return the library's own version."""
+        """Return the version that the library reports."""
         return str(importlib.import_module(self.module).__version__)
 
     def describe(self) -> Iterator[dict[str, Any]]:
@@ -130,38 +141,41 @@ class Adapter:
         raise NotImplementedError
 
     def models(self, sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield one record per seed model: its graph as data, or why there is none.
+        """Yield one record per seed model, with its graph as data or an error.
 
-        Only for libraries whose models are graphs of layers; see
+        Only for libraries whose models are graphs of layers, see
         `ciguard.libraries.keras.in_target.seeds`.
+
+        Args:
+            sources: the descriptions of the seed models' sources.
         """
         raise NotImplementedError
 
     def resolve(self, path: str) -> Any:
-        """Return the object with this dotted public name.
+        """Return the object with a qualified public name.
 
         Raises:
             AttributeError: if this version has no such name.
         """
         parts = path.split(".")
-        found: Any = importlib.import_module(parts[0])
+        value: Any = importlib.import_module(parts[0])
         for depth, part in enumerate(parts[1:], start=2):
             try:
-                found = getattr(found, part)
+                value = getattr(value, part)
             except AttributeError:
                 try:
-                    found = importlib.import_module(".".join(parts[:depth]))
+                    value = importlib.import_module(".".join(parts[:depth]))
                 except ImportError:
                     raise AttributeError(path) from None
-        return found
+        return value
 
     def tensor(self, array: Any, dtype: str) -> Any:
         """Return a tensor of the library on the device, from a numpy array.
 
         Args:
-            array: elements, any shape; its dtype is `dtype` where numpy has it, float32 for
-                bfloat16 and other types that numpy lacks, object of `bytes` for `string`.
-            dtype: common name, see `ciguard.domain.dtypes`.
+            array: the elements, of any shape. Its dtype is `dtype` if numpy has it, float32 for
+                bfloat16 and other dtypes that numpy lacks, and object (of `bytes`) for `string`.
+            dtype: the common name of the dtype, see `ciguard.domain.dtypes`.
 
         Raises:
             Exception: any, if this library has no such dtype; the case is then not counted.
@@ -177,24 +191,24 @@ class Adapter:
         raise NotImplementedError
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Read a tensor of the library back; None if `output` is not one.
+        """Return the contents of a tensor of the library; None if `output` is not one.
 
         Returns:
-            `{"dtype": common name, "array": numpy array}`; without `array` when the elements
-            cannot be read (meta, quantised, sparse, resource), then with `"note": why`, and
-            with `"shape"` where it has one.
-            numpy has no bfloat16: its elements come back as float32, with dtype `bfloat16`.
+            `{"dtype": common name, "array": numpy array}`. If the elements cannot be read (meta,
+            quantised, sparse, resource), `"note"` with the reason replaces `array`, and `"shape"`
+            is present if known. Elements of bfloat16, which numpy lacks, are returned as float32,
+            with the dtype `bfloat16`.
         """
         raise NotImplementedError
 
     def effects(self, made: Sequence[Any], output: Any) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the places of tensors that were changed, and of those a result shares memory with.
+        """Return the indices of changed tensors, and of those that a result shares memory with.
 
-        Called after every case that made something; must cost a fraction of a microsecond.
+        Called after every case with tensors, so it must take less than a microsecond.
 
         Args:
-            made: what `tensor` made for the case, where `mutable`, and numpy arrays.
-            output: what the call returned.
+            made: the tensors of the case that `tensor` returned, and its numpy arrays.
+            output: the result of the call.
         """
         del made, output
         return (), ()
@@ -202,92 +216,92 @@ class Adapter:
     def reset(self, seed: int) -> None:
         """Restore the library's global state and seed its generators. Called before every case.
 
-        Must cost a few microseconds: check first, restore only what a case has changed.
+        Must take only a few microseconds: check first, restore only what a case has changed.
         """
         raise NotImplementedError
 
     def vary(self, seed: int) -> None:
-        """Let Python and numpy draw other numbers from now on, where `reset` puts them back.
+        """Set the seed to which `reset` restores the generators of Python and numpy.
 
-        Libraries take seeds of their own from these generators, which a case's seed leaves alone.
+        Libraries draw seeds from these generators, which the seed of a case does not set.
         """
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        """Return how to run `function(*tensors)` in each mode other than eagerly, by name.
+        """Return functions that run `function(*tensors)` in the modes other than eager, by name.
 
-        The function takes nothing but tensors: all else that a call was given is written into it.
-        It is a layer's object, or a function whose source is in `linecache`. Needs no `load`.
+        The function has only tensors as arguments; all other arguments of a call are constants in
+        it. It is a layer, or a function whose source is in `linecache`. May be called before
+        `load`.
         """
         return {}
 
     def is_tensor(self, value: Any) -> bool:
-        """Return whether a mode takes this value as an input; all else is a constant to it."""
+        """Return whether a mode treats a value as an input; other values are constants."""
         return self.read(value) is not None
 
     def message(self, error: BaseException) -> str:
-        """Return what an error in a mode says, without what only tells how the mode was entered."""
+        """Return the message of an error in a mode, without traces of ciguard's own code."""
         return str(error)
 
     def cannot_express(self, error: BaseException) -> bool:
-        """Return whether an error in a mode says that the mode cannot express such a call at all.
+        """Return whether an error means that the mode does not support such a call at all.
 
-        When in doubt True: only what eager execution accepts and a mode should accept is a finding.
+        When in doubt, return True: a call is a finding only if the mode should accept it.
         """
         del error
         return False
 
     def build_layer(self, layer: Any, inputs: list[Any]) -> None:
-        """Let a layer draw the weights that it would draw when first called: eagerly, as it does.
+        """Make a layer draw its weights now, eagerly, instead of in its first call.
 
-        Nothing by default.
+        By default do nothing.
         """
 
     def run_model(self, run: ModelRun) -> Any:
-        """Run a layer graph and return what its check compares, by name.
+        """Run a layer graph and return the values that its check compares, by name.
 
         Raises:
-            CannotComputeError: if the target cannot run it, as most libraries cannot.
-            LayerError: whatever the library raises in a layer.
-            Exception: whatever else the library raises.
+            CannotComputeError: if the library does not support layer graphs, as most.
+            LayerError: if the library raises an exception in a layer.
+            Exception: any other exception of the library.
         """
         del run
         msg = f"{self.module} runs no layer graphs"
         raise CannotComputeError(msg)
 
     def make_layer(self, layer: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        """Return a layer's object, on the device, with weights that depend on the seed alone.
+        """Return a layer on the device with weights that depend on the seed only.
 
-        Generators differ between devices: where a layer draws its weights, it is built on the CPU.
+        A layer that draws weights must be built on the CPU, since generators of devices differ.
         """
         return layer(*arguments, **keywords)
 
     def synchronise(self) -> None:
-        """Wait until the device has finished; nothing to do on a CPU.
+        """Wait until the device has finished. On a CPU do nothing.
 
         Raises:
-            Exception: what went wrong on the device since it was waited for last.
+            Exception: the first error of the device since the last call.
         """
 
     def wait_for(self, output: Any) -> None:
-        """Wait until a result is computed, and the device has finished."""
+        """Wait until a result is computed and the device has finished."""
         del output
         self.synchronise()
 
     def release_memory(self) -> None:
-        """Give back what the library keeps of the device's memory; nothing by default."""
+        """Free device memory that the library keeps for later tensors. By default do nothing."""
 
     def device_memory(self) -> tuple[int, int] | None:
-        """Return bytes of the device's memory in use now, and at most since the last call.
+        """Return the device memory in use, and its peak since the last call, in bytes.
 
-        None where the library does not say.
+        None if the library does not report it.
         """
         return None
 
     def classify(self, error: BaseException) -> str:
-        """Tell a clean user error (REJECTED) from an internal one (ERRORED) or a limit (EXHAUSTED).
+        """Return the class of an exception: REJECTED, ERRORED, EXHAUSTED or LOST.
 
-        LOST where the device is of no further use to this process. When in doubt REJECTED: a false
-        alarm costs more than a missed finding.
+        When in doubt, return REJECTED: a false alarm costs more than a missed finding.
         """
         if isinstance(error, MemoryError):
             return EXHAUSTED

@@ -1,9 +1,10 @@
-"""What the messages of CUDA and of the libraries on top of it mean.
+"""Classifies messages of CUDA and of the libraries on top of it.
 
-An error of a kernel surfaces in whatever call comes next, and most of them are sticky: the context
-that they happened in answers nothing any more, so the process is of no further use.
+An error of a kernel is reported by the next call. Most errors are sticky: every later
+call in the same context fails, so the process must be replaced.
 
-Source: CUDA Driver API, section `CUresult`, which says of each error whether the process must end.
+Source: CUDA Driver API, section `CUresult`, which states for each error whether the process must
+end.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 
 from ciguard.libraries.in_target.contract import ERRORED, EXHAUSTED, LOST, REJECTED
 
-_STICKY = (
+_STICKY_ERRORS = (
     (r"device-side assert triggered|CUDA_ERROR_ASSERT\b|cudaErrorAssert", "device-side assertion"),
     (
         r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress",
@@ -36,7 +37,7 @@ _STICKY = (
     ),
     (r"uncorrectable ECC error|CUDA_ERROR_ECC_UNCORRECTABLE", "ECC error"),
 )
-_CAUSES = {name: re.compile(pattern) for pattern, name in _STICKY}
+_STICKY_PATTERNS = {name: re.compile(pattern) for pattern, name in _STICKY_ERRORS}
 
 _EXHAUSTED = re.compile(
     r"CUDA (?:error: )?out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation"
@@ -52,11 +53,11 @@ _INTERNAL = re.compile(
     r"|CUDA_ERROR_INVALID_(?:VALUE|HANDLE|IMAGE)|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
 )
 _HINTS = ("CU", "cuda", "illegal memory", "device-side")
-"""One of these is in every text that the patterns match, and in few other messages."""
+"""Substrings, one of which is in every message that the patterns match and in few others."""
 
 
 def kind_of_device_error(message: str) -> str:
-    """Return LOST, EXHAUSTED or ERRORED; REJECTED when the message is about no device."""
+    """Return LOST, EXHAUSTED or ERRORED; REJECTED if the message is not about a device."""
     for hint in _HINTS:
         if hint in message:
             break
@@ -70,5 +71,5 @@ def kind_of_device_error(message: str) -> str:
 
 
 def cause_of_loss(message: str) -> str:
-    """Return the error that a context does not survive; empty if the message names none."""
-    return next((name for name, pattern in _CAUSES.items() if pattern.search(message)), "")
+    """Return the name of the sticky error in a message; empty if there is none."""
+    return next((name for name, pattern in _STICKY_PATTERNS.items() if pattern.search(message)), "")

@@ -1,6 +1,6 @@
-"""What is there of a device: found out without waking its driver, and by its driver.
+"""Checks whether a device exists, without and with its driver.
 
-Libraries that count GPUs initialise CUDA, and a process that has done so cannot fork.
+Libraries that count GPUs initialise CUDA, and then the process cannot fork any more.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ import ctypes
 from pathlib import Path
 
 _DRIVER_FILES = ("/dev/nvidiactl", "/dev/dxg", "/proc/driver/nvidia/gpus")
-"""One of them exists where the driver is loaded: Linux, containers, Windows' Linux."""
+"""Files of which one exists if the driver is loaded: on Linux, in WSL and in containers."""
 
 _REMEDIES = {
-    46: " (busy: in exclusive-process mode one process at a time may use it, so run one worker)",
+    46: " (busy: exclusive-process mode allows one process at a time, so run one worker)",
     100: " (no device)",
-    304: " (the system refuses what it needs: see docs/gpu.md on confinement)",
+    304: " (the system denies access: see docs/gpu.md on confinement)",
     803: " (the driver is older than the CUDA libraries)",
     804: " (compatibility libraries on a consumer GPU)",
 }
-"""By error number, see `CUresult` in the CUDA Driver API."""
+"""Hints by error number, see `CUresult` in the CUDA Driver API."""
 
 
 def parse(device: str) -> tuple[str, str]:
-    """Return kind and index of a device such as `cpu`, `cuda` or `cuda:1`."""
+    """Return the kind and the index of a device such as `cpu`, `cuda` or `cuda:1`."""
     kind, _, index = device.partition(":")
     return kind, index or "0"
 
 
 def require(device: str, library: str) -> None:
-    """Check that a device can exist on this machine.
+    """Raise an error unless a device can exist on this machine.
 
     Raises:
-        RuntimeError: if it cannot; the message names device and library.
+        RuntimeError: if it cannot exist; the message names the device and the library.
     """
     kind, _ = parse(device)
     if kind == "cpu":
@@ -44,11 +44,11 @@ def require(device: str, library: str) -> None:
 
 
 def total_memory() -> int:
-    """Return the bytes of memory of the first device that this process sees. Starts CUDA.
+    """Return the total memory of the first visible device, in bytes. Initialises CUDA.
 
     Raises:
-        RuntimeError: if the driver refuses; the message holds its error number.
-        OSError: if there is no driver's library.
+        RuntimeError: if the driver reports an error; the message has its number.
+        OSError: if the library of the driver is missing.
     """
     driver = ctypes.CDLL("libcuda.so.1")
     device, size = ctypes.c_int(), ctypes.c_size_t()

@@ -1,7 +1,7 @@
-"""Docstrings as data: signature line, first paragraph, types and descriptions of parameters.
+"""Parses docstrings: signature line, first paragraph, types and descriptions of parameters.
 
-Reads the four forms that the libraries use: Google (`Args:`), reST (`:param x:`), numpy
-(`Parameters` underlined) and Jittor's (`[in] x(type): …`).
+Supports the four formats of the libraries: Google (`Args:`), reST (`:param x:`), numpy
+(underlined `Parameters`) and Jittor's (`[in] x(type): …`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _ITEM = re.compile(
     r"^(?:[-*]\s+)?[`*]*(\*{0,2}[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)[`*]*\s*(?=[:(\u2013\u2014]|-\s)"
 )
 _SEPARATOR = re.compile(r":+|[\u2013\u2014]|-(?=\s)|$")
-"""Between an item's name and its text: a colon, or the dash of what a manual was copied from."""
+"""Separator between an item's name and its text: a colon, or a dash in text from a manual."""
 _FURTHER_TYPE = re.compile(r"^(?:or|and)\s+(?=\()")
-_REST = re.compile(r"^:param\s+(?:([^:]+?)\s+)?(\*{0,2}\w+)\s*:\s*(.*)$")
+_REST_PARAMETER = re.compile(r"^:param\s+(?:([^:]+?)\s+)?(\*{0,2}\w+)\s*:\s*(.*)$")
 _REST_TYPE = re.compile(r"^:type\s+(\w+)\s*:\s*(.*)$")
 _BRACKET = re.compile(r"^(?:[-*]\s+)?\[(?:in|out|inout|in,\s*out)\]\s*(\w+)\s*(.*)$")
 _ARGUMENTS = re.compile(
@@ -36,23 +36,25 @@ _ARGUMENTS = re.compile(
     r"keyword arguments|keyword-only arguments)\s*:+\s*$",
     re.IGNORECASE,
 )
-"""Headers of sections that describe the signature; others describe what a layer is called with."""
+"""Headers of sections about the signature; other sections are about the inputs of a layer."""
 _LEADING_NAME = re.compile(r"^(?:[-*]\s+)?[`*]*([A-Za-z_]\w*)")
 _FURTHER_SIGNATURE = re.compile(r"^\.\. (?:py:)?(?:function|method|class)::|^[\w.]+\s*\(.*\)\s*->")
-_SIGNATURE_LINES = 8
-_DOC_LIMIT = 2000
-_LINE_LIMIT = 200
+_MAX_SIGNATURE_LINES = 8
+_MAX_DOC_LENGTH = 2000
+_MAX_LINE_LENGTH = 200
 
 
-class Described(NamedTuple):
-    """What a docstring says of one parameter."""
+class ParameterDescription(NamedTuple):
+    """Type and description of one parameter in a docstring."""
 
     doc_type: str
+    """Type as the docstring has it; may be empty."""
     doc: str
+    """Description on one line; may be empty."""
 
 
 def first_paragraph(doc: str) -> str:
-    """Return the first paragraph that is prose, without the signature line, on one line."""
+    """Return the first paragraph after the signature, on one line."""
     lines = inspect.cleandoc(doc).splitlines()
     start = _after_signature(lines)
     words: list[str] = []
@@ -61,64 +63,80 @@ def first_paragraph(doc: str) -> str:
             words.extend(line.split())
         elif words:
             break
-    return " ".join(words)[:_DOC_LIMIT]
+    return " ".join(words)[:_MAX_DOC_LENGTH]
 
 
 def signature_arguments(doc: str, name: str) -> ast.arguments | None:
-    """Return the arguments in a first line such as `add(input, other, *, out=None) -> Tensor`."""
+    """Return the arguments in a signature line such as `add(input, *, out=None) -> Tensor`."""
     lines = inspect.cleandoc(doc).splitlines()
     text = " ".join(lines[: _after_signature(lines)]).strip()
     match = re.match(r"^(?:[\w.]+\.)?" + re.escape(name) + r"\s*\(", text)
     if not match:
         return None
-    inside = text[match.end() : _closing(text, match.end() - 1)]
-    return parse_arguments(inside)
+    parameter_list = text[match.end() : _closing(text, match.end() - 1)]
+    return parse_arguments(parameter_list)
 
 
 def parse_arguments(text: str) -> ast.arguments | None:
-    """Return the arguments of a function whose parameter list is `text`; None if it is not one."""
+    """Return the arguments in the text of a parameter list; None if it cannot be parsed."""
     try:
         tree = ast.parse(f"def f({text}): pass")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None  # MemoryError is what the parser says of brackets nested too deeply
+        return None  # the parser raises MemoryError for brackets nested too deeply
     function = tree.body[0]
     return function.args if isinstance(function, ast.FunctionDef) else None
 
 
-def parameters(doc: str) -> dict[str, Described]:
-    """Return type and description of each parameter that the docstring describes."""
+def parameters(doc: str) -> dict[str, ParameterDescription]:
+    """Return the type and description of each parameter that the docstring describes."""
     lines = inspect.cleandoc(doc).splitlines()
-    found: dict[str, Described] = {}
-    for names, doc_type, text in (*_sections(lines), *_rest(lines), *_bracketed(lines)):
-        described = Described(" ".join(doc_type.split()), " ".join(text.split())[:_DOC_LIMIT])
+    by_name: dict[str, ParameterDescription] = {}
+    for names, doc_type, text in (
+        *_section_items(lines),
+        *_rest_items(lines),
+        *_bracketed_items(lines),
+    ):
+        described = ParameterDescription(
+            " ".join(doc_type.split()), " ".join(text.split())[:_MAX_DOC_LENGTH]
+        )
         for name in names.split(","):
-            known = found.get(name.strip().lstrip("*"))
+            known = by_name.get(name.strip().lstrip("*"))
             if known is None or (described.doc and not known.doc):
-                found[name.strip().lstrip("*")] = described
-    return found
+                by_name[name.strip().lstrip("*")] = described
+    return by_name
 
 
-def strangers(doc: str, known: set[str]) -> list[str]:
-    """Return the names that the parameter section describes and that are not `known`.
+def undeclared_parameters(doc: str, known: set[str]) -> list[str]:
+    """Return the names that the parameter section describes but the signature lacks.
 
-    A docstring of several overloads describes the parameters of all of them together.
+    Names in signatures of further overloads are left out: one section describes all overloads.
+
+    Args:
+        doc: the docstring.
+        known: the names of the parameters in the signature.
     """
     lines = inspect.cleandoc(doc).splitlines()
     overloads = " ".join(line for line in lines if _FURTHER_SIGNATURE.match(line.strip()))
-    elsewhere = set(re.findall(r"\w+", overloads))
-    items = (*_sections(lines, _ARGUMENTS), *_rest(lines))
+    overload_names = set(re.findall(r"\w+", overloads))
+    items = (*_section_items(lines, _ARGUMENTS), *_rest_items(lines))
     names = [name.strip().lstrip("*") for joined, _, _ in items for name in joined.split(",")]
-    return [name for name in dict.fromkeys(names) if name not in known | elsewhere]
+    return [name for name in dict.fromkeys(names) if name not in known | overload_names]
 
 
-def unread(doc: str, known: set[str]) -> list[str]:
-    """Return the lines of the parameter section that begin with a known name and are no item.
+def unparsed_lines(doc: str, known: set[str]) -> list[str]:
+    """Return the lines of the parameter section that begin with a known name but are not an item.
 
-    Such a line lacks its colon: whoever reads the section takes it for part of the item before.
+    Such a line lacks its colon, so a reader takes it for a part of the item before.
+
+    Args:
+        doc: the docstring.
+        known: the names of the parameters in the signature.
     """
     lines = inspect.cleandoc(doc).splitlines()
-    described = {name.strip() for joined, _, _ in _sections(lines) for name in joined.split(",")}
-    found = []
+    described = {
+        name.strip() for joined, _, _ in _section_items(lines) for name in joined.split(",")
+    }
+    unparsed = []
     for index, line in enumerate(lines):
         if not _ARGUMENTS.match(line.strip()):
             continue
@@ -127,15 +145,15 @@ def unread(doc: str, known: set[str]) -> list[str]:
         for text in block:
             name = _LEADING_NAME.match(text.strip())
             if name and _indent(text) <= margin and name.group(1) in known - described:
-                found.append(" ".join(text.split())[:_LINE_LIMIT])
-    return found
+                unparsed.append(" ".join(text.split())[:_MAX_LINE_LENGTH])
+    return unparsed
 
 
 def _after_signature(lines: list[str]) -> int:
-    """Return the number of lines that the signature at the top takes, 0 if there is none."""
+    """Return the number of lines of the signature at the top; 0 if there is none."""
     if not lines or not re.match(r"^[\w.]+\s*\(", lines[0]):
         return 0
-    for count in range(1, min(len(lines), _SIGNATURE_LINES) + 1):
+    for count in range(1, min(len(lines), _MAX_SIGNATURE_LINES) + 1):
         text = " ".join(lines[:count])
         end = _closing(text, text.index("("))
         if end < len(text):
@@ -145,7 +163,7 @@ def _after_signature(lines: list[str]) -> int:
 
 
 def _closing(text: str, opening: int) -> int:
-    """Return the index of the bracket that closes the one at `opening`, else the text's length."""
+    """Return the index of the bracket that closes the one at `opening`, or the text's length."""
     depth = 0
     for index in range(opening, len(text)):
         if text[index] in "([{":
@@ -161,9 +179,10 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _sections(
+def _section_items(
     lines: list[str], header: re.Pattern[str] = _HEADER
 ) -> Iterator[tuple[str, str, str]]:
+    """Yield names, type and text of the items in Google and numpy sections."""
     for index, line in enumerate(lines):
         text = line.strip()
         following = lines[index + 1].strip() if index + 1 < len(lines) else ""
@@ -174,7 +193,7 @@ def _sections(
 
 
 def _block(lines: list[str], start: int, header_indent: int) -> list[str]:
-    """Return the lines of a Google section: those indented deeper than its header."""
+    """Return the lines of a Google section, which are indented deeper than its header."""
     block = []
     for line in lines[start:]:
         if line.strip() and _indent(line) <= header_indent:
@@ -184,12 +203,13 @@ def _block(lines: list[str], start: int, header_indent: int) -> list[str]:
 
 
 def _items(block: list[str]) -> Iterator[tuple[str, str, str]]:
-    filled = [line for line in block if line.strip()]
-    if not filled:
+    """Yield names, type and text of the items in a Google section."""
+    non_empty = [line for line in block if line.strip()]
+    if not non_empty:
         return
-    margin = _indent(filled[0])
+    margin = _indent(non_empty[0])
     current: list[str] = []
-    for line in filled:
+    for line in non_empty:
         if _indent(line) <= margin and _ITEM.match(line.strip()):
             yield from _item(current)
             current = [line.strip()]
@@ -199,7 +219,7 @@ def _items(block: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _item(lines: list[str]) -> Iterator[tuple[str, str, str]]:
-    """Split `name (type): text`, `name: text`, `name(type) - text`, `name (type) or (type):`."""
+    """Yield name, type and text of an item such as `name (type): text` or `name(type) - text`."""
     text = " ".join(lines)
     match = _ITEM.match(text)
     if not match:
@@ -217,6 +237,7 @@ def _item(lines: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _numpy_items(lines: list[str], start: int, margin: int) -> Iterator[tuple[str, str, str]]:
+    """Yield names, type and text of the items in a numpy section."""
     names, doc_type = "", ""
     text: list[str] = []
     for index, line in enumerate(lines[start:], start=start):
@@ -237,30 +258,32 @@ def _numpy_items(lines: list[str], start: int, margin: int) -> Iterator[tuple[st
         yield names, doc_type, " ".join(text)
 
 
-def _rest(lines: list[str]) -> Iterator[tuple[str, str, str]]:
-    found: dict[str, list[str]] = {}
+def _rest_items(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and text of the reST fields `:param x:` and `:type x:`."""
+    descriptions: dict[str, list[str]] = {}
     types: dict[str, str] = {}
     current = ""
     for line in lines:
         text = line.strip()
-        match, typed = _REST.match(text), _REST_TYPE.match(text)
+        match, type_match = _REST_PARAMETER.match(text), _REST_TYPE.match(text)
         if match:
             current = match.group(2)
             types.setdefault(current, match.group(1) or "")
-            found[current] = [match.group(3)]
-        elif typed:
-            types[typed.group(1)] = typed.group(2)
-            found.setdefault(typed.group(1), [])
+            descriptions[current] = [match.group(3)]
+        elif type_match:
+            types[type_match.group(1)] = type_match.group(2)
+            descriptions.setdefault(type_match.group(1), [])
             current = ""
         elif current and text and not text.startswith(":"):
-            found[current].append(text)
+            descriptions[current].append(text)
         else:
             current = ""
-    for name, words in found.items():
+    for name, words in descriptions.items():
         yield name, types.get(name, ""), " ".join(words)
 
 
-def _bracketed(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+def _bracketed_items(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and text of Jittor's items `[in] x(type): …`."""
     for line in lines:
         match = _BRACKET.match(line.strip())
         if not match:

@@ -1,6 +1,6 @@
-"""What the messages of library errors betray: a defect inside, or memory used up.
+"""Classifies messages of library errors: internal errors, exhausted memory, or rejections.
 
-Each text was provoked on a real library, or is the fixed `what()` of a C++ standard exception.
+Each pattern was observed in a real library, or is the fixed `what()` of a C++ standard exception.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _EXHAUSTED = re.compile(
 )
 
 _INTERNAL = re.compile(
-    # torch: TORCH_INTERNAL_ASSERT and its relatives
+    # torch: TORCH_INTERNAL_ASSERT and similar macros
     r"INTERNAL ASSERT FAILED"
-    # … but TensorFlow ends some plain refusals with "If you think this is an error, please …"
+    # … but TensorFlow ends some plain rejections with "If you think this is an error, please …"
     r"|(?<!this is an error, )please "
     r"(?:report a bug|file a bug|file an issue|report this bug|report an issue)"
     r"|[Tt]his (?:is|may be|might be|indicates) (?:a|an internal) (?:bug|error) in "
-    # C++ standard library exceptions that nobody caught and translated
+    # C++ standard library exceptions that the library did not translate
     r"|vector::_M_"
     r"|vector::(?:reserve|at)\b"
     r"|cannot create std::(?:vector|deque) larger than max_size"
@@ -50,12 +50,14 @@ _HINTS = (
     "alloc", "memory", "array is too", "OOM", "RESOURCE_EXHAUSTED", "ALLOC",
     "INTERNAL ASSERT", "please ", "bug", "error in ", "::", "sto", "bad", " exception",
 )  # fmt: skip
-"""One of these is in every text that the patterns match: looking for them is ten times cheaper, and
-most messages, raised thousands of times a second, hold none."""
+"""Substrings, one of which is in every message that the patterns match.
+
+Searching them is ten times cheaper. Most messages, of thousands a second, have none of them.
+"""
 
 
 def kind_of_message(message: str) -> str:
-    """Return EXHAUSTED, ERRORED, LOST or, when nothing in the message betrays more, REJECTED."""
+    """Return EXHAUSTED, ERRORED or LOST; REJECTED if the message shows none of these."""
     kind = kind_of_device_error(message)
     if kind != REJECTED:
         return kind

@@ -1,4 +1,4 @@
-"""Pieces of a process's global state: read them all fast, put back those that changed."""
+"""Global state of a process: detects changed values fast, and restores them."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ if TYPE_CHECKING:
 
 
 class GlobalState:
-    """Remembers what some readers return now, and restores it later."""
+    """Snapshot of the values of some readers, which can be restored later."""
 
     def __init__(
         self, pieces: Iterable[tuple[Callable[[], Any], Callable[[Any], object]]] = ()
     ) -> None:
-        """Read the clean values.
+        """Read and store the clean values.
 
         Args:
-            pieces: a reader and what puts its clean value back, for each piece of state.
+            pieces: a reader and a writer for each piece of state.
         """
         self._pieces = list(pieces)
-        self._readers = [read for read, _ in self._pieces]
-        self._clean = [read() for read in self._readers]
+        self._readers = [reader for reader, _ in self._pieces]
+        self._clean = [reader() for reader in self._readers]
 
     def is_clean(self) -> bool:
-        """Whether every reader returns what it returned at first."""
+        """Return whether every reader returns its clean value."""
         return [read() for read in self._readers] == self._clean
 
     def restore(self) -> None:
-        """Put back every piece that changed. About 50 nanoseconds per piece if none did."""
+        """Restore the pieces that changed; takes about 50 ns per piece if none did."""
         if [read() for read in self._readers] == self._clean:
             return
-        for (read, put_back), clean in zip(self._pieces, self._clean):
+        for (read, write), clean in zip(self._pieces, self._clean):
             if read() != clean:
-                put_back(clean)
+                write(clean)

@@ -1,8 +1,8 @@
-"""The global state of Python and numpy that a case may leave behind, checked in nanoseconds.
+"""Global state of Python and numpy that a case may change, checked in nanoseconds.
 
-The generators of `random` and `numpy.random` are Mersenne twisters: the position in the current
-block of 624 words tells whether anything was drawn. Reading that one number costs 20 ns;
-seeding both anew for every case would cost more than most calls under test.
+The generators of `random` and `numpy.random` are Mersenne Twisters. Their position in the current
+block of 624 words shows whether any number was drawn. Reading it takes 20 ns; seeding both
+generators for every case would take longer than most calls under test.
 """
 
 # ruff: noqa: SLF001, NPY002 - public readers are slow; libraries draw from the legacy generator
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _SEED = 0
 _FRESH = 624
-"""Position of a Mersenne twister that was seeded and not used."""
+"""Position of a Mersenne Twister after seeding, before the first number is drawn."""
 _WORD_BYTES = 4
 
 
 class InterpreterState:
-    """Puts `random`, `numpy.random`, numpy's error handling and print options back."""
+    """Restores `random`, `numpy.random`, numpy's error handling and its print options."""
 
     def __init__(self) -> None:
         self._seed = _SEED
@@ -42,17 +42,17 @@ class InterpreterState:
         self._readers = _numpy_readers()
         self._clean = [read() for read in self._readers]
         self.restore()
-        # `random` seeds itself anew in a child, which looks as fresh as the seed chosen here.
+        # `random` reseeds itself in a forked child; its position does not show that.
         os.register_at_fork(after_in_child=lambda: random.seed(self._seed))
 
     def vary(self, seed: int) -> None:
-        """Begin from another seed, from now on."""
+        """Set the seed that `restore` uses from now on."""
         self._seed = seed
         random.seed(seed)
         np.random.seed(seed)
 
     def restore(self) -> None:
-        """Restore what differs from the state at construction. About 0.3 microseconds."""
+        """Restore the state at construction; takes about 0.3 microseconds if nothing changed."""
         position = self._random_position
         if position is None or position.value != _FRESH:
             random.seed(self._seed)
@@ -68,7 +68,7 @@ class InterpreterState:
 
 
 def _random_position() -> ctypes.c_int | None:
-    """Return a view of the position of `random`'s generator; None if it is not where expected.
+    """Return a view of the position of `random`'s generator; None if it cannot be located.
 
     Source: CPython, Modules/_randommodule.c, `RandomObject`: object header, `int index`, state.
     """
@@ -76,11 +76,11 @@ def _random_position() -> ctypes.c_int | None:
         return None
     generator: Any = vars(random)["_inst"]
     position = ctypes.c_int.from_address(id(generator) + object.__basicsize__)
-    return position if _moves(position, random.random) else None
+    return position if _follows_draws(position, random.random) else None
 
 
 def _numpy_position() -> ctypes.c_int | None:
-    """Return a view of the position of numpy's legacy generator; None if it is not where expected.
+    """Return a view of the position of numpy's legacy generator; None if it cannot be located.
 
     Source: numpy, random/src/mt19937/mt19937.h, `mt19937_state`: 624 words of key, `int pos`.
     """
@@ -90,11 +90,11 @@ def _numpy_position() -> ctypes.c_int | None:
     except AttributeError:
         return None
     position = ctypes.c_int.from_address(address + _FRESH * _WORD_BYTES)
-    return position if _moves(position, np.random.random_sample) else None
+    return position if _follows_draws(position, np.random.random_sample) else None
 
 
-def _moves(position: ctypes.c_int, draw: Callable[[], object]) -> bool:
-    """Whether `position` is that of a fresh generator and follows a draw."""
+def _follows_draws(position: ctypes.c_int, draw: Callable[[], object]) -> bool:
+    """Return whether `position` is that of a fresh generator and changes with every draw."""
     fresh = position.value == _FRESH
     draw()
     return fresh and 0 < position.value < _FRESH

@@ -1,4 +1,4 @@
-"""Python objects as records: public names, signatures, docstrings put together."""
+"""Builds records of Python objects from their public names, signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _KINDS = {
 }
 _UNSTABLE_REPR = re.compile(r" at 0x[0-9a-f]+|^<(?:function|class|module|object|built-in)")
 _RECEIVERS = ("self", "cls")
-_REASON_LIMIT = 300
+_MAX_REASON_LENGTH = 300
 
 
 def record(api: str, kind: str, parameters: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """Return the JSON of a `ciguard.domain.records.ApiRecord`.
 
     Args:
-        api: qualified public name.
-        kind: `function`, `layer` or `method`.
-        parameters: as `parameter` returns them.
-        more: other fields; `doc` is the whole docstring, of which the first paragraph is kept.
+        api: the qualified public name.
+        kind: the kind, `function`, `layer` or `method`.
+        parameters: the parameters, as returned by `parameter`.
+        more: other fields; of the docstring `doc`, the first paragraph is stored.
     """
     encoded: dict[str, Any] = {"api": api, "kind": kind, "parameters": parameters}
     encoded.update({key: value for key, value in more.items() if value not in ("", None, [], ())})
     if "doc" in encoded:
         known = {item["name"] for item in (*parameters, *more.get("inputs", ()))}
         claims = {
-            "strangers": docstrings.strangers(encoded["doc"], known),
-            "unread": docstrings.unread(encoded["doc"], known),
+            "strangers": docstrings.undeclared_parameters(encoded["doc"], known),
+            "unread": docstrings.unparsed_lines(encoded["doc"], known),
         }
         encoded.update({key: names for key, names in claims.items() if names})
         encoded["doc"] = docstrings.first_paragraph(encoded["doc"])
@@ -50,22 +50,25 @@ def record(api: str, kind: str, parameters: list[dict[str, Any]], **more: Any) -
 
 def skipped(name: str, error: BaseException) -> dict[str, Any]:
     """Return the JSON of a `ciguard.domain.records.Skipped`."""
-    return {"skipped": name, "reason": f"{type(error).__name__}: {error}"[:_REASON_LIMIT]}
+    return {"skipped": name, "reason": f"{type(error).__name__}: {error}"[:_MAX_REASON_LENGTH]}
 
 
 def each(
-    found: Names | Iterable[tuple[str, Any]], describe: Callable[[str, Any], dict[str, Any]]
+    named_objects: PublicNames | Iterable[tuple[str, Any]],
+    describe: Callable[[str, Any], dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield what `describe` returns for every name and object; why it could not, where it raises.
+    """Yield the record of every name and object, or a `Skipped` with the exception of `describe`.
 
-    Public objects of a foreign library may do anything when they are looked at.
+    Public objects of the library may do anything when they are inspected.
     """
-    others = found.others if isinstance(found, Names) else {}
-    for api, thing in found.items() if isinstance(found, Names) else found:
+    aliases = named_objects.others if isinstance(named_objects, PublicNames) else {}
+    for api, value in (
+        named_objects.items() if isinstance(named_objects, PublicNames) else named_objects
+    ):
         try:
-            described = describe(api, thing)
-            if api in others:
-                described["aliases"] = others[api]
+            described = describe(api, value)
+            if api in aliases:
+                described["aliases"] = aliases[api]
             yield described
         except Exception as error:  # noqa: BLE001 - reported with its reason, the others go on
             yield skipped(api, error)
@@ -75,10 +78,10 @@ def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[s
     """Return the record of a class whose objects are called.
 
     Args:
-        api: qualified public name.
+        api: the qualified public name.
         layer: the class.
-        call: name of the method that computes: `forward`, `call`, `execute`, `__call__`.
-        tags: of the class.
+        call: the method that computes: `forward`, `call`, `execute`, `__call__`.
+        tags: the tags of the class.
     """
     signature = from_signature(layer)
     parameters = signature or []
@@ -96,7 +99,7 @@ def layer_record(api: str, layer: type, *, call: str, tags: list[str]) -> dict[s
 def parameter(
     name: str, *, kind: str = "positional_or_keyword", default: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    """Return one parameter; it is required if it has no default and takes one argument."""
+    """Return the JSON of one parameter; it is required if it has no default and is not variadic."""
     variadic = kind.startswith("var_")
     encoded = {"name": name, "kind": kind, "required": default is None and not variadic}
     if default is not None:
@@ -106,38 +109,44 @@ def parameter(
 
 
 def from_signature(function: Any) -> list[dict[str, Any]] | None:
-    """Return the parameters that `inspect` finds; None if it finds no signature."""
+    """Return the parameters in the signature of a function; None if `inspect` finds none."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return None
-    found = []
+    parameters = []
     for item in signature.parameters.values():
         default = None if item.default is inspect.Parameter.empty else stable_repr(item.default)
         hint = "" if item.annotation is inspect.Parameter.empty else hint_text(item.annotation)
-        found.append(parameter(item.name, kind=_KINDS[item.kind], default=default, annotation=hint))
-    return found
+        parameters.append(
+            parameter(item.name, kind=_KINDS[item.kind], default=default, annotation=hint)
+        )
+    return parameters
 
 
 def from_arguments(arguments: ast.arguments) -> list[dict[str, Any]]:
-    """Return the parameters of a parsed definition: of a stub, or of a docstring's first line."""
+    """Return the parameters of a parsed definition, from a stub or a docstring's signature line."""
     positional = [*arguments.posonlyargs, *arguments.args]
     missing = len(positional) - len(arguments.defaults)
     defaults = [None] * missing + list(arguments.defaults)
-    found = []
+    parameters = []
     for index, (item, default) in enumerate(zip(positional, defaults)):
-        only = index < len(arguments.posonlyargs)
-        found.append(_from_ast(item, default, "positional_only" if only else _ANY))
+        is_positional_only = index < len(arguments.posonlyargs)
+        parameters.append(
+            _from_ast(
+                item, default, "positional_only" if is_positional_only else _POSITIONAL_OR_KEYWORD
+            )
+        )
     if arguments.vararg:
-        found.append(_from_ast(arguments.vararg, None, "var_positional"))
+        parameters.append(_from_ast(arguments.vararg, None, "var_positional"))
     for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
-        found.append(_from_ast(item, default, "keyword_only"))
+        parameters.append(_from_ast(item, default, "keyword_only"))
     if arguments.kwarg:
-        found.append(_from_ast(arguments.kwarg, None, "var_keyword"))
-    return found
+        parameters.append(_from_ast(arguments.kwarg, None, "var_keyword"))
+    return parameters
 
 
-_ANY = "positional_or_keyword"
+_POSITIONAL_OR_KEYWORD = "positional_or_keyword"
 
 
 def _from_ast(item: ast.arg, default: ast.expr | None, kind: str) -> dict[str, Any]:
@@ -157,7 +166,7 @@ def without_receiver(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def stable_repr(value: Any) -> str:
-    """Return `repr`, or `...` if it differs between processes or is not an expression."""
+    """Return the `repr` of a value, or `...` if it varies by process or is not an expression."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a default of the library under test may do anything
@@ -175,26 +184,26 @@ def hint_text(annotation: Any) -> str:
 
 
 def describe_parameters(parameters: list[dict[str, Any]], doc: str) -> None:
-    """Add to each parameter what the docstring says of it."""
+    """Add the type and description in a docstring to each parameter."""
     described = docstrings.parameters(doc)
     for item in parameters:
-        found = described.get(item["name"])
-        if found is not None:
-            if found.doc_type:
-                item["doc_type"] = found.doc_type
-            if found.doc:
-                item["doc"] = found.doc
+        description = described.get(item["name"])
+        if description is not None:
+            if description.doc_type:
+                item["doc_type"] = description.doc_type
+            if description.doc:
+                item["doc"] = description.doc
 
 
 def from_docstring(doc: str, name: str) -> list[dict[str, Any]] | None:
-    """Return the parameters that the docstring's first line lists; None if it is no signature."""
+    """Return the parameters in the docstring's signature line; None if it has none."""
     arguments = docstrings.signature_arguments(doc, name)
     return None if arguments is None else without_receiver(from_arguments(arguments))
 
 
-def doc_of(thing: Any) -> str:
-    """Return an object's own docstring, or nothing."""
-    doc = getattr(thing, "__doc__", None)
+def doc_of(value: Any) -> str:
+    """Return the docstring of an object, or an empty string."""
+    doc = getattr(value, "__doc__", None)
     return doc if isinstance(doc, str) else ""
 
 
@@ -207,9 +216,9 @@ def walk(
     """Yield every public name below a module, with its object.
 
     Args:
-        root: where to begin; its own name is the prefix of all names.
-        enter: whether to descend into a module found under a name.
-        lost: gets what cannot be imported, and why: parts that this installation lacks or breaks.
+        root: the module to begin with; its name is the prefix of all names.
+        enter: a function that returns whether to descend into a module with a name.
+        lost: a list that modules which cannot be imported are added to, with the reason.
     """
     pending = [(root, root.__name__)]
     seen = {id(root)}
@@ -218,62 +227,64 @@ def walk(
         for name in sorted(public_names(module)):
             path = f"{prefix}.{name}"
             try:
-                found = getattr(module, name)
+                member = getattr(module, name)
             except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
                 lost.append(skipped(path, error))
                 continue
-            if isinstance(found, types.ModuleType):
-                if id(found) not in seen and enter(found, path):
-                    seen.add(id(found))
-                    pending.append((found, path))
+            if isinstance(member, types.ModuleType):
+                if id(member) not in seen and enter(member, path):
+                    seen.add(id(member))
+                    pending.append((member, path))
             else:
-                yield path, found
+                yield path, member
 
 
 def modules(
     names: Iterable[str], *, lost: list[dict[str, Any]]
 ) -> Iterator[tuple[str, types.ModuleType]]:
-    """Yield the modules of these names that this version has; `lost` gets those that break."""
+    """Yield the modules that this version has; add those that fail to import to `lost`."""
     for name in names:
         try:
             yield name, importlib.import_module(name)
         except ModuleNotFoundError as error:
             if not f"{name}.".startswith(f"{error.name}."):
-                lost.append(skipped(name, error))  # it is there, and needs what is not
+                lost.append(skipped(name, error))  # the module exists, but a dependency does not
         except Exception as error:  # noqa: BLE001 - an import runs foreign code; it is reported
             lost.append(skipped(name, error))
 
 
 def public_names(module: types.ModuleType) -> list[str]:
-    """Return the names that a module declares public, else those without an underscore."""
+    """Return the names in a module's `__all__`, or else those without a leading underscore."""
     declared = getattr(module, "__all__", None)
     names = declared if isinstance(declared, (list, tuple)) else dir(module)
     return [str(name) for name in names if not str(name).startswith("_")]
 
 
-class Names(dict[str, Any]):
-    """Objects by their best public name."""
+class PublicNames(dict[str, Any]):
+    """Objects by their shortest public name."""
 
     def __init__(self) -> None:
         super().__init__()
         self.others: dict[str, list[str]] = {}
-        """Further public names of the same object, by the best one."""
+        """Further public names of the same object, by the shortest one."""
 
 
-def canonical(found: Iterable[tuple[str, Any]]) -> Names:
-    """Return each object once, under its shortest name; of equally short ones the first."""
+def canonical(objects: Iterable[tuple[str, Any]]) -> PublicNames:
+    """Return each object once, by its shortest name; among equally short ones by the first."""
     by_object: dict[int, tuple[Any, list[str]]] = {}
-    for path, thing in found:
-        by_object.setdefault(id(thing), (thing, []))[1].append(path)
-    names = Names()
-    for thing, paths in sorted(by_object.values(), key=lambda pair: min(pair[1], key=_rank)):
-        best = min(paths, key=_rank)
-        names[best] = thing
-        others = sorted(set(paths) - {best})
-        if others:
-            names.others[best] = others
+    for path, value in objects:
+        by_object.setdefault(id(value), (value, []))[1].append(path)
+    names = PublicNames()
+    for value, paths in sorted(
+        by_object.values(), key=lambda pair: min(pair[1], key=_name_sort_key)
+    ):
+        best = min(paths, key=_name_sort_key)
+        names[best] = value
+        aliases = sorted(set(paths) - {best})
+        if aliases:
+            names.others[best] = aliases
     return names
 
 
-def _rank(path: str) -> tuple[int, int, str]:
+def _name_sort_key(path: str) -> tuple[int, int, str]:
     return path.count("."), len(path), path

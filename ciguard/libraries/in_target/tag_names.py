@@ -1,4 +1,4 @@
-"""Why an API may need care: the tags, and the shape of the rows that give them."""
+"""Tags of APIs that need care, and the rows of patterns that assign them."""
 
 from __future__ import annotations
 
@@ -13,30 +13,33 @@ PROCESS = "process"
 GLOBAL_STATE = "global-state"
 """Changes what later calls do."""
 BLOCKING = "blocking"
-"""Waits for something that never comes in a single call."""
+"""Waits for an event that never happens in a single call."""
 HANDLE = "handle"
-"""Takes handles of runtime objects: variables, datasets, lists that other calls must make."""
+"""Takes handles of runtime objects that other calls must create: variables, datasets, lists."""
 RANDOM = "random"
-"""Another result each time, by design."""
+"""Returns random results by design."""
 UNSTABLE = "unstable"
-"""The result holds uninitialised memory, or differs between runs for other good reasons."""
+"""Returns uninitialised memory, or differs between runs for another legitimate reason."""
 TIME = "time"
-"""The result depends on the clock."""
+"""Returns a result that depends on the clock."""
 DEBUG = "debug"
 """Prints, asserts or crashes on purpose."""
 CALLBACK = "callback"
-"""Takes Python functions, which a generator cannot make up."""
+"""Takes Python functions, which cannot be generated."""
 REMOVED = "removed"
-"""Still has a name, but refuses every call."""
+"""Still has a name, but rejects every call."""
 UNDOCUMENTED = "undocumented"
-"""A public name without a docstring: nobody has promised what it does."""
+"""Has a public name but no docstring, so its behaviour is not specified."""
 
 
 class TagRow(NamedTuple):
-    """Patterns of one tag."""
+    """Patterns of APIs with one tag."""
 
     tag: str
+    """Tag of the APIs that match."""
     scope: str
-    """Regular expression for what comes before the patterns."""
+    """Regular expression of the prefix of all patterns."""
     reason: str
+    """Reason for the tag."""
     patterns: tuple[str, ...]
+    """Regular expressions of names, after the prefix."""

@@ -1,9 +1,8 @@
-"""Why an API may need care, by its qualified name.
+"""Assigns tags to APIs that need care, by their qualified names.
 
-Tagged calls stay out of campaigns unless asked for: they harm the machine, block, change the
-process for the cases that follow, or give another result each time. A library lists its names as
-rows: to extend them, add a pattern to a row, or a row with its reason. A missing pattern can cost
-a deleted file or a false alarm; a needless one costs a few calls that nobody tests.
+Campaigns skip tagged calls by default. Such calls harm the machine, block, change the process for
+later cases, or return varying results. A library lists patterns of names in rows. A missing pattern
+can cause a deleted file or a false alarm; a needless one leaves a few calls untested.
 """
 
 from __future__ import annotations
@@ -16,25 +15,25 @@ if TYPE_CHECKING:
 
 
 class TagsOf(Protocol):
-    """Gives the tags of an API."""
+    """Function that returns the tags of an API."""
 
     def __call__(self, api: str, *extra: str) -> list[str]:
         """Return the tags of an API, sorted.
 
         Args:
-            api: qualified public name.
-            extra: tags that the caller has found by other means.
+            api: the qualified public name.
+            extra: further tags that the caller knows.
         """
 
 
 def tagger(*rows: TagRow) -> TagsOf:
-    """Return what gives the tags of a library's APIs, by its rows."""
+    """Return the function that assigns tags by a library's rows."""
     compiled = [
         (row.tag, re.compile(row.scope + "(?:" + "|".join(row.patterns) + ")")) for row in rows
     ]
 
     def tags_of(api: str, *extra: str) -> list[str]:
-        found = {tag for tag, pattern in compiled if pattern.search(api)}
-        return sorted(found.union(extra))
+        tags = {tag for tag, pattern in compiled if pattern.search(api)}
+        return sorted(tags.union(extra))
 
     return tags_of

@@ -1,1 +1,1 @@
-"""JAX."""
+"""Support for JAX."""

@@ -1,4 +1,4 @@
-"""What ciguard knows of JAX."""
+"""Description of JAX."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ LIBRARY = Library(
     adapter=Path(__file__).parent / "in_target" / "adapter.py",
     environment={**ONE_THREAD, **XLA_LOGS},
     cpu_environment={"JAX_PLATFORMS": "cpu"},
-    # Else the first worker of a GPU takes three quarters of its memory.
+    # Otherwise the first worker on a GPU allocates three quarters of its memory.
     cuda_environment={
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
-        "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # else products keep 10 bits
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest",  # default: 10-bit mantissa
     },
     compiles_on_devices=True,
-    # 0.7.0 and 0.7.1 name a plugin for CUDA 13 that the index does not have.
+    # 0.7.0 and 0.7.1 require a plugin for CUDA 13 that was never published.
     cuda_extras=(
         CudaExtra(name="cuda13", cuda=13, versions=">=0.7.2"),
         CudaExtra(name="cuda12", cuda=12, versions=">=0.4.23"),
     ),
-    # Each operation of a model is compiled by itself and runs a few times: half of the time,
-    # and no slower code, without LLVM's later passes.
+    # Each operation of a model is compiled separately and runs only a few times. Without LLVM's
+    # later passes this takes half the time, and the code is not slower.
     backend_environment={"XLA_FLAGS": "--xla_backend_optimization_level=1"},
     forks=ForkPolicy.AFTER_IMPORT,
     case_limit_s=20.0,

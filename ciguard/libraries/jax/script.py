@@ -1,4 +1,4 @@
-"""How scripts write JAX's tensors, dtypes and seeds."""
+"""Script templates of JAX's tensors, dtypes and seeds."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Jittor."""
+"""Support for Jittor."""

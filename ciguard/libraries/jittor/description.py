@@ -1,4 +1,4 @@
-"""What ciguard knows of Jittor."""
+"""Description of Jittor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIBRARY = Library(
     adapter=Path(__file__).parent / "in_target" / "adapter.py",
     companions=(
         Companion(requirement="numpy<2"),
-        # It imports `distutils` and `pkg_resources`, which it does not ask for.
+        # Jittor imports `distutils` and `pkg_resources`, but does not declare setuptools.
         Companion(requirement="setuptools"),
     ),
     environment={**ONE_THREAD, "use_mkl": "0"},
@@ -25,7 +25,7 @@ LIBRARY = Library(
     checks_allocations=False,
     forks=ForkPolicy.AFTER_USE,
     case_limit_s=60.0,
-    # It compiles each of its kernels when a program first uses it.
+    # Jittor compiles each kernel on its first use in a program.
     program_limit_s=300.0,
     modes={"lazy": Mode()},
     needs_processes=True,

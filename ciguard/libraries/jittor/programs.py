@@ -1,17 +1,17 @@
-"""How programs build and run models with Jittor."""
+"""Templates of programs that build and run models with Jittor."""
 
 from __future__ import annotations
 
 from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 
 _FIRST = "[0]"
-"""Of what a layer gives: the other parts are states."""
+"""Index of the output in a layer's result; the other items are states."""
 _CELLS = r"(GRU|RNN)Cell"
 _UNPOOLED = "x.flatten(2).argsort(-1)"
 _POSITIVE = "(x > 0)"
-"""Zeros and ones: the words of a layer that knows two."""
+"""Expression of zeros and ones: the words of an embedding of two."""
 _ROW = "x.flatten(1)[:, :x.shape[-1]]"
-"""The features of one place of each sample, for a layer that takes vectors only."""
+"""Expression of the features at one position of each sample, for layers that accept vectors."""
 
 _RUN = """
 x = {input}
@@ -50,7 +50,7 @@ PROGRAMS = ProgramStyle(
     run=_RUN,
     recorder=_RECORDER,
     ways=(
-        # Losses of Jittor are numbers; the slot gets as many of them as it has entries.
+        # Losses of Jittor are scalars, so they are broadcast to the shape of the input.
         Way(r"(L1|MSE|BCEWithLogits)Loss", "f(x, x).broadcast(x)"),
         Way("BCELoss", "f(x.sigmoid(), x.sigmoid()).broadcast(x)"),
         Way("CrossEntropyLoss", "f(x, x.argmax(1)[0]).broadcast(x)"),

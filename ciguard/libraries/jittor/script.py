@@ -1,4 +1,4 @@
-"""How scripts write Jittor's tensors, dtypes and seeds."""
+"""Script templates of Jittor's tensors, dtypes and seeds."""
 
 from __future__ import annotations
 

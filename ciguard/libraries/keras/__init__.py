@@ -1,1 +1,1 @@
-"""Keras 3, on each of its backends."""
+"""Support for Keras 3 on each of its backends."""

@@ -1,4 +1,4 @@
-"""What ciguard knows of Keras."""
+"""Description of Keras."""
 
 from __future__ import annotations
 

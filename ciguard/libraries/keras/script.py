@@ -1,4 +1,4 @@
-"""How scripts write Keras's tensors, dtypes and seeds."""
+"""Script templates of Keras's tensors, dtypes and seeds."""
 
 from __future__ import annotations
 

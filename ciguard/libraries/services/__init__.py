@@ -1,1 +1,1 @@
-"""Clients of cognitive services: no libraries of arrays, and no API of theirs is tested."""
+"""Support for clients of cognitive services, whose own APIs are not tested."""

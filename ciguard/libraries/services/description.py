@@ -1,4 +1,4 @@
-"""Clients of cognitive services: what asks them is tested, an application."""
+"""Descriptions of the clients of cognitive services, whose users, applications, are tested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MODULES = (
         "azure.cognitiveservices.vision.computervision",
     ),
 )
-"""Distributions, and what they are imported by."""
+"""Distributions with their import names."""
 
 CLIENTS = tuple(
     Library(
@@ -32,3 +32,4 @@ CLIENTS = tuple(
     )
     for name, module in _MODULES
 )
+"""Descriptions of all supported clients."""

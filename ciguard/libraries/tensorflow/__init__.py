@@ -1,1 +1,1 @@
-"""TensorFlow, with the Keras that it brings."""
+"""Support for TensorFlow, including its Keras."""

@@ -1,4 +1,4 @@
-"""What ciguard knows of TensorFlow."""
+"""Description of TensorFlow."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ciguard.libraries.tensorflow.programs import PROGRAMS
 from ciguard.libraries.tensorflow.script import SCRIPT
 from ciguard.libraries.variables import ONE_THREAD, XLA_LOGS
 
-# With oneDNN's allocator TensorFlow sleeps 10 s before it says that memory is short, on each call;
-# without it the same operation also rounds the same way on every version that is compared.
+# With oneDNN's allocator, each call sleeps 10 s before it reports that memory is short. Without it,
+# operations also round in the same way in all versions.
 _NO_ONEDNN = {"TF_ENABLE_ONEDNN_OPTS": "0"}
 
 LIBRARY = Library(
@@ -23,16 +23,16 @@ LIBRARY = Library(
     module="tensorflow",
     adapter=Path(__file__).parent / "in_target" / "adapter.py",
     environment={**ONE_THREAD, **XLA_LOGS, **_NO_ONEDNN},
-    # Else the first worker of a GPU takes all of its memory.
+    # Otherwise the first worker on a GPU allocates all of its memory.
     cuda_environment={"TF_FORCE_GPU_ALLOW_GROWTH": "true"},
-    # It exists since 2.14, but asks for a TensorRT up to 2.15.0 that the index does not have.
+    # The extra exists since 2.14, but up to 2.15.0 it requires a TensorRT that is not on PyPI.
     cuda_extras=(CudaExtra(name="and-cuda", cuda=12, versions=">=2.15.0.post1"),),
     forks=ForkPolicy.AFTER_IMPORT,
     modes={"function": Mode(), "xla": Mode()},
     script=SCRIPT,
     programs=PROGRAMS,
     forms=FORMS,
-    # It pickles a tensor by way of numpy, which lacks some of its types.
+    # TensorFlow pickles tensors with numpy, which lacks some dtypes: no `pickles_results`.
     operations=Operations(
         broadcast="tensorflow.broadcast_to",
         widening=Widening(

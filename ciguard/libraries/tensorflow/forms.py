@@ -1,4 +1,4 @@
-"""Forms of TensorFlow's tensors: variables, sparse, ragged, quantised."""
+"""Forms of TensorFlow's tensors: variable, sparse, ragged and quantised."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ FORMS = (
     TensorForm("ragged", through("tensorflow.RaggedTensor.from_tensor"), ranks=(2, 5)),
     *(
         TensorForm(
-            f"quantised {wide}",
-            through("tensorflow.bitcast", MemberValue(f"tensorflow.q{wide}")),
-            frozenset({wide}),
+            f"quantised {stored_dtype}",
+            through("tensorflow.bitcast", MemberValue(f"tensorflow.q{stored_dtype}")),
+            frozenset({stored_dtype}),
         )
-        for wide in ("int8", "uint8", "int16", "int32")
+        for stored_dtype in ("int8", "uint8", "int16", "int32")
     ),
 )

@@ -1,13 +1,13 @@
-"""How programs build and run models with TensorFlow's Keras."""
+"""Templates of programs that build and run models with TensorFlow's Keras."""
 
 from __future__ import annotations
 
 from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 
 _FIRST = "[0]"
-"""Of what a layer gives: the other parts are states."""
+"""Index of the output in a layer's result; the other items are states."""
 _POSITIVE = "(x > 0)"
-"""Zeros and ones: the words of a layer that knows two."""
+"""Expression of zeros and ones: the words of an embedding of two."""
 _STEPS = "x[:, :16]"
 _UNITS = "8"
 _STATE = f"x[:, :{_UNITS}]"

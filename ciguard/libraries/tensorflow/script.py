@@ -1,4 +1,4 @@
-"""How scripts write TensorFlow's tensors, dtypes and seeds."""
+"""Script templates of TensorFlow's tensors, dtypes and seeds."""
 
 from __future__ import annotations
 

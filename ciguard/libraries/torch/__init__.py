@@ -1,1 +1,1 @@
-"""PyTorch."""
+"""Support for PyTorch."""

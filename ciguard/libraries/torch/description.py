@@ -1,4 +1,4 @@
-"""What ciguard knows of PyTorch."""
+"""Description of PyTorch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIBRARY = Library(
     distributions=("torch", "torch-nightly"),
     module="torch",
     adapter=Path(__file__).parent / "in_target" / "adapter.py",
-    # Builds before 2.3 cannot exchange arrays with numpy 2; their metadata does not say so.
+    # Builds before 2.3 cannot exchange arrays with numpy 2, but their metadata allows it.
     companions=(
         Companion(requirement="numpy"),
         Companion(requirement="numpy<2", versions="<2.3"),

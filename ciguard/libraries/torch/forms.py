@@ -1,4 +1,4 @@
-"""Forms of PyTorch's tensors: strided, tracked, sparse, quantised, of oneDNN."""
+"""Forms of PyTorch's tensors: strided, requiring gradients, sparse, quantised, of oneDNN."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _REAL = frozenset({"float32", "float64"})
 _SPARSE = NUMBERS - {"uint16", "uint32", "uint64"}
-"""What torch keeps sparse: it counts no elements of the wide unsigned types."""
+"""Dtypes of sparse tensors: torch cannot count non-zero elements of the wide unsigned ones."""
 
 
 def _ints(numbers: Sequence[int]) -> ListValue:
@@ -31,20 +31,20 @@ def _ints(numbers: Sequence[int]) -> ListValue:
 
 def _transposed(tensor: TensorValue) -> Value:
     *rest, rows, columns = tensor.shape
-    turned = TensorValue(tensor.dtype, (*rest, columns, rows), tensor.fill)
-    return CallValue("torch.Tensor.transpose", (turned, LiteralValue(-2), LiteralValue(-1)))
+    transposed = TensorValue(tensor.dtype, (*rest, columns, rows), tensor.fill)
+    return CallValue("torch.Tensor.transpose", (transposed, LiteralValue(-2), LiteralValue(-1)))
 
 
 def _stepped(tensor: TensorValue) -> Value:
-    """Return every other element of a tensor that is twice as long in its last dimension."""
+    """Return a view of every other element of a tensor with a doubled last dimension."""
     doubled = (*tensor.shape[:-1], 2 * tensor.shape[-1])
-    whole = TensorValue(tensor.dtype, doubled, tensor.fill)
+    base = TensorValue(tensor.dtype, doubled, tensor.fill)
     _, *outer = accumulate((1, *doubled[:0:-1]), mul)
-    return CallValue("torch.as_strided", (whole, _ints(tensor.shape), _ints((*outer[::-1], 2))))
+    return CallValue("torch.as_strided", (base, _ints(tensor.shape), _ints((*outer[::-1], 2))))
 
 
 def _expanded(tensor: TensorValue) -> Value:
-    """Return a tensor whose first dimension repeats one slice of memory."""
+    """Return a view whose first dimension repeats the same memory."""
     single = TensorValue(tensor.dtype, (1, *tensor.shape[1:]), tensor.fill)
     return CallValue("torch.Tensor.expand", (single, _ints(tensor.shape)))
 

@@ -1,22 +1,22 @@
-"""How programs build and run models with PyTorch."""
+"""Templates of programs that build and run models with PyTorch."""
 
 from __future__ import annotations
 
 from ciguard.libraries.programs import InputExpressions, ProgramStyle, Way
 
 _FIRST = "[0]"
-"""Of what a layer gives: the other parts are states, or weights of attention."""
+"""Index of the output in a layer's result; the other items are states or attention weights."""
 _CELLS = r"(GRU|RNN)Cell"
 _UNPOOLED = "x.flatten(2).argsort(-1)"
 _POSITIVE = "(x > 0)"
-"""Zeros and ones: the classes, or words, of a layer that knows two."""
+"""Expression of zeros and ones: the classes or words of a layer with two."""
 _STEPS = "x[:, :16]"
 _WHOLE = {"reduction": "'none'"}
 _CTC = (
     "f(x.transpose(0, 1).log_softmax(2), torch.ones(len(x), 1, dtype=torch.long), "
     "[x.shape[1]] * len(x), [1] * len(x))"
 )
-# A copy, since what needs its gradient must not itself be changed in place.
+# A copy, since a leaf tensor that requires gradients must not be changed in place.
 _NORMAL = "torch.randn({shape}, dtype=torch.{dtype}, requires_grad=True).clone()"
 
 _RUN = """
@@ -54,7 +54,7 @@ PROGRAMS = ProgramStyle(
     run=_RUN,
     recorder=_RECORDER,
     ways=(
-        # Classes are the largest entry of each sample; probabilities lie in [0, 1].
+        # The class of a sample is the index of its largest entry; probabilities are in [0, 1].
         Way("NLLLoss", "f(x.log_softmax(1), x.argmax(1))"),
         Way("MultiMarginLoss", "f(x, x.argmax(1))", 2),
         Way("MultiLabelMarginLoss", "f(x, x.argsort(1))", 2),
@@ -68,7 +68,7 @@ PROGRAMS = ProgramStyle(
         Way("AdaptiveLogSoftmaxWithLoss", f"f(x, {_POSITIVE}.any(1).long())[0]", 2),
         Way(r"MaxUnpool[123]d", f"f(x, {_UNPOOLED}.view_as(x))"),
         Way(r"Embedding(Bag)?", f"f({_POSITIVE}.long())", 2, {"num_embeddings": "2"}),
-        # Attention takes the square of the steps in memory, and images are of many.
+        # The memory of attention is quadratic in the number of steps, which is large for images.
         Way("MultiheadAttention", f"f({_STEPS}, {_STEPS}, {_STEPS}){_FIRST}", 3),
         Way(r"Transformer(Decoder(Layer)?)?", f"f({_STEPS}, {_STEPS})", 3),
         Way(r"TransformerEncoder(Layer)?", rank=3),

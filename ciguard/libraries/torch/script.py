@@ -1,4 +1,4 @@
-"""How scripts write PyTorch's tensors, dtypes and seeds."""
+"""Script templates of PyTorch's tensors, dtypes and seeds."""
 
 from __future__ import annotations
 

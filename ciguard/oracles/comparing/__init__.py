@@ -1,4 +1,4 @@
-"""What two results must have in common, within the rounding that their inputs allow."""
+"""Comparison of two results, within the rounding that their inputs allow."""
 
 from ciguard.oracles.comparing.comparison import Difference, compare_outputs
 from ciguard.oracles.comparing.conditioning import (
@@ -9,7 +9,7 @@ from ciguard.oracles.comparing.conditioning import (
     nudged,
 )
 from ciguard.oracles.comparing.differences import differs, evidence_between
-from ciguard.oracles.comparing.given import MUCH, has_special_elements, inputs_given, leaves
+from ciguard.oracles.comparing.inputs import MUCH, has_special_elements, inputs_given, leaves
 from ciguard.oracles.comparing.tolerance import NO_INPUTS, InputPrecision, relative_tolerance
 
 __all__ = [

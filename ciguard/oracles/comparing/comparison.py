@@ -1,4 +1,4 @@
-"""Comparing the outputs of two targets: structure, dtype, shape, values within a tolerance."""
+"""Comparison of two targets' outputs: structure, dtype, shape, and values within a tolerance."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two outputs differ."""
+    """A difference between two outputs."""
 
     kind: str
-    """`structure`, `dtype`, `shape`, `nan`, `values`, `mutation`, `aliasing`."""
+    """One of `structure`, `dtype`, `shape`, `nan`, `values`, `mutation` and `aliasing`."""
     text: str
-    """For a person; may hold values."""
+    """Description for people; may contain values."""
     detail: str = ""
-    """What is the same whenever the same defect is met; part of the fingerprint."""
+    """Stable part of the fingerprint: the same each time the same defect is found."""
 
 
 def compare_outputs(
     reference: Output, other: Output, inputs: InputPrecision = NO_INPUTS
 ) -> Difference | None:
-    """Return the first difference between two outputs, None when they agree.
+    """Return the first difference between two outputs; None if they agree.
 
-    Outputs that cannot be compared agree in what can be seen of them: unreadable ones, and what no
-    healthy worker writes (a case may have overwritten the record).
+    Outputs that cannot be compared count as equal: unreadable ones, and records that no healthy
+    worker writes, since a case may have overwritten them.
     """
     if isinstance(reference, Container) and isinstance(other, Container):
         return _compare_containers(reference, other, inputs)
@@ -45,25 +45,28 @@ def compare_outputs(
         return _compare_scalars(reference, other, inputs)
     if isinstance(reference, _ARRAYS) and isinstance(other, _ARRAYS):
         return _compare_arrays(reference, other, inputs)
-    return _structure(reference, other)
+    return _structure_difference(reference, other)
 
 
 def compare_effects(reference: Effects, other: Effects) -> Difference | None:
-    """Return how differently two equal calls treat their arguments."""
+    """Return how two runs of a call differ in their effects on the arguments."""
     if reference.changed != other.changed:
-        did = (f"changes {_places(one.changed)}" for one in (reference, other))
-        return Difference("mutation", " vs ".join(did))
+        effects = (f"changes {_tensors_in_words(run.changed)}" for run in (reference, other))
+        return Difference("mutation", " vs ".join(effects))
     if reference.shared != other.shared:
-        did = (f"shares memory with {_places(one.shared)}" for one in (reference, other))
-        return Difference("aliasing", " vs ".join(did))
+        effects = (
+            f"shares memory with {_tensors_in_words(run.shared)}" for run in (reference, other)
+        )
+        return Difference("aliasing", " vs ".join(effects))
     return None
 
 
-def _places(places: tuple[int, ...]) -> str:
-    return f"tensor {', '.join(str(place + 1) for place in places)}" if places else "no argument"
+def _tensors_in_words(indices: tuple[int, ...]) -> str:
+    numbers = ", ".join(str(index + 1) for index in indices)
+    return f"tensor {numbers}" if indices else "no argument"
 
 
-def _structure(reference: Output, other: Output) -> Difference:
+def _structure_difference(reference: Output, other: Output) -> Difference:
     text = f"{_describe(reference)} vs {_describe(other)}"
     return Difference("structure", text, _LENGTH.sub("", text))
 
@@ -97,7 +100,7 @@ def _compare_containers(
     reference: Container, other: Container, inputs: InputPrecision
 ) -> Difference | None:
     if reference.length != other.length or reference.keys != other.keys:
-        return _structure(reference, other)
+        return _structure_difference(reference, other)
     for mine, theirs in zip(reference.items, other.items, strict=False):
         difference = compare_outputs(mine, theirs, inputs)
         if difference is not None:
@@ -109,17 +112,17 @@ def _compare_scalars(reference: Scalar, other: Scalar, inputs: InputPrecision) -
     if reference == other:
         return None
     if reference.kind != other.kind or reference.kind == "O":
-        return _structure(reference, other)
+        return _structure_difference(reference, other)
     if reference.kind in "fz":
-        # A Python float may hold a float32's value: its digits beyond that mean nothing.
+        # A Python float may hold a float32's value: its further digits are meaningless.
         return _compare_values(number(reference), number(other), "float32", inputs)
     if reference.kind in "sb":
-        return None  # wording, names of objects and the like: not a numeric result
+        return None  # texts hold wording and names of objects, not numeric results
     return Difference("values", f"{reference.text[:60]} vs {other.text[:60]}")
 
 
 def number(scalar: Scalar) -> NDArray[Any]:
-    """Return a scalar as an array of one element; of none if it is no number."""
+    """Return a scalar as an array of one element; an empty array if it is no number."""
     convert = float if scalar.kind == "f" else complex
     try:
         return np.array([convert(scalar.text)])
@@ -151,8 +154,8 @@ def _compare_arrays(
 def _may_overflow(dtype: str, inputs: InputPrecision) -> bool:
     if dtype not in dtypes.INTEGERS:
         return False
-    least, greatest = dtypes.integer_range(dtype)
-    return not (least <= inputs.low and inputs.high <= greatest)
+    lowest, highest = dtypes.integer_range(dtype)
+    return not (lowest <= inputs.low and inputs.high <= highest)
 
 
 def _compare_digests(
@@ -165,7 +168,7 @@ def _compare_digests(
     if difference is not None:
         return difference
     if _special_counts(reference, inputs) != _special_counts(other, inputs):
-        counts = (f"{one.nan} NaN and {one.inf} infinite" for one in (reference, other))
+        counts = (f"{digest.nan} NaN and {digest.inf} infinite" for digest in (reference, other))
         return Difference("nan", " vs ".join(counts))
     is_exact = reference.dtype not in dtypes.EPSILON
     if is_exact and reference.sha256 and other.sha256:
@@ -174,6 +177,7 @@ def _compare_digests(
 
 
 def _special_counts(digest: TensorDigest, inputs: InputPrecision) -> tuple[int, int]:
+    """Return the number of NaN and infinite elements, and of NaN where it is comparable."""
     special = digest.nan + digest.inf
     return special, digest.nan if inputs.are_finite else special
 
@@ -181,15 +185,18 @@ def _special_counts(digest: TensorDigest, inputs: InputPrecision) -> tuple[int, 
 def _compare_values(
     mine: NDArray[Any], theirs: NDArray[Any], dtype: str, inputs: InputPrecision, *, count: int = 0
 ) -> Difference | None:
-    """Compare elements; `count` is how many there are, if these are a sample."""
+    """Return how two arrays differ.
+
+    `count` is the number of elements if the arrays are samples.
+    """
     if mine.shape != theirs.shape:
         return None  # no healthy worker writes fewer elements than the shape says
     if mine.dtype.kind not in "fc":
         return None if np.array_equal(mine, theirs) else _first_unequal(mine, theirs)
     finite = np.isfinite(mine) & np.isfinite(theirs)
-    unequal = _unequally_special(mine, theirs, inputs)
+    unequal = _special_mismatch(mine, theirs, inputs)
     if unequal.any():
-        return _at(int(np.flatnonzero(unequal)[0]), mine, theirs, kind="nan")
+        return _difference_at(int(np.flatnonzero(unequal)[0]), mine, theirs, kind="nan")
     wide = np.complex128 if mine.dtype.kind == "c" else np.float64
     x, y = mine[finite].astype(wide), theirs[finite].astype(wide)
     if not x.size:
@@ -202,40 +209,45 @@ def _compare_values(
     if not (error > allowed).any():
         return None
     worst = int(error.argmax())
-    apart = _apart(float(error[worst]), float(max(abs(x[worst]), abs(y[worst]))), dtype)
+    error_text = _error_in_words(
+        float(error[worst]), float(max(abs(x[worst]), abs(y[worst]))), dtype
+    )
     return Difference(
-        "values", f"{x[worst]:.9g} vs {y[worst]:.9g}: {apart} (allowed {allowed:.2g})"
+        "values", f"{x[worst]:.9g} vs {y[worst]:.9g}: {error_text} (allowed {allowed:.2g})"
     )
 
 
-def _apart(error: float, magnitude: float, dtype: str) -> str:
-    """Say how far two numbers are apart: relative to the larger, and in its last places."""
+def _error_in_words(error: float, magnitude: float, dtype: str) -> str:
+    """Return the error of two numbers: relative to the larger, and in ULP."""
     epsilon = dtypes.EPSILON.get(dtype, 0.0)
     if not magnitude or not math.isfinite(error):
         return "infinitely far apart"
     relative = error / magnitude
-    # The spacing of numbers of this type near the larger of the two.
+    # The distance of neighbouring numbers of this type near the larger of the two.
     spacing = math.ldexp(epsilon, math.frexp(magnitude)[1] - 1)
     places = f", {error / spacing:.2g} ULP" if spacing else ""
     return f"relative error {relative:.2g}{places}"
 
 
-def _unequally_special(
+def _special_mismatch(
     mine: NDArray[Any], theirs: NDArray[Any], inputs: InputPrecision
 ) -> NDArray[np.bool_]:
-    """Return where one is NaN or infinite and the other is not the same."""
-    finite, others = np.isfinite(mine), np.isfinite(theirs)
-    unequal: NDArray[np.bool_] = finite != others
+    """Return where one array is NaN or infinite and the other is not the same."""
+    finite, other_finite = np.isfinite(mine), np.isfinite(theirs)
+    unequal: NDArray[np.bool_] = finite != other_finite
     if inputs.are_finite:
         same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))
-        unequal |= ~finite & ~others & ~same
+        unequal |= ~finite & ~other_finite & ~same
     return unequal
 
 
 def _first_unequal(mine: NDArray[Any], theirs: NDArray[Any]) -> Difference:
     unequal = np.flatnonzero(mine != theirs)
-    return _at(int(unequal[0]) if unequal.size else 0, mine, theirs, kind="values")
+    return _difference_at(int(unequal[0]) if unequal.size else 0, mine, theirs, kind="values")
 
 
-def _at(place: int, mine: NDArray[Any], theirs: NDArray[Any], *, kind: str) -> Difference:
-    return Difference(kind, f"{mine[place]!s:.60} vs {theirs[place]!s:.60} at element {place}")
+def _difference_at(
+    index: int, mine: NDArray[Any], theirs: NDArray[Any], *, kind: str
+) -> Difference:
+    """Return the difference that two arrays show at one index."""
+    return Difference(kind, f"{mine[index]!s:.60} vs {theirs[index]!s:.60} at element {index}")

@@ -1,10 +1,11 @@
-"""Whether rounding alone explains a difference: measured on a call whose inputs are moved a little.
+"""Whether rounding alone explains a difference: measured on a call with perturbed inputs.
 
-A call that makes much of the rounding of its inputs, such as the inverse of a nearly singular
-matrix, answers differently on two targets that are both right. What it makes of inputs that were
-moved by one rounding shows that, whatever the call is. In the same way a law of smooth functions
-that fails at one point and holds beside it has met a kink. This costs calls, so it is done for
-what has already shown itself again.
+A call may amplify the rounding of its inputs, such as the inverse of a nearly singular matrix.
+Then two targets differ that are both right. Its results for inputs that were changed by one
+rounding show how much it amplifies, whatever the call is.
+
+In the same way, a relation of smooth functions that fails at one point and holds beside it has met
+a kink. Each measurement costs calls, so only reproduced findings are measured.
 """
 
 from __future__ import annotations
@@ -50,22 +51,23 @@ if TYPE_CHECKING:
     from ciguard.execution import Output
     from ciguard.oracles.comparing.tolerance import InputPrecision
 
-_NUMERIC = frozenset({"values", "nan"})
-_STEP = 0.01
-_MAX_MOVED = 4096
-"""Elements of a tensor that are written out one by one; larger ones stay as they are."""
+_NUMERIC_KINDS = frozenset({"values", "nan"})
+_RANGE_STEP = 0.01
+"""Fraction of a tensor's range by which its ends move where a relation needs smoothness."""
+_MAX_PERTURBED_ELEMENTS = 4096
+"""Elements of a tensor that are written out one by one; larger ones stay unchanged."""
 
 
 def may_be_rounding(finding: Finding) -> bool:
-    """Return whether a finding is of a kind that rounding, or a kink, can bring about."""
-    is_of_law = finding.oracle == "metamorphic" and _needs_smoothness(finding.case)
-    return is_of_law or is_of_values(finding)
+    """Return whether rounding, or a kink, can cause a finding of this kind."""
+    may_be_kink = finding.oracle == "metamorphic" and _needs_smoothness(finding.case)
+    return may_be_kink or is_of_values(finding)
 
 
 def is_of_values(finding: Finding) -> bool:
-    """Return whether results, or those of call and twin, differ in their numbers alone."""
+    """Return whether results, or those of call and twin, differ only in their numbers."""
     kinds = {"differential": finding.kind, "metamorphic": finding.detail}
-    return kinds.get(finding.oracle) in _NUMERIC
+    return kinds.get(finding.oracle) in _NUMERIC_KINDS
 
 
 def _needs_smoothness(case: Case) -> bool:
@@ -74,103 +76,107 @@ def _needs_smoothness(case: Case) -> bool:
 
 
 def nudged(case: Case, seed: int) -> Case:
-    """Return the call with every floating-point element moved a little.
+    """Return the call with every floating-point element perturbed slightly.
 
-    By one rounding; where a law needs smooth functions, by a hundredth of the tensor's range and
-    more, each tensor by another part: what was equal is not any more. Where there are no tensors,
-    a call's numbers are what it computes with; where there are, they are settings and stay.
+    Each element moves by one rounding. Where a relation needs smooth functions, a tensor moves by
+    at least a hundredth of its range, each one by another fraction. So equal elements become
+    unequal. A call without tensors computes with its numbers, so they move; beside tensors, numbers
+    are settings and stay.
     """
     case = case.lowered()
     level = judged(case)
-    shares = count(1)
-    numbers_move = not level.inputs(case).epsilon and not _needs_smoothness(case)
+    step_numbers = count(1)
+    are_numbers_inputs = not level.inputs(case).epsilon and not _needs_smoothness(case)
 
-    def rounded(tensor: ArrayValue | TensorValue) -> Value:
-        is_moved = tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MAX_MOVED
-        return replace(tensor, fill=moved_elements(tensor, seed)) if is_moved else tensor
+    def round_elements(tensor: ArrayValue | TensorValue) -> Value:
+        is_perturbed = (
+            tensor.dtype in dtypes.FLOATING and math.prod(tensor.shape) <= _MAX_PERTURBED_ELEMENTS
+        )
+        return replace(tensor, fill=moved_elements(tensor, seed)) if is_perturbed else tensor
 
-    def narrowed(tensor: ArrayValue | TensorValue) -> Value:
+    def narrow_range(tensor: ArrayValue | TensorValue) -> Value:
         if not isinstance(tensor.fill, Uniform):
             return tensor
         low, high = tensor.fill.low, tensor.fill.high
-        step = _STEP * next(shares) * (high - low)
+        step = _RANGE_STEP * next(step_numbers) * (high - low)
         return replace(tensor, fill=replace(tensor.fill, low=low + step, high=high - step / 2))
 
-    move = narrowed if _needs_smoothness(case) else rounded
+    perturb_tensor = narrow_range if _needs_smoothness(case) else round_elements
 
-    def moved(leaf: ArrayValue | TensorValue | LiteralValue) -> Value:
+    def perturb_leaf(leaf: ArrayValue | TensorValue | LiteralValue) -> Value:
         if not isinstance(leaf, LiteralValue):
-            return move(leaf)
+            return perturb_tensor(leaf)
         number = leaf.value
-        if not (numbers_move and isinstance(number, float) and math.isfinite(number)):
+        if not (are_numbers_inputs and isinstance(number, float) and math.isfinite(number)):
             return leaf
-        # Libraries take it as a number of 32 bits, unless they are told otherwise.
+        # Libraries read it as a 32-bit number by default.
         return LiteralValue(number * (1.0 + dtypes.EPSILON["float32"]))
 
-    def each(values: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(_nudged(value, moved) for value in values)
+    def perturb_all(values: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(_nudged(value, perturb_leaf) for value in values)
 
-    return level.nudged(case, seed, each)
+    return level.nudged(case, seed, perturb_all)
 
 
 def _nudged(
-    value: Value, move: Callable[[ArrayValue | TensorValue | LiteralValue], Value]
+    value: Value, perturb: Callable[[ArrayValue | TensorValue | LiteralValue], Value]
 ) -> Value:
     match value:
         case ArrayValue() | TensorValue() | LiteralValue():
-            return move(value)
+            return perturb(value)
         case ListValue(items) | TupleValue(items):
-            return replace(value, items=tuple(_nudged(item, move) for item in items))
+            return replace(value, items=tuple(_nudged(item, perturb) for item in items))
         case DictValue(pairs):
-            return DictValue(tuple((key, _nudged(item, move)) for key, item in pairs))
+            return DictValue(tuple((key, _nudged(item, perturb)) for key, item in pairs))
         case CallValue(function, arguments, keywords):
             return CallValue(
                 function,
-                tuple(_nudged(item, move) for item in arguments),
-                tuple((key, _nudged(item, move)) for key, item in keywords),
+                tuple(_nudged(item, perturb) for item in arguments),
+                tuple((key, _nudged(item, perturb)) for key, item in keywords),
             )
         case _:
             return value
 
 
 def moved_elements(value: ArrayValue | TensorValue, seed: int, *, of_zero: float = 0.0) -> Explicit:
-    """Return the elements, each moved by one unit of its type's epsilon; a zero by `of_zero`."""
+    """Return a tensor's elements, each moved by one epsilon; zeros move by `of_zero`."""
     fill = value_to_json(value)[3]
-    given = elements(fill, value.dtype, value.shape).astype(np.float64).ravel()
-    signs = np.random.default_rng(seed).choice((-1.0, 1.0), given.size)
+    original = elements(fill, value.dtype, value.shape).astype(np.float64).ravel()
+    signs = np.random.default_rng(seed).choice((-1.0, 1.0), original.size)
     with np.errstate(over="ignore", invalid="ignore"):
-        moved = given * (1.0 + signs * dtypes.EPSILON[value.dtype])
-        moved = np.where(given == 0.0, signs * of_zero, moved)
-    return Explicit(tuple(np.where(np.isfinite(moved), moved, given).tolist()))
+        perturbed = original * (1.0 + signs * dtypes.EPSILON[value.dtype])
+        perturbed = np.where(original == 0.0, signs * of_zero, perturbed)
+    return Explicit(tuple(np.where(np.isfinite(perturbed), perturbed, original).tolist()))
 
 
-def is_rounding(finding: Finding, seen: Mapping[str, Sequence[Outcome]]) -> bool:
+def is_rounding(finding: Finding, reruns: Mapping[str, Sequence[Outcome]]) -> bool:
     """Return whether rounding, or a kink, explains a finding.
 
     Args:
-        finding: of a difference in values, with its outcomes.
-        seen: by target, outcomes of calls that should come to nearly the same: repetitions, and
-            calls with nudged inputs.
+        finding: a finding of a difference in values, with its outcomes.
+        reruns: outcomes by target of calls with nearly the same results: repetitions, and calls
+            with perturbed inputs.
     """
     inputs = inputs_in(finding.case)
     if _needs_smoothness(finding.case):
         return any(
-            not _breaks(outcome, finding, inputs) for n in finding.targets for outcome in seen[n]
+            not _breaks(outcome, finding, inputs) for n in finding.targets for outcome in reruns[n]
         )
     condition = max(
         (
             _condition(finding.outcomes[name], other, inputs)
             for name in judged(finding.case).witnesses(finding)
-            for other in seen.get(name, ())
+            for other in reruns.get(name, ())
         ),
         default=1.0,
     )
     if math.isinf(condition):
         return True
-    return not _shows(finding, replace(inputs, condition=condition))
+    return not _is_shown_with(finding, replace(inputs, condition=condition))
 
 
-def _shows(finding: Finding, inputs: InputPrecision) -> bool:
+def _is_shown_with(finding: Finding, inputs: InputPrecision) -> bool:
+    """Return whether the outcomes still show the finding under another tolerance."""
     outcomes = [finding.outcomes[name] for name in finding.targets]
     if finding.oracle == "differential":
         reference, other = outcomes
@@ -180,30 +186,34 @@ def _shows(finding: Finding, inputs: InputPrecision) -> bool:
 
 
 def _breaks(outcome: Outcome, finding: Finding, inputs: InputPrecision) -> bool:
+    """Return whether an outcome breaks the relation or invariant of the finding's case."""
     output = decode_outputs(outcome.encoded) if isinstance(outcome, Passed) else None
     return output is not None and judged(finding.case).is_broken(finding.case, output, inputs)
 
 
 def _condition(outcome: Outcome, other: Outcome, inputs: InputPrecision) -> float:
-    """Return how far two outcomes are apart in roundings of the result.
+    """Return the distance between two outcomes, in roundings of the result.
 
-    Infinite where they are not of one form: an index, a sign or a NaN that the last place of the
-    inputs decides says nothing.
+    It is infinite for results of different form: an index, a sign or a NaN that the last digit of
+    the inputs decides says nothing.
     """
     if not isinstance(outcome, Passed) or not isinstance(other, Passed):
         return math.inf
     if outcome.encoded == other.encoded:
         return 0.0
-    mine, theirs = (decode_outputs(one.encoded) for one in (outcome, other))
+    mine, theirs = (decode_outputs(passed.encoded) for passed in (outcome, other))
     if mine is None or theirs is None:
         return math.inf
-    parts = list(_parts(mine)), list(_parts(theirs))
+    parts = list(_numeric_parts(mine)), list(_numeric_parts(theirs))
     if len(parts[0]) != len(parts[1]):
         return math.inf
-    return max((_apart(*pair, inputs) for pair in zip(*parts, strict=True)), default=0.0)
+    return max(
+        (_distance_in_roundings(*pair, inputs) for pair in zip(*parts, strict=True)), default=0.0
+    )
 
 
-def _parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
+def _numeric_parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the element type and the elements of each numeric part of a result."""
     match output:
         case TensorOutput(dtype, _, numbers) | TensorDigest(dtype, _, numbers):
             yield dtype, numbers
@@ -211,14 +221,15 @@ def _parts(output: Output) -> Iterator[tuple[str, NDArray[Any]]]:
             yield "float32" if kind in "fz" else "int64", number(output)
         case Container(items=items):
             for item in items:
-                yield from _parts(item)
+                yield from _numeric_parts(item)
         case _:
             return
 
 
-def _apart(
+def _distance_in_roundings(
     mine: tuple[str, NDArray[Any]], theirs: tuple[str, NDArray[Any]], inputs: InputPrecision
 ) -> float:
+    """Return the largest distance of two arrays in roundings; may be infinite."""
     (dtype, x), (other, y) = mine, theirs
     if dtype != other or x.shape != y.shape:
         return math.inf

@@ -1,4 +1,4 @@
-"""How the outcomes of one case on two targets differ, and the words for it."""
+"""Differences between the outcomes of one case on two targets, and the evidence for them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
     from ciguard.oracles.laws import Law
 
-_WHERE = {
+_SCOPES = {
     PairKind.SAME: "every time",
     PairKind.VERSION: "in every version",
     PairKind.DEVICE: "on every device",
     PairKind.BACKEND: "on every backend",
     PairKind.MODE: "in every mode",
 }
+"""Wording of the invariant, by what distinguishes the targets."""
 
 
 def differs(
     reference: Outcome, other: Outcome, inputs: InputPrecision = NO_INPUTS
 ) -> Difference | None:
-    """Return how two outcomes of one case differ, None when they agree or cannot be compared.
+    """Return how two outcomes of one case differ; None if they agree or cannot be compared.
 
-    A death, a hang or an internal error is another oracle's business.
+    Other oracles judge crashes, hangs and internal errors.
     """
     match reference, other:
         case Passed(mine), Passed(theirs):
@@ -54,6 +55,7 @@ def differs(
 
 
 def _compare_encoded(mine: bytes, theirs: bytes, inputs: InputPrecision) -> Difference | None:
+    """Return how two encoded results differ, including their effects on the arguments."""
     if mine == theirs:
         return None
     reference, other = decode_outputs(mine), decode_outputs(theirs)
@@ -64,13 +66,16 @@ def _compare_encoded(mine: bytes, theirs: bytes, inputs: InputPrecision) -> Diff
 
 
 def evidence_between(
-    names: tuple[str, str], outcomes: Mapping[str, Outcome], pair: PairKind, law: Law | None
+    names: tuple[str, str],
+    outcomes: Mapping[str, Outcome],
+    pair: PairKind,
+    specification: Law | None,
 ) -> Evidence:
-    """Return what two targets answered, against the law that they answer alike, or another one."""
+    """Return what two targets returned, and the violated specification or invariant."""
     sides = outcomes_side_by_side(outcomes[names[0]], outcomes[names[1]])
     expected, observed = (f"{name}: {side}" for name, side in zip(names, sides, strict=True))
-    if law is not None:
-        return evidence_of(law, expected=expected, observed=observed)
-    where = _WHERE.get(pair, "everywhere")
-    says = f"The same call comes to the same {where}"
-    return Evidence(expected=expected, observed=observed, law=says)
+    if specification is not None:
+        return evidence_of(specification, expected=expected, observed=observed)
+    scope = _SCOPES.get(pair, "everywhere")
+    invariant = f"The same call comes to the same {scope}"
+    return Evidence(expected=expected, observed=observed, law=invariant)

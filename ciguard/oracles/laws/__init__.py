@@ -1,37 +1,37 @@
-"""Laws: what a library's own words and operator definitions forbid an argument to be.
+"""Specifications: what a library's documentation and operator definitions require of an argument.
 
-`laws_of` reads them from an API's record, strictly: constraints for generation may be guessed, an
-accusation may not. Pure: no I/O, no library.
+`laws_of` reads them from an API's record, strictly: generation may guess constraints, but a finding
+may not. Pure: no I/O, no library.
 """
 
-from ciguard.oracles.laws.breaking import broken_laws, evidence_of, where_written
-from ciguard.oracles.laws.demands import (
-    Demand,
+from ciguard.oracles.laws.reading import Law, laws_of
+from ciguard.oracles.laws.repair import mended
+from ciguard.oracles.laws.requirements import (
+    Requirement,
     aspect_of,
     breach,
     choice,
-    demand_in_words,
     interval,
     ranks,
+    requirement_in_words,
 )
-from ciguard.oracles.laws.mending import mended
-from ciguard.oracles.laws.reading import Law, laws_of
-from ciguard.oracles.laws.sentences import demands_in, sentences
+from ciguard.oracles.laws.sentences import requirements_in, sentences
+from ciguard.oracles.laws.violations import broken_laws, evidence_of, where_written
 
 __all__ = [
-    "Demand",
     "Law",
+    "Requirement",
     "aspect_of",
     "breach",
     "broken_laws",
     "choice",
-    "demand_in_words",
-    "demands_in",
     "evidence_of",
     "interval",
     "laws_of",
     "mended",
     "ranks",
+    "requirement_in_words",
+    "requirements_in",
     "sentences",
     "where_written",
 ]

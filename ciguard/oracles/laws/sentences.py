@@ -1,8 +1,9 @@
-"""Demands read from documentation, only where a sentence leaves no other reading.
+"""Requirements read from documentation, only where a sentence allows no other reading.
 
-A sentence that says on what it depends (`if`, `unless`, `usually`, …) demands nothing here. What a
-range, a choice, a rank or a type is said of must be the parameter itself: `must be positive` counts
-at the beginning of a clause or after `it`, `values`, the parameter's name, and not after `height`.
+A sentence with a condition or a hedge (`if`, `unless`, `usually`, …) states no requirement here.
+The subject of a range, choice, rank or type must be the parameter itself. So `must be positive`
+counts at the beginning of a clause and after `it`, `values` or the parameter's name, but not after
+`height`.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from ciguard.oracles.laws.demands import Demand, choice, interval, ranks
+from ciguard.oracles.laws.requirements import Requirement, choice, interval, ranks
 from ciguard.values import Dtype, Float
 
-_Reader: TypeAlias = Callable[[str, str], Iterator[Demand]]
-"""Reads a sentence about the parameter of that name."""
+_Reader: TypeAlias = Callable[[str, str], Iterator[Requirement]]
+"""Reads a sentence about the parameter of the given name."""
 
-_MAX_LENGTH = 4000
-_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!etc)[.;](?=\s)|\n\s*\n|\n\s*[-*]\s")
+_MAX_DOC_LENGTH = 4000
+_SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!etc)[.;](?=\s)|\n\s*\n|\n\s*[-*]\s")
 _ROLE = re.compile(r":[a-z]+:(?=`)")
-_HARMLESS = re.compile(
+_NEUTRAL_PHRASE = re.compile(
     r"^\(?optional\)?[.:,]?\s+|\b[Ii]f (?:given|set|specified|provided|present|passed|not None),? ",
     re.IGNORECASE,
 )
@@ -41,8 +42,8 @@ _SUBJECT = (
     r"|\b(?:(?:this|its|the|all|each) (?:values?|elements?|entr(?:y|ies)|items?|parameter|number)"
     r"|it|this|values?|elements?|NAME),? (?:and |which |that )?)"
 )
-_WORDS = {"zero": 0.0, "one": 1.0}
-_COMPARED = (
+_NUMBER_WORDS = {"zero": 0.0, "one": 1.0}
+_COMPARISONS = (
     (re.compile(rf"(?:>=|≥|at least|no less than|not less than|greater than or equal to"
                 rf"|larger than or equal to) ?{_NUMBER}"), "min", False),
     (re.compile(rf"(?:>|(?:strictly )?(?:greater|larger|bigger|more|higher) than) ?(?!or\b)"
@@ -61,7 +62,7 @@ _LEADING = re.compile(
     r"(?:int|integer|float|number|scalar)\b.*)",
     re.IGNORECASE,
 )
-"""A positive integer …"""
+"""Matches texts such as `A positive integer …`."""
 _OF_KIND = re.compile(
     r"^(?:an? |the )?(?:[\w-]+ |\(scalar\) ){0,3}?"
     r"(?:(?:int|integer|float|double|scalar|number|\(scalar\) tensor)s?|value),? "
@@ -69,42 +70,42 @@ _OF_KIND = re.compile(
     r"((?:[<>]|in\b|within\b|between\b|range\b).*)",
     re.IGNORECASE,
 )
-"""Float in [0, 1] …"""
+"""Matches texts such as `Float in [0, 1] …`."""
 _OF_VALUES = re.compile(
     r"(?:\bwith values?|\b(?:of|quantile) values|^(?:valid )?range|\bvalues? (?:is|are)) "
     r"((?:in|between|within)\b.*)",
     re.IGNORECASE,
 )
-"""… with values between 0 and 1"""
+"""Matches texts such as `… with values between 0 and 1`."""
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a description, markup of roles and backquotes removed."""
-    bare = _ROLE.sub("", text[:_MAX_LENGTH]).replace("`", "").replace("**", "")
-    parts = (" ".join(part.split()) for part in _END.split(bare))
+    """Return the sentences of a description, without role markup and backquotes."""
+    bare = _ROLE.sub("", text[:_MAX_DOC_LENGTH]).replace("`", "").replace("**", "")
+    parts = (" ".join(part.split()) for part in _SENTENCE_END.split(bare))
     return [part.strip(" -.") for part in parts if part.strip(" -.")]
 
 
-def demands_in(sentence: str, parameter: str) -> list[Demand]:
-    """Return what a sentence of a parameter's description demands of the parameter."""
-    said = _HARMLESS.sub("", sentence)
-    return [demand for read in _READERS for demand in read(said, parameter)]
+def requirements_in(sentence: str, parameter: str) -> list[Requirement]:
+    """Return the requirements that a sentence states of the parameter."""
+    statement = _NEUTRAL_PHRASE.sub("", sentence)
+    return [requirement for read in _READERS for requirement in read(statement, parameter)]
 
 
 def is_hedged(sentence: str) -> bool:
-    """Whether a sentence says of itself that it does not always hold."""
+    """Return whether a sentence contains a condition or a hedge, so it does not always hold."""
     return bool(_HEDGES.search(sentence))
 
 
 # --- ranges --------------------------------------------------------------------------------------
 
 
-def _intervals(sentence: str, parameter: str) -> Iterator[Demand]:
+def _intervals(sentence: str, parameter: str) -> Iterator[Requirement]:
     if is_hedged(sentence):
         return
-    found = _stated_range(sentence, parameter)
-    if found is not None and found != interval():
-        yield found
+    stated = _stated_range(sentence, parameter)
+    if stated is not None and stated != interval():
+        yield stated
 
 
 def _stated_range(sentence: str, parameter: str) -> Float | None:
@@ -120,13 +121,15 @@ def _stated_range(sentence: str, parameter: str) -> Float | None:
 
 
 def _range_in(clause: str) -> Float | None:
-    """Return the range that a clause begins with."""
+    """Return the range at the beginning of a clause; None if there is none."""
     if match := re.match(_NOT_NEGATIVE, clause, re.IGNORECASE):
-        return _with_further(interval(low=0.0), clause[match.end() :])
+        return _with_comparisons(interval(low=0.0), clause[match.end() :])
     if match := re.match(_POSITIVE, clause, re.IGNORECASE):
-        # Of a real number the word is often used loosely: 0 is not worth a dispute.
+        # For real numbers, "positive" often includes 0.
         is_loose = re.match(r" (?:python )?(?:float|number|scalar)\b", clause[match.end() :])
-        return _with_further(interval(low=0.0, excludes_low=not is_loose), clause[match.end() :])
+        return _with_comparisons(
+            interval(low=0.0, excludes_low=not is_loose), clause[match.end() :]
+        )
     within = re.match(
         r"(?:a (?:number|value|float|scalar) )?(?:with)?in (?:the )?(?:closed |open |half-open )?"
         r"(?:range|interval)?(?: of| in)? ?|range in ?|the (?:range|interval) ?",
@@ -141,26 +144,26 @@ def _range_in(clause: str) -> Float | None:
         )
     if match := _BETWEEN.match(clause):
         return interval(low=_value(match.group(1)), high=_value(match.group(2)))
-    return _with_further(None, clause)
+    return _with_comparisons(None, clause)
 
 
-def _with_further(known: Float | None, clause: str) -> Float | None:
-    """Add the comparisons that a clause goes on with: `>= 0 and <= 1`."""
+def _with_comparisons(known: Float | None, clause: str) -> Float | None:
+    """Return a range narrowed by the comparisons that follow, as in `>= 0 and <= 1`."""
     rest = re.sub(r"^[ ,]*(?:and )?", "", clause)
-    for pattern, end, is_open in _COMPARED:
+    for pattern, end, is_open in _COMPARISONS:
         match = pattern.match(rest)
         if match:
-            number, found = _value(match.group(1)), known or interval()
+            number, narrowed = _value(match.group(1)), known or interval()
             if end == "min":
-                found = replace(found, min=number, exclude_min=is_open)
+                narrowed = replace(narrowed, min=number, exclude_min=is_open)
             else:
-                found = replace(found, max=number, exclude_max=is_open)
-            return _with_further(found, rest[match.end() :])
+                narrowed = replace(narrowed, max=number, exclude_max=is_open)
+            return _with_comparisons(narrowed, rest[match.end() :])
     return known
 
 
 def _value(text: str) -> float:
-    return _WORDS[text.lower()] if text.lower() in _WORDS else float(text)
+    return _NUMBER_WORDS[text.lower()] if text.lower() in _NUMBER_WORDS else float(text)
 
 
 # --- choices -------------------------------------------------------------------------------------
@@ -171,16 +174,16 @@ _CHOICE = re.compile(
     rf"|^|: ?|\()(?:[: ({{\[]|the |strings? |values? |following |of ){{0,6}}{_QUOTED}"
     rf"(?:(?:,|,? or|,? and| ?\||/) ?{_QUOTED}){{1,30}}"
 )
-_VAGUE = re.compile(
+_HEDGED_CHOICE = re.compile(
     r"\b(?:e\.g|i\.e|such as|for example|examples?|for instance|like|if|when|unless|character)\b",
     re.IGNORECASE,
 )
 
 
-def _choices(sentence: str, parameter: str) -> Iterator[Demand]:
+def _choices(sentence: str, parameter: str) -> Iterator[Requirement]:
     del parameter
     match = _CHOICE.search(sentence)
-    if match and not _VAGUE.search(sentence[: match.end()]):
+    if match and not _HEDGED_CHOICE.search(sentence[: match.end()]):
         yield choice(dict.fromkeys(re.findall(r"['\"]([\w\-+ ]{1,40})['\"]", match.group())))
 
 
@@ -208,16 +211,16 @@ _LISTS = re.compile(
 )
 
 
-def _ranks(sentence: str, parameter: str) -> Iterator[Demand]:
+def _ranks(sentence: str, parameter: str) -> Iterator[Requirement]:
     del parameter
     if is_hedged(sentence) or _LISTS.search(sentence):
         return
     if _SCALAR_TENSOR.search(sentence):
         yield ranks(0, 0)
     elif match := _RANKED.search(sentence):
-        named = [int(digit) for digit in re.findall(r"(\d)-?[dD]", match.group())]
+        mentioned = [int(digit) for digit in re.findall(r"(\d)-?[dD]", match.group())]
         is_open = bool(match["least"] or match["more"])
-        yield ranks(min(named)) if is_open else ranks(min(named), max(named))
+        yield ranks(min(mentioned)) if is_open else ranks(min(mentioned), max(mentioned))
 
 
 # --- element types -------------------------------------------------------------------------------
@@ -228,7 +231,7 @@ _TYPED = re.compile(
     r"((?:torch\.|tf\.)?\w+(?:(?:, or |, | or )(?:torch\.|tf\.)?\w+){0,30})$",
     re.IGNORECASE,
 )
-_NAMES = {
+_DTYPE_NAMES = {
     "half": "float16",
     "float": "float32",
     "double": "float64",
@@ -245,13 +248,13 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _element_types(sentence: str, parameter: str) -> Iterator[Demand]:
+def _element_types(sentence: str, parameter: str) -> Iterator[Requirement]:
     del parameter
     match = _TYPED.search(sentence)
     if match is None or is_hedged(sentence):
         return
     words = re.split(r", or |, | or ", match.group(1).replace("torch.", "").replace("tf.", ""))
-    names = [_NAMES.get(word.strip()) for word in words if word.strip()]
+    names = [_DTYPE_NAMES.get(word.strip()) for word in words if word.strip()]
     if names and None not in names:
         yield Dtype(tuple(dict.fromkeys(name for name in names if name)))
 

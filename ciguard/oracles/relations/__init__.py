@@ -1,6 +1,6 @@
-"""Metamorphic relations: laws that hold between a call and another computation, its twin.
+"""Metamorphic relations: statements that hold between a call and another computation, its twin.
 
-One small module per relation: the law, where it applies, its source, and the twin as a value.
+One small module per relation, with the statement, its scope, its source, and the twin as a value.
 """
 
 from ciguard.oracles.relations.batches import EMPTY_BATCH, REVERSED_BATCH, SPLIT_BATCH

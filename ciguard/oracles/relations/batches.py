@@ -1,4 +1,4 @@
-"""What is computed for one item of a batch does not depend on the others."""
+"""Relations of batches: the result for one item does not depend on the other items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ZERO = LiteralValue(0)
 
-_ANY_RANK = (
+_ELEMENTWISE_FUNCTIONS = (
     *("relu", "relu6", "elu", "selu", "celu", "gelu", "silu", "mish", "leaky_relu", "hardtanh"),
     *("hardswish", "hardsigmoid", "hardshrink", "softshrink", "tanhshrink", "softplus"),
     *("softsign", "logsigmoid", "sigmoid", "tanh", "exp", "expm1", "log", "log1p", "log2"),
@@ -28,8 +28,8 @@ _ANY_RANK = (
     *("reciprocal", "sign", "floor", "ceil", "round", "trunc", "frac", "lgamma", "digamma"),
     *("isnan", "isinf", "isfinite", "logit", "sinc", "deg2rad", "rad2deg", "clamp", "clip"),
 )
-"""Element by element: the first dimension is a batch whatever it means."""
-_OF_RANK = {
+"""Elementwise functions, whose first dimension is a batch whatever it means."""
+_FUNCTIONS_BY_RANK = {
     3: (
         *("conv1d", "max_pool1d", "avg_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool1d"),
         "lp_pool1d",
@@ -41,31 +41,36 @@ _OF_RANK = {
     ),
     5: ("conv3d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_max_pool3d"),
 }
-"""Documented as (N, C, …): the rank at which the first dimension is the batch."""
+"""Functions of inputs documented as (N, C, …), by the rank that has a batch dimension."""
 _PREFIXES = ("torch.", "torch.nn.functional.", "torch.special.")
-_RANKS = {
-    **{f"{prefix}{name}": 0 for prefix in _PREFIXES for name in _ANY_RANK},
-    **{f"{p}{name}": rank for p in _PREFIXES for rank, names in _OF_RANK.items() for name in names},
+_BATCHED_RANKS = {
+    **{f"{prefix}{name}": 0 for prefix in _PREFIXES for name in _ELEMENTWISE_FUNCTIONS},
+    **{
+        f"{p}{name}": rank
+        for p in _PREFIXES
+        for rank, names in _FUNCTIONS_BY_RANK.items()
+        for name in names
+    },
 }
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
-    return record.api in _RANKS and record.kind is CallKind.FUNCTION
+    return record.api in _BATCHED_RANKS and record.kind is CallKind.FUNCTION
 
 
 def _batch(case: ApiCall) -> TensorValue | None:
-    """Return the batch that a call is given; None if what it is given is none."""
+    """Return the batch that a call is given; None if its first argument is no batch."""
     match case.arguments:
         case (TensorValue(_, (_, *_)) as batch, *_):
-            rank = _RANKS.get(case.api)
+            rank = _BATCHED_RANKS.get(case.api)
             others = [*case.arguments[1:], *(value for _, value in case.keywords)]
-            # Element by element, another tensor of as many dimensions has a batch of its own.
-            shares = any(
+            # In an elementwise function, another tensor of the same rank has its own batch.
+            has_other_batch = any(
                 isinstance(value, TensorValue) and len(value.shape) >= len(batch.shape)
                 for value in others
             )
-            is_batch = rank == len(batch.shape) or (rank == 0 and not shares)
+            is_batch = rank == len(batch.shape) or (rank == 0 and not has_other_batch)
             return batch if is_batch else None
         case _:
             return None
@@ -76,46 +81,50 @@ def _with_batch(case: ApiCall, batch: Value) -> Value:
 
 
 def _part(batch: TensorValue, begin: int, count: int) -> Value:
-    where = (_ZERO, LiteralValue(begin), LiteralValue(count))
-    return CallValue("torch.narrow", (batch, *where))
+    """Return `count` items of a batch from the item `begin` on."""
+    bounds = (_ZERO, LiteralValue(begin), LiteralValue(count))
+    return CallValue("torch.narrow", (batch, *bounds))
 
 
 def _joined(parts: Sequence[Value]) -> Value:
     return CallValue("torch.cat", (ListValue(tuple(parts)), _ZERO))
 
 
-def _in_parts(case: ApiCall) -> Value | None:
+def _split_twin(case: ApiCall) -> Value | None:
+    """Return the concatenated results of the two halves of a batch."""
     batch = _batch(case)
-    if batch is None or batch.shape[0] < 2:  # noqa: PLR2004 - one item has no parts
+    if batch is None or batch.shape[0] < 2:  # noqa: PLR2004 - one item cannot be split
         return None
     count = batch.shape[0]
     parts = [_part(batch, 0, count // 2), _part(batch, count // 2, count - count // 2)]
     return _joined([_with_batch(case, part) for part in parts])
 
 
-def _reversed(case: ApiCall) -> Value | None:
+def _reversed_twin(case: ApiCall) -> Value | None:
+    """Return the reversed result of the reversed batch."""
     batch = _batch(case)
     if batch is None:
         return None
     first = ListValue((_ZERO,))
-    turned = CallValue("torch.flip", (batch, first))
-    return CallValue("torch.flip", (_with_batch(case, turned), first))
+    reversed_batch = CallValue("torch.flip", (batch, first))
+    return CallValue("torch.flip", (_with_batch(case, reversed_batch), first))
 
 
-def _empty(case: ApiCall) -> Value | None:
+def _empty_twin(case: ApiCall) -> Value | None:
+    """Return the call with an empty batch."""
     batch = _batch(case)
     return None if batch is None else _with_batch(case, _part(batch, 0, 0))
 
 
-def _is_empty_alike(observed: ObservedPair) -> Difference | None:
-    """Compare all but the first dimension, which is 0."""
+def _compare_empty(observed: ObservedPair) -> Difference | None:
+    """Return how type and shape differ, except for the first dimension, which is 0."""
     match observed.first, observed.twin:
         case (TensorOutput() | TensorDigest() | Unreadable()) as first, (
             TensorOutput() | TensorDigest() | Unreadable()
         ) as twin:
-            wanted = (0, *first.shape[1:])
-            if twin.shape != wanted:
-                return Difference("shape", f"{list(twin.shape)} vs {list(wanted)}")
+            expected = (0, *first.shape[1:])
+            if twin.shape != expected:
+                return Difference("shape", f"{list(twin.shape)} vs {list(expected)}")
             if twin.dtype != first.dtype:
                 text = f"{twin.dtype} vs {first.dtype}"
                 return Difference("dtype", text, text)
@@ -129,10 +138,10 @@ _SOURCE = "the shapes (N, …) in the documentation of each function"
 SPLIT_BATCH = relate(
     Relation(
         name="batch in parts",
-        law="A batch gives what its parts give, put together.",
+        law="A batch gives the concatenated results of its parts.",
         source=_SOURCE,
         applies=_applies,
-        twin=_in_parts,
+        twin=_split_twin,
     )
 )
 REVERSED_BATCH = relate(
@@ -141,17 +150,17 @@ REVERSED_BATCH = relate(
         law="A batch in another order gives the same items in that order.",
         source=_SOURCE,
         applies=_applies,
-        twin=_reversed,
+        twin=_reversed_twin,
     )
 )
 EMPTY_BATCH = relate(
     Relation(
         name="empty batch",
-        law="A batch without items gives a result without items, of the same type and shape else.",
+        law="An empty batch gives an empty result, otherwise of the same type and shape.",
         source=_SOURCE,
         applies=_applies,
-        twin=_empty,
-        broken=_is_empty_alike,
+        twin=_empty_twin,
+        broken=_compare_empty,
         compares=Compares.EMPTY_SHAPES,
     )
 )

@@ -1,4 +1,4 @@
-"""Functions of two tensors, element by element: those that broadcast and promote."""
+"""Elementwise functions of two tensors, which broadcast and promote their operands."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ NAMES = frozenset(
         *("heaviside", "nextafter", "ldexp", "gcd", "lcm"),
     }
 )
-"""Last parts of qualified names."""
-_WHOLE = frozenset({"torch.equal", "torch.Tensor.equal"})
-"""Compare whole tensors: one answer, and shapes that differ are unequal."""
+"""Last parts of the qualified names of elementwise functions of two tensors."""
+_WHOLE_TENSOR_FUNCTIONS = frozenset({"torch.equal", "torch.Tensor.equal"})
+"""Functions that compare whole tensors and return one result."""
 
 
 def is_binary(record: ApiRecord) -> bool:
-    """Whether an API computes element by element from two tensors."""
+    """Return whether an API is an elementwise function of two tensors."""
     is_named = record.api.rpartition(".")[2].lower() in NAMES
-    return is_named and record.kind is not CallKind.LAYER and record.api not in _WHOLE
+    return (
+        is_named and record.kind is not CallKind.LAYER and record.api not in _WHOLE_TENSOR_FUNCTIONS
+    )
 
 
 def is_binary_of(*libraries: str) -> Applies:
-    """Return the condition that an API of these libraries is such a function."""
+    """Return a condition that is true for elementwise binary functions of these libraries."""
 
     def applies(record: ApiRecord, names: Collection[str]) -> bool:
         del names
@@ -47,7 +49,7 @@ def is_binary_of(*libraries: str) -> Applies:
 
 
 def operands(case: ApiCall) -> tuple[TensorValue, TensorValue] | None:
-    """Return the two tensors of a call; None if it is not made of two by position."""
+    """Return the two tensors of a call; None if its first two positional arguments are none."""
     match case.arguments:
         case (TensorValue() as left, TensorValue() as right, *_):
             return left, right

@@ -1,4 +1,4 @@
-"""Broadcasting by the library gives what broadcasting by hand gives."""
+"""Relation: broadcasting by the library equals explicit broadcasting."""
 
 from __future__ import annotations
 
@@ -26,24 +26,26 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
-    found = operands(case)
+    tensors = operands(case)
     function = operations_of(case.api).broadcast
-    if not function or found is None or found[0].shape == found[1].shape:
+    if not function or tensors is None or tensors[0].shape == tensors[1].shape:
         return None
-    has_scalar = not all(tensor.shape for tensor in found)
-    if has_scalar and found[0].dtype != found[1].dtype:
-        return None  # a tensor without dimensions has no say in the type of the result
+    has_scalar = not all(tensor.shape for tensor in tensors)
+    if has_scalar and tensors[0].dtype != tensors[1].dtype:
+        return None  # a tensor without dimensions does not affect the result's type
     try:
-        shape = np.broadcast_shapes(found[0].shape, found[1].shape)
+        shape = np.broadcast_shapes(tensors[0].shape, tensors[1].shape)
     except ValueError:
-        return None  # they do not broadcast, and yet the call passed: not this law's business
+        return None  # the operands do not broadcast, though the call passed: out of scope
     sizes = ListValue(tuple(map(LiteralValue, shape)))
 
-    def spread(tensor: TensorValue) -> Value:
+    def broadcast(tensor: TensorValue) -> Value:
         return tensor if tensor.shape == shape else CallValue(function, (tensor, sizes))
 
     rest = case.arguments[2:]
-    return expression(replace(case, arguments=(spread(found[0]), spread(found[1]), *rest)))
+    return expression(
+        replace(case, arguments=(broadcast(tensors[0]), broadcast(tensors[1]), *rest))
+    )
 
 
 BROADCASTING = relate(

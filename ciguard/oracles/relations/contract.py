@@ -1,8 +1,8 @@
-"""What a metamorphic relation is, and the registry of all.
+"""The type of metamorphic relations, their registry, and the encoding of cases with twins.
 
-A relation names another computation, the twin, that must come to the same as the call: the same
-call in twice the precision, by another entry point, on memory laid out differently. Both run in
-one worker, one after the other, so a relation needs no second target.
+A relation names another computation, the twin, that must be equivalent to the call. Examples are
+the same call in twice the precision, by another entry point, or on memory with another layout. One
+worker runs both in turn, so a relation needs no second target.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Observes(StrEnum):
-    """What of the call is held against the twin."""
+    """The part of the call that is compared with the twin."""
 
     RESULT = "result"
     ARGUMENTS = "arguments"
@@ -43,49 +43,50 @@ class Observes(StrEnum):
 
 
 class Compares(StrEnum):
-    """What must be equal between the two, for the script that shows the defect."""
+    """What must be equal between call and twin, for the script that shows the defect."""
 
     VALUES = "values"
     """Types, shapes and elements."""
     NUMBERS = "numbers"
     """Shapes and elements, whatever their type."""
     EMPTY_SHAPES = "empty shapes"
-    """Types, and shapes but for the first dimension, which is 0 in the twin."""
+    """Types, and shapes except for the first dimension, which is 0 in the twin."""
     NOTHING = "nothing"
     """The twin is a check of its own: it raises when it fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedPair:
-    """A call and its twin, as one worker saw them."""
+    """A call and its twin, as one worker ran them."""
 
     first: Output
-    """The result of the call, or its arguments, as the relation says."""
+    """The result of the call, or its arguments, as the relation requires."""
     twin: Output | None
-    """What the twin came to; None if it raised."""
+    """The result of the twin; None if it raised an exception."""
     raised: str = ""
-    """Class of the exception that the twin raised."""
+    """Class name of the exception that the twin raised."""
     message: str = ""
     inputs: InputPrecision
-    """How exact the result can be."""
+    """Precision of the inputs."""
 
 
 Applies: TypeAlias = Callable[[ApiRecord, Collection[str]], bool]
-"""Whether the relation holds for an API, given the names of all APIs of the library."""
+"""Returns whether the relation holds for an API, given the names of all APIs of the library."""
 Twin: TypeAlias = Callable[[ApiCall], Value | None]
-"""The other computation, from the call alone; None where the relation says nothing of it."""
+"""Returns the other computation for a call; None if the relation does not apply to the call."""
 Broken: TypeAlias = Callable[[ObservedPair], Difference | None]
+"""Returns how the pair breaks the relation; None if it does not."""
 
 
 def same(observed: ObservedPair) -> Difference | None:
-    """Return how result and twin differ; a twin that raised says nothing."""
+    """Return how result and twin differ; None if they agree or the twin raised an exception."""
     if observed.twin is None:
         return None
     return compare_outputs(observed.first, observed.twin, observed.inputs)
 
 
 def is_finite(output: Output) -> bool:
-    """Whether no element that was read is NaN or infinite."""
+    """Return whether no element of an output is NaN or infinite."""
     match output:
         case TensorOutput(elements=elements) if elements.dtype.kind in "fc":
             return bool(np.isfinite(elements).all())
@@ -99,35 +100,37 @@ def is_finite(output: Output) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """One law about a library's calls."""
+    """One metamorphic relation of a library's calls."""
 
     name: str
     law: str
-    """A sentence that a maintainer agrees with."""
+    """The relation as a sentence that a maintainer agrees with."""
     source: str
-    """Where the law comes from: documentation, or a paper."""
+    """Documentation or paper that states the relation."""
     applies: Applies
     twin: Twin
     observes: Observes = Observes.RESULT
     broken: Broken = same
     compares: Compares = Compares.VALUES
     raises: str = ""
-    """Class of the exception by which a twin that is a check of its own says that it failed."""
+    """Class of the exception that a twin raises if its own check fails."""
     part: int | None = None
-    """The item of the twin that the result equals; the others say how exact it can be."""
+    """Index of the twin's item that the result equals; the other items bound the error."""
     every: int = 1
-    """Tried in one of so many turns: twins that compile cost a thousand ordinary calls."""
+    """Period of its use: 3 means one in three turns. Twins that compile cost a thousand ordinary
+    calls."""
     weight: int = 1
-    """Of the relations that say something of a call, this one is chosen so many times as often:
-    few calls are fit for it."""
+    """Relative frequency among the relations that apply to a call; high if few calls are
+    suitable."""
     needs_smoothness: bool = False
-    """The law fails where a function has a kink: a defect shows beside the point, too."""
+    """True if the relation fails at kinks, so that a defect must show beside the point too."""
     severity: Severity = Severity.HIGH
 
 
 RELATIONS: Registry[Relation] = Registry(
     "relation", group="ciguard.relations", accepts=lambda item: isinstance(item, Relation)
 )
+"""Registry of metamorphic relations."""
 
 
 def relate(relation: Relation) -> Relation:
@@ -137,7 +140,7 @@ def relate(relation: Relation) -> Relation:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """APIs of which a relation does not hold, for a documented reason."""
+    """APIs for which a relation does not hold, for a documented reason."""
 
     apis: tuple[str, ...]
     """Globs of qualified names."""
@@ -148,7 +151,7 @@ class Exemption:
 
 @cache
 def exemptions() -> tuple[Exemption, ...]:
-    """Return the exemptions that come with ciguard."""
+    """Return the exemptions that ciguard ships."""
     text = (files(__package__) / "exemptions.toml").read_text("utf-8")
     return tuple(
         Exemption(**{**entry, "apis": tuple(entry["apis"])})
@@ -157,24 +160,24 @@ def exemptions() -> tuple[Exemption, ...]:
 
 
 def exemption_of(api: str, relation: str) -> Exemption | None:
-    """Return the exemption of an API from a relation, if there is one."""
+    """Return the exemption of an API from a relation; None if there is none."""
     return next(
         (
-            one
-            for one in exemptions()
-            if fnmatchcase(relation, one.relation)
-            and any(fnmatchcase(api, glob) for glob in one.apis)
+            exemption
+            for exemption in exemptions()
+            if fnmatchcase(relation, exemption.relation)
+            and any(fnmatchcase(api, glob) for glob in exemption.apis)
         ),
         None,
     )
 
 
 def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, ...]:
-    """Return the relations that hold for an API, by name.
+    """Return the relations that hold for an API, in the order of their names.
 
     Args:
-        record: what the library says of the API.
-        names: every API of the library.
+        record: the catalogue's record of the API.
+        names: the names of all APIs of the library.
     """
     return tuple(
         relation
@@ -184,9 +187,9 @@ def relations_of(record: ApiRecord, names: Collection[str]) -> tuple[Relation, .
 
 
 def is_whole(case: Case) -> bool:
-    """Whether the case is a call alone, or its relation is installed and says something of it.
+    """Return whether a case has no relation, or one that is installed and applies to it.
 
-    A relation may come from a package, and a later version may say nothing of the call any more.
+    A relation may come from a package, and a later version may no longer apply to the call.
     """
     if not case.relation or not isinstance(case, ApiCall):
         return True
@@ -195,9 +198,9 @@ def is_whole(case: Case) -> bool:
 
 
 def encode(case: Case) -> bytes:
-    """Return a case as the worker reads it: with its twin, if it is tried with a relation.
+    """Return a case as the worker reads it, with the twin if the case has a relation.
 
-    A stored case may name a relation of a package that is not installed: the call runs alone then.
+    If a stored case names a relation whose package is not installed, the call runs alone.
     """
     case = case.lowered()
     encoded: list[Json] = case_to_json(case)
@@ -214,14 +217,14 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"))
 
 
 def observed_in(output: Output, inputs: InputPrecision) -> ObservedPair | None:
-    """Return call and twin from the output of a case; None if the case ran without its twin."""
+    """Return call and twin from the output of a case; None if the case ran without a twin."""
     match output:
         case Container(items=(first, Container(items=(Scalar("s", "returned"), twin)))):
             return ObservedPair(first=first, twin=twin, inputs=inputs)
         case Container(
-            items=(first, Container(items=(Scalar("s", "raised"), Scalar("s", name), said)))
+            items=(first, Container(items=(Scalar("s", "raised"), Scalar("s", name), text)))
         ):
-            message = said.text if isinstance(said, Scalar) else ""
+            message = text.text if isinstance(text, Scalar) else ""
             return ObservedPair(first=first, twin=None, raised=name, message=message, inputs=inputs)
         case _:
             return None

@@ -1,4 +1,4 @@
-"""A tensor is the same after a journey to the CPU and back."""
+"""Relation: a tensor is unchanged by a transfer to the CPU and back."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     return library_of(record.api) == "torch" and not record.api.endswith("_")
 
 
-def _there_and_back(tensor: TensorValue) -> Value:
-    own = CallValue("builtins.getattr", (tensor, LiteralValue("device")))
+def _round_trip(tensor: TensorValue) -> Value:
+    """Return a tensor after a transfer to the CPU and back to its device."""
+    device = CallValue("builtins.getattr", (tensor, LiteralValue("device")))
     on_cpu = CallValue("torch.Tensor.cpu", (tensor,))
-    return CallValue("torch.Tensor.to", (on_cpu, own))
+    return CallValue("torch.Tensor.to", (on_cpu, device))
 
 
 def _twin(case: ApiCall) -> Value | None:
-    return expression(with_tensors(case, _there_and_back)) if tensors_of(case) else None
+    return expression(with_tensors(case, _round_trip)) if tensors_of(case) else None
 
 
 DEVICE_ROUND_TRIP = relate(

@@ -1,4 +1,4 @@
-"""The same computation by another entry point: method, layer, `out`, in place."""
+"""Relations of entry points: the method, the layer, `out` and the in-place variant agree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _has_method(record: ApiRecord, names: Collection[str]) -> bool:
     return _method_of(record.api) in names
 
 
-def _by_method(case: ApiCall) -> Value | None:
+def _method_twin(case: ApiCall) -> Value | None:
     method = _method_of(case.api)
     if not method or not first_tensors(case) or has_keyword(case, "out"):
         return None
@@ -40,10 +40,10 @@ def _by_method(case: ApiCall) -> Value | None:
 METHOD = relate(
     Relation(
         name="function and method",
-        law="A function of torch gives what the tensor's method of that name gives.",
+        law="A function of torch gives the same result as the tensor's method of that name.",
         source="torch.Tensor: “See torch.…” of each method",
         applies=_has_method,
-        twin=_by_method,
+        twin=_method_twin,
     )
 )
 
@@ -57,7 +57,7 @@ def _has_in_place(record: ApiRecord, names: Collection[str]) -> bool:
     return _in_place_of(record.api) in names
 
 
-def _in_place(case: ApiCall) -> Value | None:
+def _in_place_twin(case: ApiCall) -> Value | None:
     function = _in_place_of(case.api)
     if not function or not first_tensors(case) or has_keyword(case, "out"):
         return None
@@ -65,7 +65,7 @@ def _in_place(case: ApiCall) -> Value | None:
 
 
 def _same_unless_cast(observed: ObservedPair) -> Difference | None:
-    """Return how the results differ; in place, the tensor's own type is kept, so types may."""
+    """Return how the results differ; types may differ, as in place the tensor keeps its own."""
     match observed.first, observed.twin:
         case (TensorOutput() | TensorDigest()) as first, (TensorOutput() | TensorDigest()) as twin:
             if (first.dtype, first.shape) != (twin.dtype, twin.shape):
@@ -78,10 +78,10 @@ def _same_unless_cast(observed: ObservedPair) -> Difference | None:
 IN_PLACE = relate(
     Relation(
         name="in place",
-        law="A function gives what its variant gives that changes the tensor in place.",
+        law="A function gives the same result as its in-place variant.",
         source="torch.Tensor: “In-place version of …” of each method with an underscore",
         applies=_has_in_place,
-        twin=_in_place,
+        twin=_in_place_twin,
         broken=_same_unless_cast,
     )
 )
@@ -93,12 +93,12 @@ def _takes_out(record: ApiRecord, names: Collection[str]) -> bool:
     return is_function and any(parameter.name == "out" for parameter in record.parameters)
 
 
-def _into(case: ApiCall) -> Value | None:
+def _out_twin(case: ApiCall) -> Value | None:
     if has_keyword(case, "out"):
         return None
-    given = tuple((key, value) for key, value in case.keywords if key != "out")
-    place = CallValue("torch.empty_like", (expression(case),))
-    return CallValue(case.api, case.arguments, (*given, ("out", place)))
+    keywords = tuple((key, value) for key, value in case.keywords if key != "out")
+    destination = CallValue("torch.empty_like", (expression(case),))
+    return CallValue(case.api, case.arguments, (*keywords, ("out", destination)))
 
 
 OUT = relate(
@@ -107,7 +107,7 @@ OUT = relate(
         law="A call returns what it writes into `out`.",
         source="PyTorch: “out (Tensor, optional): the output tensor” of each function",
         applies=_takes_out,
-        twin=_into,
+        twin=_out_twin,
     )
 )
 
@@ -161,7 +161,7 @@ _LAYERS = {
     "unfold": "Unfold",
     "fold": "Fold",
 }
-"""Functions of torch.nn.functional and the layer without weights that documents itself by them."""
+"""Layers without weights, by the function of torch.nn.functional that documents them."""
 
 
 def _has_layer(record: ApiRecord, names: Collection[str]) -> bool:
@@ -169,22 +169,22 @@ def _has_layer(record: ApiRecord, names: Collection[str]) -> bool:
     return f"torch.nn.{layer}" in names
 
 
-def _by_layer(case: ApiCall) -> Value | None:
-    given = first_tensors(case)
-    settings = case.arguments[len(given) :]
+def _layer_twin(case: ApiCall) -> Value | None:
+    tensors = first_tensors(case)
+    settings = case.arguments[len(tensors) :]
     keywords = tuple((key, value) for key, value in case.keywords if key != "inplace")
     name = _LAYERS.get(case.api.removeprefix(_FUNCTIONAL))
-    if name is None or not given or any(isinstance(v, TensorValue) for _, v in keywords):
+    if name is None or not tensors or any(isinstance(v, TensorValue) for _, v in keywords):
         return None
-    return applied(CallValue(f"torch.nn.{name}", settings, keywords), *given)
+    return applied(CallValue(f"torch.nn.{name}", settings, keywords), *tensors)
 
 
 LAYER = relate(
     Relation(
         name="function and layer",
-        law="A function of torch.nn.functional gives what the layer of that name gives.",
+        law="A function of torch.nn.functional gives the same result as the layer of that name.",
         source="torch.nn.functional: “See … for details” of each function",
         applies=_has_layer,
-        twin=_by_layer,
+        twin=_layer_twin,
     )
 )

@@ -1,4 +1,4 @@
-"""Calls as expressions: what twins are written with."""
+"""Expressions for twins: calls as values, and changes of their tensors."""
 
 from __future__ import annotations
 
@@ -24,32 +24,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Change: TypeAlias = Callable[[TensorValue], Value]
+"""Returns the replacement of a tensor."""
 
 
 def library_of(api: str) -> str:
-    """Return the first part of a qualified name."""
+    """Return the library of an API, the first part of its qualified name."""
     return api.partition(".")[0]
 
 
 def operations_of(api: str) -> Operations:
-    """Return what relations can compute with in the library of an API; a plug-in may have none."""
+    """Return the operations that relations may use in an API's library; a plug-in may have none."""
     library = library_of_api(api)
     return library.operations if library is not None else Operations()
 
 
 def applied(function: Value, *arguments: Value) -> Value:
-    """Return what a function that is itself computed returns for some arguments.
+    """Return the call of a function that is itself an expression.
 
-    A `CallValue` names its function. `next(map(f, [x]))` is `f(x)` for any `f`.
+    A `CallValue` calls a function by name. `next(map(f, [x]))` is `f(x)` for any expression `f`.
     """
-    each = tuple(ListValue((argument,)) for argument in arguments)
-    return CallValue("builtins.next", (CallValue("builtins.map", (function, *each)),))
+    argument_lists = tuple(ListValue((argument,)) for argument in arguments)
+    return CallValue("builtins.next", (CallValue("builtins.map", (function, *argument_lists)),))
 
 
 def expression(case: ApiCall) -> Value:
-    """Return the call as a value: what it evaluates to is its result."""
-    made = CallValue(case.api, case.arguments, case.keywords)
-    return applied(made, *case.inputs) if case.kind is CallKind.LAYER and case.inputs else made
+    """Return the call as an expression that evaluates to its result."""
+    call = CallValue(case.api, case.arguments, case.keywords)
+    return applied(call, *case.inputs) if case.kind is CallKind.LAYER and case.inputs else call
 
 
 def tensors_of(case: ApiCall) -> list[TensorValue]:
@@ -73,7 +74,7 @@ def _tensors_in(value: Value) -> Iterator[TensorValue]:
 
 
 def changed(value: Value, change: Change) -> Value:
-    """Return a value with every tensor in it changed."""
+    """Return a value with every tensor in it replaced."""
     match value:
         case TensorValue():
             return change(value)
@@ -88,7 +89,7 @@ def changed(value: Value, change: Change) -> Value:
 
 
 def with_tensors(case: ApiCall, change: Change) -> ApiCall:
-    """Return the call with every tensor among its arguments changed."""
+    """Return the call with every tensor among its arguments replaced."""
     return replace(
         case,
         arguments=tuple(changed(value, change) for value in case.arguments),
@@ -98,20 +99,20 @@ def with_tensors(case: ApiCall, change: Change) -> ApiCall:
 
 
 def first_tensors(case: ApiCall) -> tuple[TensorValue, ...]:
-    """Return the tensors that the positional arguments begin with."""
+    """Return the leading tensors of the positional arguments."""
     return leading(case.arguments)
 
 
 def leading(values: Sequence[Value]) -> tuple[TensorValue, ...]:
-    """Return the tensors that a row of values begins with."""
-    row = takewhile(lambda value: isinstance(value, TensorValue), values)
-    return tuple(value for value in row if isinstance(value, TensorValue))
+    """Return the leading tensors of a sequence of values."""
+    prefix = takewhile(lambda value: isinstance(value, TensorValue), values)
+    return tuple(value for value in prefix if isinstance(value, TensorValue))
 
 
 def as_function(case: ApiCall) -> tuple[Value, tuple[Value, ...]]:
-    """Return the call as a function, its keyword arguments bound, and what it is called with.
+    """Return the call as a function with bound keyword arguments, and its positional arguments.
 
-    Of a layer, the function is the layer that was built.
+    For a layer, the function is the constructed layer.
     """
     if case.kind is CallKind.LAYER and case.inputs:
         return CallValue(case.api, case.arguments, case.keywords), case.inputs
@@ -122,5 +123,5 @@ def as_function(case: ApiCall) -> tuple[Value, tuple[Value, ...]]:
 
 
 def has_keyword(case: ApiCall, *names: str) -> bool:
-    """Whether one of these is given by name and is not None."""
+    """Return whether one of these keyword arguments is given and is not None."""
     return any(key in names and value != LiteralValue(None) for key, value in case.keywords)

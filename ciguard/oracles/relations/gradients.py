@@ -1,4 +1,4 @@
-"""Analytic derivatives agree with numeric ones: reverse mode, forward mode, second order."""
+"""Relations of derivatives: analytic and numeric ones agree, in both modes and second order."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
     from ciguard.oracles.relations.contract import Twin
 
-_REAL = frozenset({"float32", "float64"})
+_REAL_DTYPES = frozenset({"float32", "float64"})
 _MAX_ELEMENTS = 48
-"""Numeric derivatives cost two calls per element, and lose digits with many."""
-_YES = LiteralValue(value=True)
-_NO = LiteralValue(value=False)
+"""Elements of the inputs. Numeric derivatives cost two calls per element and lose digits with
+many."""
+_TRUE = LiteralValue(value=True)
+_FALSE = LiteralValue(value=False)
 _SOURCE = "torch.autograd.gradcheck; Griewank and Walther, Evaluating Derivatives (2008)"
-_EVERY = 2
-_WEIGHT = 12
-"""Of the plain gradient. Few calls are small, real and, where it is known afterwards, defined."""
-_MAX_MESSAGE = 240
-_FAILURE = "GradcheckError"
+_CHECK_PERIOD = 2
+_REVERSE_MODE_WEIGHT = 12
+"""Weight of the plain gradient; few calls are small, real and differentiable."""
+_MAX_MESSAGE_LENGTH = 240
+_CHECK_FAILURE = "GradcheckError"
 _DERIVATIVES = re.compile(r"numerical:\s*(.+?)\s*analytical:\s*(.+?)\s*(?:\n\n|\Z)", re.DOTALL)
 
 
@@ -45,55 +46,60 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     return record.api.startswith("torch.") and not record.api.endswith("_")
 
 
-def _tracked(tensor: TensorValue) -> Value:
+def _with_gradient(tensor: TensorValue) -> Value:
+    """Return a tensor in double precision that records gradients."""
     wide = CallValue("torch.Tensor.double", (tensor,))
     return CallValue("torch.Tensor.requires_grad_", (wide,))
 
 
-def _checked(check: str, **settings: bool) -> Twin:
-    keywords = tuple((key, _YES if on else _NO) for key, on in settings.items())
+def _check_twin(check: str, **settings: bool) -> Twin:
+    """Return a twin that runs a gradient check on the call's function."""
+    keywords = tuple((key, _TRUE if on else _FALSE) for key, on in settings.items())
 
     def twin(case: ApiCall) -> Value | None:
-        function, row = as_function(case)
-        given = leading(row)
-        found = tensors_of(case)
-        # Elsewhere than at random places functions have kinks: what is exact there is a choice.
-        # A type that is asked for rounds what is computed: steps are lost, or become jumps.
+        function, arguments = as_function(case)
+        leading_tensors = leading(arguments)
+        tensors = tensors_of(case)
+        # Only random points are safe: a derivative at a kink is a matter of convention.
+        # A requested dtype rounds the result: small steps vanish or become jumps.
         values = [*case.arguments, *(value for _, value in case.keywords)]
         if any(isinstance(value, DtypeValue) for value in values):
             return None
         if has_keyword(case, "requires_grad"):
-            return None  # the result begins a graph of its own
-        is_smooth = all(isinstance(t.fill, Uniform) and t.dtype in _REAL for t in found)
-        elements = sum(prod(tensor.shape) for tensor in found)
-        if not given or len(given) != len(found) or not is_smooth:
+            return None  # the result starts a new graph
+        is_smooth = all(isinstance(t.fill, Uniform) and t.dtype in _REAL_DTYPES for t in tensors)
+        elements = sum(prod(tensor.shape) for tensor in tensors)
+        if not leading_tensors or len(leading_tensors) != len(tensors) or not is_smooth:
             return None
         if not 0 < elements <= _MAX_ELEMENTS:
             return None
-        arguments = (*map(_tracked, given), *row[len(given) :])
-        return CallValue(check, (function, TupleValue(arguments)), keywords)
+        checked_arguments = (
+            *map(_with_gradient, leading_tensors),
+            *arguments[len(leading_tensors) :],
+        )
+        return CallValue(check, (function, TupleValue(checked_arguments)), keywords)
 
     return twin
 
 
 def _broken(observed: ObservedPair) -> Difference | None:
-    """Take the failure of the check for what it is, where the function itself is defined.
+    """Return the failure of the check where the function itself is defined.
 
-    A function that no derivative was written for has none: that is no wrong derivative.
+    A function without a registered derivative has none, which is no wrong derivative.
     """
     is_missing = "expected to be zero" in observed.message
-    if observed.raised != _FAILURE or is_missing or not is_finite(observed.first):
+    if observed.raised != _CHECK_FAILURE or is_missing or not is_finite(observed.first):
         return None
-    return Difference("raised", _told(observed.message)[:_MAX_MESSAGE])
+    return Difference("raised", _check_message(observed.message)[:_MAX_MESSAGE_LENGTH])
 
 
-def _told(message: str) -> str:
-    """Return what the check says, with the two derivatives that do not agree, on one line."""
+def _check_message(message: str) -> str:
+    """Return the check's message, with the two derivatives that disagree, on one line."""
     headline = message.strip().partition("\n")[0]
-    found = _DERIVATIVES.search(message)
-    if found is None:
+    match = _DERIVATIVES.search(message)
+    if match is None:
         return headline
-    numeric, analytic = (" ".join(side.split()) for side in found.groups())
+    numeric, analytic = (" ".join(side.split()) for side in match.groups())
     return f"{headline.rstrip(',')}: {numeric} by differences, {analytic} by the library"
 
 
@@ -107,7 +113,7 @@ def _gradient(name: str, law: str, twin: Twin, *, every: int = 1, weight: int = 
             twin=twin,
             broken=_broken,
             compares=Compares.NOTHING,
-            raises=_FAILURE,
+            raises=_CHECK_FAILURE,
             needs_smoothness=True,
             every=every,
             weight=weight,
@@ -118,13 +124,13 @@ def _gradient(name: str, law: str, twin: Twin, *, every: int = 1, weight: int = 
 REVERSE_MODE = _gradient(
     "numeric gradient",
     "The gradient is the limit of difference quotients.",
-    _checked("torch.autograd.gradcheck", fast_mode=True),
-    weight=_WEIGHT,
+    _check_twin("torch.autograd.gradcheck", fast_mode=True),
+    weight=_REVERSE_MODE_WEIGHT,
 )
 FORWARD_MODE = _gradient(
     "forward-mode gradient",
     "The derivative in forward mode is the limit of difference quotients.",
-    _checked(
+    _check_twin(
         "torch.autograd.gradcheck",
         fast_mode=True,
         check_forward_ad=True,
@@ -132,11 +138,11 @@ FORWARD_MODE = _gradient(
         check_undefined_grad=False,
         check_batched_grad=False,
     ),
-    every=_EVERY,
+    every=_CHECK_PERIOD,
 )
 SECOND_ORDER = _gradient(
     "second-order gradient",
     "The gradient of the gradient is the limit of its difference quotients.",
-    _checked("torch.autograd.gradgradcheck", fast_mode=True),
-    every=_EVERY,
+    _check_twin("torch.autograd.gradgradcheck", fast_mode=True),
+    every=_CHECK_PERIOD,
 )

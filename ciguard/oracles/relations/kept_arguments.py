@@ -1,4 +1,4 @@
-"""A call leaves its arguments as they were, unless its name or an `out` says otherwise."""
+"""Relation: a call leaves its arguments unchanged, unless its name or an `out` declares it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from ciguard.domain.api_calls import ApiCall
     from ciguard.domain.records import ApiRecord
 
-_SAYS_SO = re.compile(r"_$|_out$|inplace", re.IGNORECASE)
-"""How names say that arguments are changed."""
+_IN_PLACE_NAME = re.compile(r"_$|_out$|inplace", re.IGNORECASE)
+"""Names that declare a change of the arguments."""
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     del names
-    return not _SAYS_SO.search(record.api)
+    return not _IN_PLACE_NAME.search(record.api)
 
 
 def _twin(case: ApiCall) -> Value | None:

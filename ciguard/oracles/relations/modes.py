@@ -1,4 +1,4 @@
-"""Compiled, traced and eager: the mode of execution does not change the result."""
+"""Relations of modes: compiled, traced and eager execution give the same result."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from ciguard.oracles.comparing.comparison import Difference
     from ciguard.oracles.relations.contract import Twin
 
-_COMPILES = 12
-_TRACES = 6
+_COMPILE_PERIOD = 12
+_TRACE_PERIOD = 6
 
 
-def _calls_of(*libraries: str) -> Applies:
+def _is_call_of(*libraries: str) -> Applies:
+    """Return a condition that is true for calls of these libraries whose result is reproducible."""
+
     def applies(record: ApiRecord, names: Collection[str]) -> bool:
         del names
-        # Keras draws a layer's weights when it is first called: in a graph, from other seeds.
+        # Keras draws a layer's weights in its first call; in a graph, the seeds differ.
         draws_late = record.kind is CallKind.LAYER and library_of(record.api) != "torch"
         is_known = library_of(record.api) in libraries and not record.api.endswith("_")
         return is_known and not draws_late
@@ -37,43 +39,43 @@ def _calls_of(*libraries: str) -> Applies:
     return applies
 
 
-def _wrapped(wrapper: str, **settings: str | bool) -> Twin:
-    """Return the twin that wraps the function and then calls it."""
+def _wrapper_twin(wrapper: str, **settings: str | bool) -> Twin:
+    """Return a twin that wraps the function and then calls it."""
     keywords = tuple((key, LiteralValue(setting)) for key, setting in settings.items())
 
     def twin(case: ApiCall) -> Value | None:
-        called, row = as_function(case)
-        if not leading(row):
+        function, arguments = as_function(case)
+        if not leading(arguments):
             return None
-        return applied(CallValue(wrapper, (called,), keywords), *row)
+        return applied(CallValue(wrapper, (function,), keywords), *arguments)
 
     return twin
 
 
-def _traced(case: ApiCall) -> Value | None:
-    called, row = as_function(case)
-    given = leading(row)
-    if not given or len(given) != len(row):
+def _trace_twin(case: ApiCall) -> Value | None:
+    function, arguments = as_function(case)
+    tensors = leading(arguments)
+    if not tensors or len(tensors) != len(arguments):
         return None
-    example = TupleValue(given)
+    example = TupleValue(tensors)
     settings = (("check_trace", LiteralValue(value=False)),)
-    trace = CallValue("torch.jit.trace", (called, example), settings)
-    return applied(trace, *given)
+    trace = CallValue("torch.jit.trace", (function, example), settings)
+    return applied(trace, *tensors)
 
 
-def _jitted(case: ApiCall) -> Value | None:
-    """Tell jax which arguments are no arrays: they are part of what is compiled."""
-    called, row = as_function(case)
-    if not leading(row):
+def _jit_twin(case: ApiCall) -> Value | None:
+    """Return the compiled call; arguments that are no arrays are static."""
+    function, arguments = as_function(case)
+    if not leading(arguments):
         return None
-    fixed = [n for n, value in enumerate(row) if not isinstance(value, TensorValue)]
-    places = TupleValue(tuple(map(LiteralValue, fixed)))
-    function = CallValue("jax.jit", (called,), (("static_argnums", places),))
-    return applied(function, *row)
+    static = [n for n, value in enumerate(arguments) if not isinstance(value, TensorValue)]
+    positions = TupleValue(tuple(map(LiteralValue, static)))
+    compiled = CallValue("jax.jit", (function,), (("static_argnums", positions),))
+    return applied(compiled, *arguments)
 
 
 def _broken(observed: ObservedPair) -> Difference | None:
-    """Compare tensors: a mode may return a number as a tensor."""
+    """Return how two tensors differ; numbers are skipped, as a mode may return a tensor instead."""
     return None if isinstance(observed.first, Scalar) else same(observed)
 
 
@@ -93,18 +95,21 @@ def _mode(name: str, applies: Applies, twin: Twin, *, every: int) -> Relation:
 
 TORCH_COMPILE = _mode(
     "torch.compile",
-    _calls_of("torch"),
-    _wrapped("torch.compile", backend="aot_eager"),
-    every=_COMPILES,
+    _is_call_of("torch"),
+    _wrapper_twin("torch.compile", backend="aot_eager"),
+    every=_COMPILE_PERIOD,
 )
-TORCH_TRACE = _mode("torch.jit.trace", _calls_of("torch"), _traced, every=_TRACES)
+TORCH_TRACE = _mode("torch.jit.trace", _is_call_of("torch"), _trace_twin, every=_TRACE_PERIOD)
 TF_FUNCTION = _mode(
-    "tf.function", _calls_of("tensorflow"), _wrapped("tensorflow.function"), every=_TRACES
+    "tf.function",
+    _is_call_of("tensorflow"),
+    _wrapper_twin("tensorflow.function"),
+    every=_TRACE_PERIOD,
 )
 TF_XLA = _mode(
     "tf.function with XLA",
-    _calls_of("tensorflow"),
-    _wrapped("tensorflow.function", jit_compile=True),
-    every=_COMPILES,
+    _is_call_of("tensorflow"),
+    _wrapper_twin("tensorflow.function", jit_compile=True),
+    every=_COMPILE_PERIOD,
 )
-JAX_JIT = _mode("jax.jit", _calls_of("jax"), _jitted, every=_TRACES)
+JAX_JIT = _mode("jax.jit", _is_call_of("jax"), _jit_twin, every=_TRACE_PERIOD)

@@ -1,4 +1,4 @@
-"""A result in single precision is near the one in double precision."""
+"""Relation: a result in single precision is near the one in double precision."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from ciguard.domain.records import ApiRecord
 
 _NARROW = "float32"
-_NUDGE = 2.0**-20
-"""Relative: eight roundings of a single-precision input."""
-_ROUNDINGS = 1024.0
-_NUDGES = 64.0
-"""How far a result may be off, in what a nudge of the inputs does to it."""
-_OVERFLOWS, _UNDERFLOWS = 1e37, 1e-37
-"""Near what single precision can hold at all."""
+_PERTURBATION = 2.0**-20
+"""Relative perturbation of an input: eight roundings in single precision."""
+_MAX_ROUNDINGS = 1024.0
+_MAX_PERTURBATIONS = 64.0
+"""Allowed error, in units of the change that the perturbation of the inputs causes."""
+_OVERFLOW_THRESHOLD, _UNDERFLOW_THRESHOLD = 1e37, 1e-37
+"""Magnitudes close to the limits of single precision."""
 
 
 def _applies(record: ApiRecord, names: Collection[str]) -> bool:
@@ -53,35 +53,35 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 def _twin(case: ApiCall) -> Value | None:
     widening = operations_of(case.api).widening
-    found = [tensor for tensor in tensors_of(case) if tensor.dtype in element_types.EPSILON]
+    tensors = [tensor for tensor in tensors_of(case) if tensor.dtype in element_types.EPSILON]
     values = [*case.arguments, *(value for _, value in case.keywords)]
-    names_types = any(isinstance(value, DtypeValue | MemberValue) for value in values)
-    if widening is None or not found or names_types or has_keyword(case, "out"):
+    has_dtype_argument = any(isinstance(value, DtypeValue | MemberValue) for value in values)
+    if widening is None or not tensors or has_dtype_argument or has_keyword(case, "out"):
         return None
-    if any(tensor.dtype != _NARROW for tensor in found):
+    if any(tensor.dtype != _NARROW for tensor in tensors):
         return None
     cast, settings, product = widening.cast, widening.settings, widening.multiply
 
-    def widened(tensor: TensorValue) -> Value:
+    def widen(tensor: TensorValue) -> Value:
         return CallValue(cast, (tensor, *settings)) if tensor.dtype == _NARROW else tensor
 
-    def nudged(tensor: TensorValue) -> Value:
+    def perturb(tensor: TensorValue) -> Value:
         if tensor.dtype != _NARROW:
             return tensor
         seed = tensor.fill.seed + 1 if isinstance(tensor.fill, Uniform) else 1
-        near_one = Uniform(seed, 1 - _NUDGE, 1 + _NUDGE)
-        return CallValue(product, (widened(tensor), TensorValue("float64", tensor.shape, near_one)))
+        near_one = Uniform(seed, 1 - _PERTURBATION, 1 + _PERTURBATION)
+        return CallValue(product, (widen(tensor), TensorValue("float64", tensor.shape, near_one)))
 
-    exact, near = (expression(with_tensors(case, change)) for change in (widened, nudged))
-    return TupleValue((exact, near))
+    exact, perturbed = (expression(with_tensors(case, change)) for change in (widen, perturb))
+    return TupleValue((exact, perturbed))
 
 
 def _broken(observed: ObservedPair) -> Difference | None:
     match observed.twin:
-        case Container(items=(exact, near)):
-            triples = zip(_arrays(observed.first), _arrays(exact), _arrays(near), strict=False)
-            for first, wide, nudged in triples:
-                difference = _beyond(first, wide, nudged, scale=observed.inputs.scale)
+        case Container(items=(exact, perturbed)):
+            triples = zip(_arrays(observed.first), _arrays(exact), _arrays(perturbed), strict=False)
+            for first, wide, shifted in triples:
+                difference = _excess_difference(first, wide, shifted, scale=observed.inputs.scale)
                 if difference is not None:
                     return difference
             return None
@@ -100,24 +100,28 @@ def _arrays(output: Output) -> Iterator[NDArray[Any]]:
             return
 
 
-def _beyond(
-    first: NDArray[Any], exact: NDArray[Any], near: NDArray[Any], *, scale: float
+def _excess_difference(
+    first: NDArray[Any], exact: NDArray[Any], perturbed: NDArray[Any], *, scale: float
 ) -> Difference | None:
-    """Return how a result differs from the exact one by more than its inputs' roundings do."""
+    """Return the difference from the exact result that exceeds the effect of input rounding."""
     if first.shape != exact.shape:
         return Difference("shape", f"{list(first.shape)} vs {list(exact.shape)}")
-    known = np.isfinite(exact) & np.isfinite(near) & (np.abs(exact) < _OVERFLOWS)
-    if exact.shape != near.shape or not known.all():
-        return None  # at the edge of what the function is defined for, nothing is promised
+    is_comparable = (
+        np.isfinite(exact) & np.isfinite(perturbed) & (np.abs(exact) < _OVERFLOW_THRESHOLD)
+    )
+    if exact.shape != perturbed.shape or not is_comparable.all():
+        return None  # nothing is specified at the edge of the function's domain
     if not np.isfinite(first).all():
-        place = int(np.flatnonzero(~np.isfinite(first))[0])
-        return Difference("nan", f"{first.flat[place]} vs {exact.flat[place]}")
+        index = int(np.flatnonzero(~np.isfinite(first))[0])
+        return Difference("nan", f"{first.flat[index]} vs {exact.flat[index]}")
     if not exact.size:
         return None
-    spread = float(np.abs(exact - near).max())
+    spread = float(np.abs(exact - perturbed).max())
     largest = max(float(np.abs(exact).max()), scale)
-    allowed = _ROUNDINGS * element_types.EPSILON[_NARROW] * largest + _NUDGES * spread
-    allowed = max(allowed, _UNDERFLOWS)
+    allowed = (
+        _MAX_ROUNDINGS * element_types.EPSILON[_NARROW] * largest + _MAX_PERTURBATIONS * spread
+    )
+    allowed = max(allowed, _UNDERFLOW_THRESHOLD)
     error = np.abs(first - exact)
     worst = int(error.argmax())
     if not error.flat[worst] > allowed:

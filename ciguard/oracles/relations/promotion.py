@@ -1,4 +1,4 @@
-"""Promotion by the library gives what casting to the promoted type by hand gives."""
+"""Relation: promotion by the library equals an explicit cast to the promoted type."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def _twin(case: ApiCall) -> Value | None:
-    found = operands(case)
-    if found is None or found[0].dtype == found[1].dtype or has_keyword(case, "out", "dtype"):
+    tensors = operands(case)
+    if tensors is None or tensors[0].dtype == tensors[1].dtype or has_keyword(case, "out", "dtype"):
         return None
-    promoted = CallValue("torch.result_type", found)
-    cast = tuple(CallValue("torch.Tensor.to", (tensor, promoted)) for tensor in found)
+    promoted = CallValue("torch.result_type", tensors)
+    cast = tuple(CallValue("torch.Tensor.to", (tensor, promoted)) for tensor in tensors)
     return expression(replace(case, arguments=(*cast, *case.arguments[2:])))
 
 

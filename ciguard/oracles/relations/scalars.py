@@ -1,4 +1,4 @@
-"""A number gives what a tensor without dimensions that holds it gives."""
+"""Relation: a number is equivalent to a tensor without dimensions that holds it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def _twin(case: ApiCall) -> Value | None:
             and isinstance(number, int | float)
             and not isinstance(number, bool)
         ):
-            # Of a lower or equal kind, so that a tensor without dimensions promotes nothing.
-            kind = "float64" if isinstance(number, float) else "int64"
-            held = TensorValue(kind, (), Constant(number))
-            return expression(replace(case, arguments=(left, held, *rest)))
+            # Its kind is lower or equal, so that the tensor without dimensions promotes nothing.
+            dtype_name = "float64" if isinstance(number, float) else "int64"
+            scalar = TensorValue(dtype_name, (), Constant(number))
+            return expression(replace(case, arguments=(left, scalar, *rest)))
         case _:
             return None
 

@@ -1,4 +1,4 @@
-"""What is written and read back is what it was."""
+"""Relation: an object that is written and read back is unchanged."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 def _twin(case: ApiCall) -> Value:
     if case.kind is CallKind.LAYER and case.inputs:
-        return applied(_through(CallValue(case.api, case.arguments, case.keywords)), *case.inputs)
-    return _through(expression(case))
+        return applied(_pickled(CallValue(case.api, case.arguments, case.keywords)), *case.inputs)
+    return _pickled(expression(case))
 
 
-def _through(value: Value) -> Value:
+def _pickled(value: Value) -> Value:
     return CallValue("pickle.loads", (CallValue("pickle.dumps", (value,)),))
 
 

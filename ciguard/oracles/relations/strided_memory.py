@@ -1,4 +1,4 @@
-"""How a tensor's elements lie in memory does not change what is computed from them."""
+"""Relation: the memory layout of a tensor's elements does not change results."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
     return library_of(record.api) == "torch" and not record.api.endswith("_")
 
 
-def _spread(tensor: TensorValue) -> Value:
-    """Return the same elements with every other place in memory left out."""
+def _strided(tensor: TensorValue) -> Value:
+    """Return the same elements in memory of stride 2."""
     doubled = CallValue("torch.stack", (ListValue((tensor, tensor)), _LAST))
     return CallValue("torch.select", (doubled, _LAST, LiteralValue(0)))
 
 
 def _twin(case: ApiCall) -> Value | None:
-    return expression(with_tensors(case, _spread)) if tensors_of(case) else None
+    return expression(with_tensors(case, _strided)) if tensors_of(case) else None
 
 
 STRIDED_MEMORY = relate(

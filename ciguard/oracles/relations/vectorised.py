@@ -1,4 +1,4 @@
-"""A vectorised function gives for each item what the function gives for it alone."""
+"""Relation: a vectorised function gives for each item the result for the item alone."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def _applies(record: ApiRecord, names: Collection[str]) -> bool:
 
 
 def _twin(case: ApiCall) -> Value | None:
-    called, row = as_function(case)
-    given = leading(row)
-    known = operations_of(case.api).vectorising
-    if known is None or not given or len(given) != len(tensors_of(case)):
+    function, arguments = as_function(case)
+    tensors = leading(arguments)
+    operations = operations_of(case.api).vectorising
+    if operations is None or not tensors or len(tensors) != len(tensors_of(case)):
         return None
-    rest = row[len(given) :]
-    places = TupleValue((*(_FIRST for _ in given), *(_NONE for _ in rest)))
-    function = CallValue(known.vmap, (called, places))
-    pairs = [CallValue(known.stack, (ListValue((tensor, tensor)),)) for tensor in given]
-    both = applied(function, *pairs, *rest)
-    return CallValue("operator.getitem", (both, _FIRST))
+    rest = arguments[len(tensors) :]
+    in_axes = TupleValue((*(_FIRST for _ in tensors), *(_NONE for _ in rest)))
+    vectorised = CallValue(operations.vmap, (function, in_axes))
+    pairs = [CallValue(operations.stack, (ListValue((tensor, tensor)),)) for tensor in tensors]
+    results = applied(vectorised, *pairs, *rest)
+    return CallValue("operator.getitem", (results, _FIRST))
 
 
 def _broken(observed: ObservedPair) -> Difference | None:
-    """Compare single results: of several, the first item is the first result, not its first."""
+    """Return how single results differ; containers are skipped: indexing selects wrong items."""
     return None if isinstance(observed.first, Container) else same(observed)
 
 

@@ -1,4 +1,4 @@
-"""What the scripts of all levels are made of."""
+"""Building blocks of the scripts of all levels."""
 
 from ciguard.triage.scripting.assembly import assembled, indented_try, source_of
 from ciguard.triage.scripting.comparison import (

@@ -1,4 +1,4 @@
-"""A script put together: imports, what comes before the call, the call, what follows it."""
+"""Assembly of a script: header, imports, definitions, preparations and statements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def source_of(finding: Finding, hint: EnvironmentHint) -> ScriptSource:
-    """Return what takes the values of a finding's case, in the dialect of its library.
+    """Return the script source that collects a case's values for the finding's library.
 
     Raises:
         ValueError: if the library's module is not a Python name.
@@ -35,17 +35,17 @@ def assembled(
     header: str,
     body: tuple[str, Sequence[str]],
 ) -> str:
-    """Return a whole script.
+    """Return the text of a complete script.
 
     Args:
-        finding: what it shows.
-        source: holds what was taken of its values.
-        hint: the environment.
-        header: the comment that it begins with.
-        body: definitions, and the call with what follows, which may name what the source has taken.
+        finding: the finding to reproduce.
+        source: the script source with the values of the case.
+        hint: the environment of the script.
+        header: the comment at the beginning.
+        body: definitions, and statements that may use the names in `source`.
     """
-    before, statements = body
-    definitions = [part for part in (before, source.needs_unit and UNIT_FUNCTION) if part]
+    own_definitions, statements = body
+    definitions = [part for part in (own_definitions, source.needs_unit and UNIT_FUNCTION) if part]
     parts = (
         f"{header}\n\n{_imports(finding, source, hint)}",
         *definitions,
@@ -59,13 +59,13 @@ def assembled(
 def _module(finding: Finding, hint: EnvironmentHint) -> str:
     module = hint.module or finding.api.partition(".")[0]
     if not is_name(module):
-        msg = f"{module!r} is not the name of a module"
+        msg = f"{module!r} is not a valid module name"
         raise ValueError(msg)
     return module
 
 
 def indented_try(calls: list[str], after_error: str) -> list[str]:
-    """Return statements with what is done if they raise; as they are if nothing is."""
+    """Return statements in a `try` with a handler; unchanged if the handler is empty."""
     if not after_error:
         return calls
     return [

@@ -1,4 +1,4 @@
-"""The part of a script that compares this target's result with what the reference target gave."""
+"""The part of a script that compares the result with that of the reference target."""
 
 from __future__ import annotations
 
@@ -83,16 +83,16 @@ print("No difference.")
 def comparison(
     reference: Outcome, *, name: str, writer: Writer, inputs: InputPrecision
 ) -> tuple[str, str, str]:
-    """Return the source text around a call that is compared with a recorded outcome.
+    """Return source text that compares a call with a recorded outcome.
 
     Args:
         reference: the outcome on the reference target.
-        name: how that target is called.
-        writer: of the library.
-        inputs: of the call.
+        name: name of the reference target.
+        writer: the source writer of the library.
+        inputs: precision of the call's inputs.
 
     Returns:
-        (before the arguments, in the `except` clause for `error`, after the call).
+        (definitions, body of the `except` clause for `error`, statements after the call).
     """
     match reference:
         case Passed(encoded):
@@ -102,36 +102,38 @@ def comparison(
             raised = _difference_raised(f"; {name} returned a result")
             return _helpers(output, writer=writer, inputs=inputs), raised, _COMPARE_RESULT.strip()
         case Rejected(exception) | Errored(exception):
-            return _refusal(name, exception, telling_line(reference))
+            return _rejection(name, exception, telling_line(reference))
         case Crashed() | Hung() | Exhausted():
             return _unexpected(name, telling_line(reference))
 
 
 def tolerances(inputs: InputPrecision, *, count: int) -> dict[str, float]:
-    """Return the allowed error by element type, relative to the largest element.
+    """Return the allowed error by dtype, relative to the largest element.
 
     Args:
-        inputs: of the call.
-        count: elements of its largest result: where the oracle allows least.
+        inputs: precision of the call's inputs.
+        count: number of elements of the largest result, which has the least tolerance.
     """
-    found = {kind: relative_tolerance(kind, count=count, inputs=inputs) for kind in dtypes.EPSILON}
-    return found | {"float": found["float32"], "complex": found["float32"]}
+    rtols = {
+        dtype: relative_tolerance(dtype, count=count, inputs=inputs) for dtype in dtypes.EPSILON
+    }
+    return rtols | {"float": rtols["float32"], "complex": rtols["float32"]}
 
 
 def functions(writer: Writer) -> str:
-    """Return the functions `leaves` and `difference` that read results and compare them."""
+    """Return the source of the functions `leaves` and `difference`, which compare results."""
     return leaves_function(writer) + "\n\n\n" + _DIFFERENCE.strip("\n")
 
 
 def leaves_function(writer: Writer) -> str:
-    """Return the function `leaves`, which yields type, shape and elements of a result's parts."""
+    """Return the source of `leaves`, which yields type, shape and elements of a result's parts."""
     dtype, elements = writer.read
     return _LEAVES.strip("\n").format(is_tensor=writer.is_tensor, dtype=dtype, elements=elements)
 
 
 def _helpers(output: Output, *, writer: Writer, inputs: InputPrecision) -> str:
     recorded = ",\n".join(f"    {leaf}" for leaf in _leaves(output))
-    rtols = tolerances(inputs, count=_most_elements(output))
+    rtols = tolerances(inputs, count=_max_elements(output))
     used = {kind: rtol for kind, rtol in rtols.items() if f"('{kind}'" in recorded}
     parts = (
         f"RTOL = {used!r}  # allowed error, relative to the largest element",
@@ -140,12 +142,12 @@ def _helpers(output: Output, *, writer: Writer, inputs: InputPrecision) -> str:
     return "\n".join(parts) + "\n\n\n" + functions(writer)
 
 
-def _most_elements(output: Output) -> int:
+def _max_elements(output: Output) -> int:
     match output:
         case TensorOutput(shape=shape) | TensorDigest(shape=shape):
             return math.prod(shape)
         case Container(items=items):
-            return max(map(_most_elements, items), default=1)
+            return max(map(_max_elements, items), default=1)
         case _:
             return 1
 
@@ -167,7 +169,7 @@ def _leaves(output: Output) -> Iterator[str]:
                 yield from _leaves(item)
 
 
-_FEW = 4
+_MIN_REPEATED = 4
 _SCALAR_TYPES = {"none": "NoneType", "s": "str", "b": "bytes"}
 _NUMBERS: dict[str, Callable[[str], object]] = {
     "i": int,
@@ -183,25 +185,25 @@ def _scalar_leaf(output: Scalar) -> str:
         return _leaf(_SCALAR_TYPES.get(output.kind, output.text), None, None)
     try:
         number = convert(output.text)
-    except ValueError:  # an integer too long to be sent whole
+    except ValueError:  # an integer whose text was shortened
         return _leaf("int", None, None)
     return _leaf(type(number).__name__, None, [scalar(number)])
 
 
 def _leaf(kind: str, shape: tuple[int, ...] | None, values: list[str] | None) -> str:
     shown = "None" if shape is None else shape_text(shape)
-    listed = "None" if values is None else list_of(values)
-    return f"({kind!a}, {shown}, {listed})"
+    elements = "None" if values is None else list_of(values)
+    return f"({kind!a}, {shown}, {elements})"
 
 
 def list_of(elements: list[str]) -> str:
-    """Return the list that these expressions make, short where all are the same."""
-    if len(elements) > _FEW and len(set(elements)) == 1:
+    """Return the source of a list of expressions, in short form if all are equal."""
+    if len(elements) > _MIN_REPEATED and len(set(elements)) == 1:
         return f"[{elements[0]}] * {len(elements)}"
     return f"[{', '.join(elements)}]"
 
 
-def _refusal(name: str, exception: str, line: str) -> tuple[str, str, str]:
+def _rejection(name: str, exception: str, line: str) -> tuple[str, str, str]:
     instead = f"; {name} raised {line}"
     after_error = "\n".join(
         (
@@ -224,5 +226,5 @@ def _difference_raised(instead: str) -> str:
 
 
 def _unexpected(name: str, line: str) -> tuple[str, str, str]:
-    says = scalar(f"{name}: {line}")
-    return "", f"print({says})\nraise", f"print({says})\nprint('returned:', result)"
+    message = scalar(f"{name}: {line}")
+    return "", f"print({message})\nraise", f"print({message})\nprint('returned:', result)"

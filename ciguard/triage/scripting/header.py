@@ -1,4 +1,4 @@
-"""The comment that a script begins with."""
+"""The comment at the beginning of a script."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _MAX_MESSAGE = 600
 
 
 def header(finding: Finding, hint: EnvironmentHint, *, also: Sequence[str] = ()) -> str:
-    """Return the comment that a script begins with: what it shows, and what it takes to run it.
+    """Return the comment at the beginning of a script: the defect, and how to run the script.
 
     Args:
-        finding: what the script shows.
-        hint: the environment.
+        finding: the finding that the script reproduces.
+        hint: the environment of the script.
         also: further lines about the case.
     """
     shown = finding.targets[-1] if finding.targets else "the target"
@@ -38,22 +38,22 @@ def header(finding: Finding, hint: EnvironmentHint, *, also: Sequence[str] = ())
     lines = [f"{finding.api}: {_claim(finding, outcome)}", ""]
     if finding.message:
         lines.append(f"In one line: {finding.message}")
-    lines += [f"{name}: {text}" for name, text in _held_against(finding) if text]
+    lines += [f"{name}: {text}" for name, text in _evidence_rows(finding) if text]
     lines += [f"{name}: {text}" for name, text in origin_rows(finding.case)]
     lines += also
     lines += ["", f"Install: pip install {' '.join(hint.install)}"]
-    if finding.case.is_run_by_worker:  # another script ends by itself
+    if finding.case.is_run_by_worker:  # other scripts neither crash nor hang
         lines += _advice(outcome)
     return "\n".join(comment(line) for line in lines)
 
 
-def _held_against(finding: Finding) -> tuple[tuple[str, str], ...]:
-    """Return the evidence; of an older baseline's finding, what was seen on its targets."""
+def _evidence_rows(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """Return the evidence; for findings of old baselines, the outcomes on their targets."""
     evidence = finding.evidence
     if not evidence.observed:
         return tuple((name, _observed(finding.outcomes.get(name))) for name in finding.targets)
-    seen = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
-    line = telling_line(seen).partition(": ")[2] if isinstance(seen, Crashed) else ""
+    outcome = finding.outcomes.get(finding.targets[-1]) if finding.targets else None
+    line = telling_line(outcome).partition(": ")[2] if isinstance(outcome, Crashed) else ""
     return (
         ("Expected", evidence.expected),
         ("Observed", f"{evidence.observed}{f': {line}' if line else ''}"),
@@ -66,25 +66,25 @@ def _claim(finding: Finding, outcome: Outcome | None) -> str:
     claim = _claim_of(finding)
     if claim:
         return claim
-    one = f"the {finding.case.noun}"
+    subject = f"the {finding.case.noun}"
     match outcome:
         case Crashed():
             return "the process dies."
         case Errored():
             return "an internal error escapes."
         case Hung():
-            return f"{one} does not return."
+            return f"{subject} does not return."
         case Exhausted():
-            return f"{one} uses up all memory."
+            return f"{subject} uses up all memory."
         case Passed() | Rejected() | None:
             is_slow = finding.kind == SLOW
-            return f"{one} takes long." if is_slow else f"{finding.oracle}: {finding.kind}."
+            return f"{subject} takes long." if is_slow else f"{finding.oracle}: {finding.kind}."
         case _:
             assert_never(outcome)
 
 
 def _claim_of(finding: Finding) -> str:
-    """Return what the oracle of a finding claims; empty where the outcome tells."""
+    """Return the claim of a finding's oracle; empty if the outcome describes the defect."""
     traits = traits_of(finding.oracle)
     claim = traits.claims.get(finding.kind, traits.claim)
     is_between = finding.pair is not PairKind.NONE
@@ -122,7 +122,7 @@ def _advice(outcome: Outcome | None) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """Return `text` as lines of comment; nothing in it can end the comment."""
+    """Return `text` as comment lines that the text cannot end."""
     safe = visible(without_local_paths(text.strip()), limit=_MAX_MESSAGE)
     lines = textwrap.wrap(safe, _COMMENT_WIDTH, break_on_hyphens=False) or [""]
     return "\n".join(f"# {line}".rstrip() for line in lines)

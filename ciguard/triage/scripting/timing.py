@@ -1,4 +1,4 @@
-"""The part of a script that measures a call which takes more time or memory than elsewhere."""
+"""The part of a script that measures the time or memory of a call."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ began_s = time.monotonic()
 raise SystemExit("SLOW: measured: %.2f s" % (time.monotonic() - began_s))
 """
 _TEMPLATES = {Quantity.TIME: (_TIME, 1), Quantity.PEAK: (_PEAK, 0), Quantity.GROWTH: (_GROWTH, 2)}
-"""Source text, and how deep the call is indented in it."""
+"""Template of the source text, and indentation level of the call in it."""
 _MEASURED = re.compile(r"^(?:SLOW: )?measured: (-?[\d.]+) ", re.MULTILINE)
 _UNITS = {Quantity.TIME: 1e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 1024.0}
-"""Of what the scripts print, in those of a measurement."""
+"""Unit of the printed number, in units of the measurement."""
 _BY_KIND = {kind: quantity for quantity, kind in KINDS.items()}
 
 
 def timing(finding: Finding, calls: list[str]) -> str:
-    """Return the source text that measures a call and prints what it finds.
+    """Return source text that measures a call and prints the result.
 
     Args:
-        finding: says how much the call takes.
-        calls: statements that make the call.
+        finding: the finding, whose kind selects the quantity.
+        calls: the statements of the call.
     """
     if finding.kind == SLOW:
         return _ONCE.strip("\n").format(call="\n".join(calls))
@@ -77,7 +77,7 @@ def timing(finding: Finding, calls: list[str]) -> str:
 
 
 def modules(finding: Finding) -> tuple[str, ...]:
-    """Return the modules that the source text of `timing` needs."""
+    """Return the modules that the source text of `timing` imports."""
     if finding.kind == SLOW:
         return ("time",)
     is_time = _BY_KIND[finding.kind] is Quantity.TIME
@@ -85,25 +85,25 @@ def modules(finding: Finding) -> tuple[str, ...]:
 
 
 def measures_alike(finding: Finding, log: str) -> bool:
-    """Return whether a script has measured as much as makes a finding; on the same machine only."""
-    said = _MEASURED.search(log)
+    """Return whether a script's log has a measurement that makes a finding on this machine."""
+    match = _MEASURED.search(log)
     if finding.kind == SLOW:
-        took = finding.outcomes[finding.targets[-1]]
-        return said is not None and isinstance(took, Passed) and float(said[1]) > took.cost_s / 2
+        slow = finding.outcomes[finding.targets[-1]]
+        return match is not None and isinstance(slow, Passed) and float(match[1]) > slow.cost_s / 2
     reference = _measured(finding.outcomes.get(finding.targets[0]))
-    if said is None or reference is None:
+    if match is None or reference is None:
         return False
     quantity = reference.quantity
-    found = float(said[1]) * _UNITS[quantity]
+    measured = float(match[1]) * _UNITS[quantity]
     if quantity is Quantity.GROWTH:
-        return found > MIN_GROWTH
-    least = MIN_TIME_NS if quantity is Quantity.TIME else MIN_PEAK
+        return measured > MIN_GROWTH
+    min_excess = MIN_TIME_NS if quantity is Quantity.TIME else MIN_PEAK
     usual = median(reference.values)
-    return found >= MIN_RATIO * usual and found - usual >= least
+    return measured >= MIN_RATIO * usual and measured - usual >= min_excess
 
 
 def measurement(outcome: Outcome | None) -> str:
-    """Return what an outcome says was measured, for people; empty if nothing was."""
+    """Return the measurement of an outcome as text; empty if there is none."""
     measured = _measured(outcome)
     return amount(measured) if measured is not None else ""
 

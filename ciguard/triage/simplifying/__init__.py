@@ -1,4 +1,4 @@
-"""Plainer values, for the simpler variants of a case that levels make."""
+"""Simpler values, from which levels make simpler variants of a case."""
 
 from ciguard.triage.simplifying.parts import (
     arrays_in,

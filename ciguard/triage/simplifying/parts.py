@@ -1,4 +1,4 @@
-"""Plainer values in the place of one: what the simpler variants of a case are made of."""
+"""Simpler replacements of a value, for the simpler variants of a case."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def arrays_in(values: Iterable[Value]) -> list[AnyArray]:
 
 
 def with_arrays(value: Value, change: Callable[[AnyArray], Value]) -> Value:
-    """Return a value changed, if it is a tensor or an array."""
+    """Return the changed value of a tensor or array; any other value unchanged."""
     return change(value) if isinstance(value, TensorValue | ArrayValue) else value
 
 
 def one_simpler(values: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
-    """Yield the values with one of them in a plainer form."""
+    """Yield the values with one of them simplified."""
     for position, value in enumerate(values[:MAX_ITEMS]):
         for simpler in simpler_values(value):
             yield (*values[:position], simpler, *values[position + 1 :])
 
 
 def simpler_values(value: Value) -> Iterator[Value]:
-    """Yield plainer values in the place of one. Not every one need be less by `simplicity`."""
+    """Yield simpler replacements of a value, which need not all be less by `simplicity`."""
     match value:
         case LiteralValue(scalar):
             yield from map(LiteralValue, simpler_scalars(scalar))
@@ -59,10 +59,10 @@ def simpler_values(value: Value) -> Iterator[Value]:
             yield from map(DictValue, shorter(pairs))
             yield from map(DictValue, simpler_pairs(pairs))
         case CallValue(_, arguments, keywords):
-            yield from (one for one in arguments[:1] if isinstance(one, TensorValue))
-            yield from (replace(value, arguments=a) for a in _simpler_items(arguments))
-            yield from (replace(value, keywords=k) for k in shorter(keywords))
-            yield from (replace(value, keywords=k) for k in simpler_pairs(keywords))
+            yield from (item for item in arguments[:1] if isinstance(item, TensorValue))
+            yield from (replace(value, arguments=items) for items in _simpler_items(arguments))
+            yield from (replace(value, keywords=pairs) for pairs in shorter(keywords))
+            yield from (replace(value, keywords=pairs) for pairs in simpler_pairs(keywords))
         case _:
             return
 
@@ -75,7 +75,7 @@ def _simpler_items(items: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
 def simpler_pairs(
     pairs: tuple[tuple[str, Value], ...],
 ) -> Iterator[tuple[tuple[str, Value], ...]]:
-    """Yield the pairs with one of their values in a plainer form."""
+    """Yield the pairs with one of their values simplified."""
     for position, (name, value) in enumerate(pairs[:MAX_ITEMS]):
         for simpler in simpler_values(value):
             yield (*pairs[:position], (name, simpler), *pairs[position + 1 :])

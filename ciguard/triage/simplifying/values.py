@@ -1,4 +1,4 @@
-"""Simpler scalars, shapes and contents: what the reductions of a case are made of."""
+"""Simpler scalars, shapes and contents, for the reductions of a case."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ T = TypeVar("T")
 AnyArray: TypeAlias = TensorValue | ArrayValue
 
 MAX_ITEMS = 16
-"""Items of one list that are tried on their own; longer lists are halved first."""
-_PLAIN_DTYPE = "float32"
+"""Maximum number of items of a list that are attempted one by one."""
+_SIMPLE_DTYPE = "float32"
 
 
 def shorter(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
-    """Yield nothing of the items, each half, and all but one."""
+    """Yield no items, each half of the items, and all items but one."""
     if not items:
         return
     yield ()
@@ -47,41 +47,41 @@ def shorter(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
 
 
 def simpler_scalars(scalar: Scalar) -> Iterable[Scalar]:
-    """Return plainer scalars of the same type."""
+    """Return simpler scalars of the same type."""
     match scalar:
         case bool() | None:
             return []
         case int():
-            return [0, 1, -1, 2, *_rounder(scalar)]
+            return [0, 1, -1, 2, *_rounder_numbers(scalar)]
         case float():
-            whole = [math.trunc(scalar)] if math.isfinite(scalar) else []
-            return [0.0, 1.0, -1.0, *map(float, whole)]
+            truncated = [math.trunc(scalar)] if math.isfinite(scalar) else []
+            return [0.0, 1.0, -1.0, *map(float, truncated)]
         case complex():
             return [0j, 1j, complex(scalar.real)]
         case _:
             return [scalar[:0], scalar[:1], scalar[: len(scalar) // 2], scalar[:-1]]
 
 
-def _rounder(number: int) -> list[int]:
-    """Return shorter numbers: fewer digits, then one digit less, then about the same size."""
+def _rounder_numbers(number: int) -> list[int]:
+    """Return simpler integers: a power of ten, fewer digits, or zeros at the end."""
     size = abs(number)
-    found = [10 ** (len(str(size)) - 1), size // 10, size // 10**9, size - size % 100]
-    return [-less if number < 0 else less for less in found]
+    rounder = [10 ** (len(str(size)) - 1), size // 10, size // 10**9, size - size % 100]
+    return [-less if number < 0 else less for less in rounder]
 
 
 def simpler_arrays(value: AnyArray) -> Iterator[AnyArray]:
-    """Yield the array with a plainer dtype, plainer content, or a smaller shape.
+    """Yield the array with a simpler dtype, simpler content, or a smaller shape.
 
-    An empty array takes other paths than one with elements: neither becomes the other.
+    Empty arrays take other code paths, so an empty array stays empty and no other becomes empty.
     """
-    if value.dtype != _PLAIN_DTYPE:
-        yield replace(value, dtype=_PLAIN_DTYPE)
+    if value.dtype != _SIMPLE_DTYPE:
+        yield replace(value, dtype=_SIMPLE_DTYPE)
     for fill in _simpler_fills(value.fill):
         yield replace(value, fill=fill)
     for shape in _simpler_shapes(value.shape):
         if (0 in shape) == (0 in value.shape):
-            yield _cut(value, shape)
-    explicit = _spelt_out(value)
+            yield _with_shape(value, shape)
+    explicit = _with_explicit_elements(value)
     if explicit != value:
         yield explicit
     if isinstance(explicit.fill, Explicit) and len(explicit.shape) == 1:
@@ -91,14 +91,14 @@ def simpler_arrays(value: AnyArray) -> Iterator[AnyArray]:
 
 
 def simpler_together(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray], AnyArray]]:
-    """Yield changes that make all arrays of a call simpler at once, so that they still fit.
+    """Yield changes that simplify all arrays of a call at once, so that their shapes still match.
 
-    A size that several of them have gets less everywhere; one element of each, at one place of
-    their common shape, stands for all.
+    A change reduces one size in all arrays, or replaces each array by its element at one position
+    of the common shape.
     """
     for size in sorted({size for array in arrays for size in array.shape if size > 1}):
         for less in sorted({1, size // 2}):
-            yield lambda array, size=size, less=less: _cut(  # type: ignore[misc]
+            yield lambda array, size=size, less=less: _with_shape(  # type: ignore[misc]
                 array, tuple(less if n == size else n for n in array.shape)
             )
     yield from _single_elements(arrays)
@@ -109,20 +109,20 @@ def _single_elements(arrays: Sequence[AnyArray]) -> Iterator[Callable[[AnyArray]
         common = np.broadcast_shapes(*(array.shape for array in arrays))
         if not common or math.prod(common) > MAX_SHOWN:
             return
-        with np.errstate(invalid="ignore", over="ignore"):  # numbers that a small type lacks
+        with np.errstate(invalid="ignore", over="ignore"):  # numbers out of a dtype's range
             contents = [content(array) for array in arrays]
     except ValueError:
-        return  # they do not fit as they are, or cannot be built
+        return  # the shapes do not match, or an array cannot be built
     if any(elements.dtype.kind not in "biuf" for elements in contents):
         return
-    # By identity: 0.0 equals -0.0, and NaN not even itself.
-    spread = {
+    # Keys are identities, because 0.0 equals -0.0 and NaN does not equal itself.
+    broadcast = {
         id(array): np.broadcast_to(elements, common).ravel()
         for array, elements in zip(arrays, contents, strict=True)
     }
     for place in range(math.prod(common)):
         yield lambda array, place=place: replace(  # type: ignore[misc]
-            array, shape=(), fill=Constant(spread[id(array)][place].item())
+            array, shape=(), fill=Constant(broadcast[id(array)][place].item())
         )
 
 
@@ -152,8 +152,8 @@ def _simpler_numbers(number: float) -> Iterator[float]:
             yield simpler
 
 
-def _cut(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
-    """Return the array with a smaller shape; of explicit elements those at the beginning stay."""
+def _with_shape(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
+    """Return the array with a smaller shape, and the first of its explicit elements."""
     fill = value.fill
     if not isinstance(fill, Explicit) or shape == value.shape:
         return replace(value, shape=shape)
@@ -164,10 +164,12 @@ def _cut(value: AnyArray, shape: tuple[int, ...]) -> AnyArray:
     return replace(value, shape=shape, fill=Explicit(tuple(kept[: math.prod(shape)])))
 
 
-def _spelt_out(value: AnyArray) -> AnyArray:
-    """Return the array with its drawn elements written one by one, if they are few numbers."""
-    drawn = isinstance(value.fill, Uniform | Special) and math.prod(value.shape) <= MAX_SHOWN
-    if not drawn:
+def _with_explicit_elements(value: AnyArray) -> AnyArray:
+    """Return the array with explicit elements instead of random ones, if they are few numbers."""
+    is_small_random = (
+        isinstance(value.fill, Uniform | Special) and math.prod(value.shape) <= MAX_SHOWN
+    )
+    if not is_small_random:
         return value
     try:
         elements = content(value)

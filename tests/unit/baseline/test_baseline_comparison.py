@@ -59,13 +59,13 @@ def verdicts(compared: list[Bucket]) -> dict[str, Comparison]:
         ((replace(record(NAMES[3]), aliases=(ONE,)),), Comparison.KNOWN),
     ],
 )
-def test_a_met_bucket_is_compared_with_its_record(
+def test_compare_assigns_the_comparison_by_the_record(
     records: tuple[BaselineRecord, ...], expected: Comparison
 ) -> None:
     assert verdicts(compare([met()], baseline(*records), Exercised())) == {ONE: expected}
 
 
-def test_what_did_not_reproduce_is_flaky_whatever_is_known() -> None:
+def test_compare_of_a_flaky_bucket_is_flaky_for_any_record() -> None:
     flaky = met(confirmation=Confirmation.FLAKY)
 
     assert verdicts(compare([flaky], {}, Exercised())) == {ONE: Comparison.FLAKY}
@@ -81,19 +81,19 @@ def test_what_did_not_reproduce_is_flaky_whatever_is_known() -> None:
         (Exercised(replayed={ONE: frozenset({"torch==2.12.0"})}), Comparison.NOT_RUN),
     ],
 )
-def test_an_unmet_bucket_is_fixed_only_where_it_was_looked_for(
+def test_compare_of_an_absent_bucket_is_fixed_only_if_exercised(
     exercised: Exercised, expected: Comparison
 ) -> None:
     assert verdicts(compare([], baseline(record(ONE)), exercised)) == {ONE: expected}
 
 
-def test_a_bucket_that_could_live_on_another_target_is_not_fixed() -> None:
+def test_compare_of_a_bucket_not_exercised_on_all_targets_is_not_run() -> None:
     two_targets = replace(record(ONE), targets=(TARGET, "torch==2.14.0"))
 
     assert verdicts(compare([], baseline(two_targets), REPLAYED)) == {ONE: Comparison.NOT_RUN}
 
 
-def test_fixed_and_flaky_records_that_were_not_met_are_not_mentioned() -> None:
+def test_compare_omits_absent_fixed_and_flaky_records() -> None:
     records = baseline(record(ONE, state=State.FIXED), record(OTHER, state=State.FLAKY))
 
     assert compare([], records, REPLAYED) == []
@@ -103,7 +103,7 @@ def run(records: Records, *buckets: Bucket, day: int) -> Records:
     return update(records, compare(buckets, records, REPLAYED), sighting(day))
 
 
-def test_three_clean_runs_fix_a_bucket_and_meeting_it_again_is_a_regression() -> None:
+def test_update_fixes_a_bucket_after_three_clean_runs_and_reopening_is_a_regression() -> None:
     records = establish([met()], sighting(1))
 
     states = []
@@ -120,7 +120,7 @@ def test_three_clean_runs_fix_a_bucket_and_meeting_it_again_is_a_regression() ->
     assert (reopened[ONE].first_seen, reopened[ONE].last_seen) == (sighting(1), sighting(5))
 
 
-def test_a_sighting_between_clean_runs_starts_the_count_again() -> None:
+def test_update_restarts_clean_runs_after_a_sighting() -> None:
     records = establish([met()], sighting(1))
 
     records = run(run(records, day=2), day=3)
@@ -131,7 +131,7 @@ def test_a_sighting_between_clean_runs_starts_the_count_again() -> None:
     assert records[ONE].decision.clean_runs == 2
 
 
-def test_a_flaky_sighting_starts_the_count_again_too() -> None:
+def test_update_restarts_clean_runs_after_a_flaky_sighting() -> None:
     records = run(run(establish([met()], sighting(1)), day=2), day=3)
 
     records = run(records, met(confirmation=Confirmation.FLAKY), day=4)
@@ -140,13 +140,13 @@ def test_a_flaky_sighting_starts_the_count_again_too() -> None:
     assert records[ONE].decision.clean_runs == 0
 
 
-def test_a_run_that_did_not_look_changes_nothing() -> None:
+def test_update_after_a_run_that_exercised_nothing_is_unchanged() -> None:
     records = establish([met()], sighting(1))
 
     assert update(records, compare([], records, Exercised()), sighting(2)) == records
 
 
-def test_an_accepted_bucket_stays_accepted() -> None:
+def test_update_keeps_an_accepted_bucket_accepted() -> None:
     records = accept(baseline(record(ONE)), ONE, because="by design", time=sighting(2).time)
 
     for day in range(3, 8):
@@ -158,7 +158,7 @@ def test_an_accepted_bucket_stays_accepted() -> None:
 
 
 @pytest.mark.parametrize("day", [1, 2])
-def test_what_is_accepted_by_a_clock_that_is_behind_outlives_the_other_copy(day: int) -> None:
+def test_accept_with_a_late_clock_survives_a_merge(day: int) -> None:
     met_on_day_2 = establish([met()], sighting(2))
     copy = run(met_on_day_2, met(), day=2)
 
@@ -168,14 +168,14 @@ def test_what_is_accepted_by_a_clock_that_is_behind_outlives_the_other_copy(day:
     assert [d.state for d in accepted[ONE].history] == [State.OPEN, State.ACCEPTED]
 
 
-def test_what_was_flaky_and_is_confirmed_now_is_open() -> None:
+def test_update_opens_a_flaky_bucket_that_is_confirmed() -> None:
     flaky = establish([met(confirmation=Confirmation.FLAKY)], sighting(1))
 
     assert flaky[ONE].state is State.FLAKY
     assert run(flaky, met(), day=2)[ONE].state is State.OPEN
 
 
-def test_a_bucket_met_under_its_old_name_updates_its_record() -> None:
+def test_update_finds_the_record_by_an_alias() -> None:
     renamed = replace(record(NAMES[3]), aliases=(ONE,))
 
     records = run(baseline(renamed), met(), day=5)
@@ -184,7 +184,7 @@ def test_a_bucket_met_under_its_old_name_updates_its_record() -> None:
     assert records[NAMES[3]].last_seen == sighting(5)
 
 
-def test_issues_are_remembered_by_any_name() -> None:
+def test_with_issues_finds_records_by_any_name() -> None:
     renamed = replace(record(NAMES[3]), aliases=(ONE,))
 
     assert with_issues(baseline(renamed), {ONE: "7"})[NAMES[3]].issue == "7"
@@ -192,32 +192,32 @@ def test_issues_are_remembered_by_any_name() -> None:
 
 
 @given(record_sets, record_sets)
-def test_merging_is_commutative(a: Records, b: Records) -> None:
+def test_merge_is_commutative(a: Records, b: Records) -> None:
     assert merge(a, b) == merge(b, a)
 
 
 @given(record_sets, record_sets, record_sets)
-def test_merging_is_associative(a: Records, b: Records, c: Records) -> None:
+def test_merge_is_associative(a: Records, b: Records, c: Records) -> None:
     assert merge(merge(a, b), c) == merge(a, merge(b, c))
 
 
 @given(record_sets, record_sets)
-def test_merging_is_idempotent(a: Records, b: Records) -> None:
+def test_merge_is_idempotent(a: Records, b: Records) -> None:
     assert merge(a, a) == a
     assert merge(merge(a, b), b) == merge(a, b)
 
 
-def test_of_two_issues_the_older_one_stays() -> None:
-    one, other = replace(record(ONE), issue="9"), replace(record(ONE), issue="10")
+def test_merge_keeps_the_older_issue() -> None:
+    first, second = replace(record(ONE), issue="9"), replace(record(ONE), issue="10")
 
-    assert merge(baseline(one), baseline(other))[ONE].issue == "9"
+    assert merge(baseline(first), baseline(second))[ONE].issue == "9"
 
 
 def flaky(*, shown: int, tried: int) -> Bucket:
     return replace(met(confirmation=Confirmation.FLAKY), shown=shown, tried=tried)
 
 
-def test_how_often_a_flaky_bucket_shows_is_added_up_over_runs() -> None:
+def test_update_adds_up_repetitions_of_a_flaky_bucket() -> None:
     records = establish([flaky(shown=1, tried=2)], sighting(1))
 
     records = run(records, flaky(shown=2, tried=3), day=2)
@@ -229,13 +229,13 @@ def test_how_often_a_flaky_bucket_shows_is_added_up_over_runs() -> None:
     assert records[ONE].state is State.FLAKY
 
 
-def test_nothing_is_counted_for_what_shows_every_time() -> None:
+def test_update_counts_no_repetitions_of_a_confirmed_bucket() -> None:
     records = update(baseline(record(ONE)), [], sighting(2), repeated={ONE: False})
 
     assert records == baseline(record(ONE))
 
 
-def test_a_new_bucket_that_is_only_recorded_is_no_regression() -> None:
+def test_is_regression_of_an_open_record_is_false() -> None:
     assert not is_regression(met(), baseline(record(ONE)))
     assert is_regression(met(), baseline(record(ONE, state=State.FIXED)))
 
@@ -259,7 +259,7 @@ def shown_by(*targets: str, pair: PairKind = PairKind.NONE) -> Bucket:
         (shown_by(BASE, "torch==2.12.0", pair=PairKind.VERSION), (), Comparison.KNOWN),
     ],
 )
-def test_what_the_base_shows_too_is_known(
+def test_known_to_marks_buckets_of_the_base_as_known(
     bucket: Bucket, others: tuple[tuple[str, ...], ...], expected: Comparison
 ) -> None:
     base = (BASE, "torch==2.12.0")
@@ -302,21 +302,21 @@ def on_head(outcome: Outcome, *targets: str, **changes: Any) -> Bucket:
         ),
     ],
 )
-def test_what_only_the_base_shows_is_fixed_where_its_case_ran_well_on_the_head(
+def test_known_to_marks_buckets_of_the_base_alone_as_fixed_if_the_head_ran_them(
     bucket: Bucket, others: tuple[tuple[str, ...], ...], expected: Comparison
 ) -> None:
     assert verdicts(known_to((BASE,), [bucket], {ONE: set(others)})) == {ONE: expected}
 
 
-def test_a_known_bucket_has_its_issue_whether_it_was_met_or_not() -> None:
+def test_compare_takes_the_issue_from_the_record() -> None:
     records = with_issues(baseline(record(ONE)), {ONE: "17"})
 
     for buckets in ([met()], []):
-        (found,) = compare(buckets, records, Exercised())
-        assert found.issue == "17"
+        (compared,) = compare(buckets, records, Exercised())
+        assert compared.issue == "17"
 
 
-def test_the_base_changes_nothing_that_is_not_new() -> None:
+def test_known_to_changes_only_new_buckets() -> None:
     fixed = replace(shown_by(BASE), comparison=Comparison.FIXED)
 
     assert known_to((BASE,), [fixed], {}) == [fixed]
@@ -354,25 +354,25 @@ LATER = "torch==2.14.0"
         ),
     ],
 )
-def test_a_release_that_is_run_no_more_is_followed_by_a_newer_one(
+def test_compare_accepts_a_newer_release_in_place_of_a_removed_target(
     exercised: Exercised, expected: str
 ) -> None:
-    (found,) = compare([], baseline(record(ONE)), exercised)
+    (compared,) = compare([], baseline(record(ONE)), exercised)
 
-    assert found.comparison.value == expected
+    assert compared.comparison.value == expected
 
 
-def test_a_difference_between_targets_has_no_successor() -> None:
+def test_compare_accepts_no_newer_release_for_a_difference_between_targets() -> None:
     pair = record(ONE)
     pair = replace(pair, exhibit=replace(pair.exhibit, pair=PairKind.VERSION))
     exercised = Exercised(replayed={ONE: frozenset({LATER})}, targets=frozenset({LATER}))
 
-    (found,) = compare([], baseline(pair), exercised)
+    (compared,) = compare([], baseline(pair), exercised)
 
-    assert found.comparison is Comparison.NOT_RUN
+    assert compared.comparison is Comparison.NOT_RUN
 
 
-def test_a_newer_pin_fixes_a_bucket_and_the_older_one_brings_it_back() -> None:
+def test_update_with_a_newer_pin_fixes_a_bucket_and_an_older_one_reopens_it() -> None:
     records = baseline(record(ONE))
     exercised = Exercised(replayed={ONE: frozenset({LATER})}, targets=frozenset({LATER}))
     for number in range(2, 5):
@@ -381,8 +381,8 @@ def test_a_newer_pin_fixes_a_bucket_and_the_older_one_brings_it_back() -> None:
 
     assert records[ONE].state is State.FIXED
     assert [s.versions for s in records[ONE].decision.clean_on] == [((LATER, "2.14.0"),)] * 3
-    said = evidence(records[ONE])
-    assert "on torch==2.14.0 (version 2.14.0)" in said
-    assert said.endswith(f" on {TARGET}.")
+    text = evidence(records[ONE])
+    assert "on torch==2.14.0 (version 2.14.0)" in text
+    assert text.endswith(f" on {TARGET}.")
     (back,) = compare([met()], records, Exercised())
     assert is_regression(back, records)

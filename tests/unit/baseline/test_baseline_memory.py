@@ -29,7 +29,7 @@ def stored(folder: Path) -> FolderStore:
     return FolderStore(folder)
 
 
-def test_loading_takes_little_more_memory_than_the_records(tmp_path: Path) -> None:
+def test_load_needs_little_more_memory_than_the_records(tmp_path: Path) -> None:
     store = stored(tmp_path)
 
     tracemalloc.start()
@@ -44,19 +44,19 @@ def test_loading_takes_little_more_memory_than_the_records(tmp_path: Path) -> No
     assert peak < 2 * kept
 
 
-def test_records_of_one_run_share_what_the_run_saw_and_decided(tmp_path: Path) -> None:
-    one, other = list(stored(tmp_path).load().values())[:2]
+def test_load_shares_sightings_and_decisions_of_one_run(tmp_path: Path) -> None:
+    first, second = list(stored(tmp_path).load().values())[:2]
 
-    assert one.first_seen == sighting()
-    assert one.first_seen is other.first_seen
-    assert one.decision is other.decision
-    assert one.targets is other.targets
-    assert one.exhibit.api is other.exhibit.api is one.exhibit.case.api
-    past = histories({one.fingerprint: one, other.fingerprint: other})
-    assert past[one.fingerprint].states is past[other.fingerprint].states
+    assert first.first_seen == sighting()
+    assert first.first_seen is second.first_seen
+    assert first.decision is second.decision
+    assert first.targets is second.targets
+    assert first.exhibit.api is second.exhibit.api is first.exhibit.case.api
+    history_by_name = histories({first.fingerprint: first, second.fingerprint: second})
+    assert history_by_name[first.fingerprint].states is history_by_name[second.fingerprint].states
 
 
-def test_a_case_that_is_nested_too_deeply_is_an_error_of_the_baseline(tmp_path: Path) -> None:
+def test_load_with_a_too_deeply_nested_case_raises_a_baseline_error(tmp_path: Path) -> None:
     FolderStore(tmp_path).save({names()[0]: record(names()[0])})
     corpus = tmp_path / "corpus.jsonl"
     nested = json.loads(corpus.read_text("utf-8"))
@@ -64,5 +64,5 @@ def test_a_case_that_is_nested_too_deeply_is_an_error_of_the_baseline(tmp_path: 
         nested["case"][2] = [nested["case"][2]]
     corpus.write_text(json.dumps(nested) + "\n", "utf-8")
 
-    with pytest.raises(BaselineError, match=r"nested too deeply|not an encoded case"):
+    with pytest.raises(BaselineError, match=r"nested too deeply|malformed case"):
         FolderStore(tmp_path).load()

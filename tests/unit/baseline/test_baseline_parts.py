@@ -30,12 +30,12 @@ KNOWN = {name: record(name) for name in NAMES}
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let two buckets fill a part; so many files need not survive a loss of power."""
-    monkeypatch.setattr("ciguard.baseline.layout.MAX_IN_PART", 2)
+    monkeypatch.setattr("ciguard.baseline.layout.MAX_BUCKETS_PER_PART", 2)
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Return what the files of a baseline hold; of a huge one only its beginning."""
+    """Return the contents of a baseline's files, only the beginning of huge ones."""
     held = {}
     for path in folder.rglob("*"):
         if path.is_file() and path.name != ".lock":
@@ -51,7 +51,7 @@ def stored(_few: None, tmp_path: Path) -> FolderStore:
     return store
 
 
-def test_the_lines_of_a_bucket_are_where_its_first_digits_say(stored: FolderStore) -> None:
+def test_save_writes_lines_to_the_part_of_their_first_digit(stored: FolderStore) -> None:
     files = content(stored.folder)
 
     assert len(files) == 1 + 2 * 16
@@ -66,16 +66,16 @@ def test_the_lines_of_a_bucket_are_where_its_first_digits_say(stored: FolderStor
     assert FolderStore(stored.folder).load() == KNOWN
 
 
-def test_two_thousand_buckets_are_one_file_and_one_more_makes_sixteen(tmp_path: Path) -> None:
+def test_save_of_more_than_two_thousand_buckets_writes_sixteen_parts(tmp_path: Path) -> None:
     names = [f"v1:{(n * 0x9E3779B97F4A7C15) % 2**64:016x}" for n in range(1, 2_002)]
-    every = {name: record(name) for name in names}
+    records = {name: record(name) for name in names}
     store = FolderStore(tmp_path)
 
-    store.save({name: every[name] for name in names[1:]})
+    store.save({name: records[name] for name in names[1:]})
     small = content(tmp_path)
-    store.save(every)
+    store.save(records)
     large = content(tmp_path)
-    assert FolderStore(tmp_path).load() == every
+    assert FolderStore(tmp_path).load() == records
     store.change(lambda known: {name: known[name] for name in names[1:]})
 
     assert set(small) == {"buckets.jsonl", "corpus.jsonl"}
@@ -90,59 +90,61 @@ def test_two_thousand_buckets_are_one_file_and_one_more_makes_sixteen(tmp_path: 
 )
 @given(record_sets, record_sets, record_sets)
 @pytest.mark.lengthy
-def test_the_order_of_writers_changes_no_byte(
-    tmp_path_factory: pytest.TempPathFactory, one: Records, two: Records, three: Records
+def test_save_is_independent_of_the_order_of_writers(
+    tmp_path_factory: pytest.TempPathFactory, first: Records, second: Records, third: Records
 ) -> None:
-    orders = ((one, two, three), (three, one, two, three), (merge(two, three), one))
+    orders = ((first, second, third), (third, first, second, third), (merge(second, third), first))
     folders = [tmp_path_factory.mktemp("baseline") for _ in orders]
 
     for folder, order in zip(folders, orders, strict=True):
         for records in order:
             FolderStore(folder).save(records)
 
-    first, second, third = map(content, folders)
-    assert first == second == third
+    contents = list(map(content, folders))
+    assert contents[0] == contents[1] == contents[2]
 
 
-def test_only_the_parts_of_a_changed_bucket_are_written(stored: FolderStore) -> None:
+def test_save_writes_only_parts_with_changes(stored: FolderStore) -> None:
     before = {path: path.stat().st_ino for path in stored.folder.rglob("*.jsonl")}
 
     stored.save({ONE: replace(record(ONE), issue="7")})
-    one = {path.parent.name + path.stem for path, i in before.items() if path.stat().st_ino != i}
+    changed = {
+        path.parent.name + path.stem for path, i in before.items() if path.stat().st_ino != i
+    }
     stored.save({OTHER: record(OTHER, argument=0)})
     two = {path.parent.name + path.stem for path, i in before.items() if path.stat().st_ino != i}
 
-    assert one == {"buckets1"}
+    assert changed == {"buckets1"}
     assert two == {"buckets1", "buckets2", "corpus2"}
 
 
 @pytest.mark.usefixtures("_few")
 @pytest.mark.lengthy
-def test_parts_that_would_be_too_large_are_cut_finer(
+def test_save_of_large_buckets_writes_more_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"v1:{first}{second}{'0' * 14}" for first in "01" for second in "0123456789"]
-    every = {name: record(name, argument="x" * 500) for name in names}
-    size = len(record_to_line(every[names[0]])) + 1
+    records = {name: record(name, argument="x" * 500) for name in names}
+    size = len(record_to_line(records[names[0]])) + 1
     monkeypatch.setattr("ciguard.baseline.writing.MAX_PART_BYTES", 9 * size)
 
-    FolderStore(tmp_path / "at once").save(every)
+    FolderStore(tmp_path / "at once").save(records)
     for name in reversed(names):
-        FolderStore(tmp_path / "one by one").save({name: every[name]})
+        FolderStore(tmp_path / "one by one").save({name: records[name]})
 
     files = content(tmp_path / "at once")
     assert json.loads(files["buckets.jsonl"])["digits"] == 2
     assert files == content(tmp_path / "one by one")
-    assert FolderStore(tmp_path / "at once").load() == every
+    assert FolderStore(tmp_path / "at once").load() == records
 
 
-def test_a_bucket_too_large_for_any_part_is_refused_and_nothing_is_written(
+def test_save_of_a_too_large_bucket_raises_and_writes_nothing(
     stored: FolderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = content(stored.folder)
     monkeypatch.setattr("ciguard.baseline.writing.MAX_PART_BYTES", 2_000)
 
-    with pytest.raises(BaselineError, match="holds too much, and is left as it is"):
+    with pytest.raises(BaselineError, match="is too large, so the stored one is unchanged"):
         stored.save({"v1:1fffffffffffffff": record("v1:1fffffffffffffff", argument="x" * 2_000)})
 
     assert content(stored.folder) == before
@@ -173,15 +175,15 @@ def _pipe(folder: Path) -> None:
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a bucket in two parts": (
         partial(_append, "buckets/1.jsonl", "buckets/2.jsonl"),
-        f"buckets/2.jsonl, line 2: {ONE} belongs into part 1",
+        f"buckets/2.jsonl, line 2: {ONE} belongs to part 1",
     ),
     "a bucket beside the header": (
         partial(_append, "buckets/1.jsonl", "buckets.jsonl"),
-        f"buckets.jsonl, line 2: {ONE} belongs into part 1",
+        f"buckets.jsonl, line 2: {ONE} belongs to part 1",
     ),
     "a case in two parts": (
         partial(_append, "corpus/1.jsonl", "corpus/2.jsonl"),
-        f"corpus/2.jsonl, line 2: {ONE} belongs into part 1",
+        f"corpus/2.jsonl, line 2: {ONE} belongs to part 1",
     ),
     "a missing part": (
         lambda folder: (folder / "buckets/f.jsonl").unlink(),
@@ -192,7 +194,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "corpus/f.jsonl: cannot be read: No such file",
     ),
     "a link for a part": (partial(_link, "buckets/1.jsonl"), "buckets/1.jsonl: cannot be read"),
-    "a link for a folder": (partial(_link, "corpus"), "corpus: no baseline has such a file"),
+    "a link for a folder": (partial(_link, "corpus"), "corpus: unexpected file or link"),
     "a pipe for a part": (
         _pipe,
         "buckets/1.jsonl: not a regular file",
@@ -203,30 +205,33 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a part by another name": (
         lambda folder: (folder / "buckets/zz.jsonl").write_text(""),
-        "buckets/zz.jsonl: no baseline has such a file",
+        "buckets/zz.jsonl: unexpected file or link",
     ),
     "a name in capitals": (
         lambda folder: (folder / "corpus/A.jsonl").write_text(""),
-        "corpus/A.jsonl: no baseline has such a file",
+        "corpus/A.jsonl: unexpected file or link",
     ),
     "a name that is no text": (
         lambda folder: (folder / "corpus/\x1b]0;x\n.jsonl").write_text(""),
-        "no baseline has such a file",
+        "unexpected file or link",
     ),
     "more digits than there are": (partial(_header, digits=2), "buckets/00.jsonl: cannot be read"),
-    "far too many digits": (partial(_header, digits=9), "line 1: digits 9 is not a number from 0"),
-    "no digits": (partial(_header, digits=None), "line 1: digits None is not a number"),
+    "far too many digits": (
+        partial(_header, digits=9),
+        "line 1: digits 9 is not an integer from 0",
+    ),
+    "no digits": (partial(_header, digits=None), "line 1: digits None is not an integer"),
     "digits that are a truth": (partial(_header, digits=True), "line 1: digits True is not"),
     "fewer digits than there are": (partial(_header, digits=0), "corpus.jsonl: cannot be read"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_part_that_is_not_to_be_trusted_is_named_and_left_alone(
+def test_load_with_a_damaged_part_raises_and_leaves_it_unchanged(
     stored: FolderStore, damage: str
 ) -> None:
-    harm, says = DAMAGE[damage]
-    harm(stored.folder)
+    apply, message = DAMAGE[damage]
+    apply(stored.folder)
     before = content(stored.folder)
 
     with pytest.raises(BaselineError) as caught:
@@ -234,12 +239,12 @@ def test_a_part_that_is_not_to_be_trusted_is_named_and_left_alone(
     with pytest.raises(BaselineError):
         stored.save({ONE: record(ONE, argument=7)})
 
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert "\x1b" not in str(caught.value)
     assert content(stored.folder) == before
 
 
-def test_what_is_no_part_and_pretends_nothing_stays(stored: FolderStore) -> None:
+def test_save_leaves_unrelated_files_unchanged(stored: FolderStore) -> None:
     (stored.folder / "buckets" / "README.md").write_text("mine")
 
     stored.save({ONE: record(ONE, argument=7)})
@@ -248,7 +253,7 @@ def test_what_is_no_part_and_pretends_nothing_stays(stored: FolderStore) -> None
 
 
 def of_schema_2(folder: Path, records: Records) -> None:
-    """Write a baseline as ciguard did that kept all records in one file, cases in sixteen."""
+    """Write a baseline of schema 2: one file of records, and sixteen of cases."""
     (folder / "corpus").mkdir()
     lines = ['{"schema": 2, "records": "ciguard baseline"}']
     lines += [record_to_line(records[name]) for name in sorted(records)]
@@ -264,7 +269,7 @@ def of_schema_2(folder: Path, records: Records) -> None:
 )
 @given(record_sets, record_sets)
 @pytest.mark.lengthy
-def test_a_baseline_of_schema_2_is_read_and_becomes_one_of_today(
+def test_save_migrates_a_baseline_of_schema_2(
     tmp_path_factory: pytest.TempPathFactory, most: int, old: Records, new: Records
 ) -> None:
     folder, other = tmp_path_factory.mktemp("old"), tmp_path_factory.mktemp("new")
@@ -272,7 +277,7 @@ def test_a_baseline_of_schema_2_is_read_and_becomes_one_of_today(
     store = FolderStore(folder)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ciguard.baseline.layout.MAX_IN_PART", most)
+        patch.setattr("ciguard.baseline.layout.MAX_BUCKETS_PER_PART", most)
         assert store.load() == merge(old, {})
         store.save(new)
         FolderStore(other).save(merge(old, new))
@@ -301,8 +306,8 @@ def kill_after(steps: int, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Path, "unlink", or_die(Path.unlink))
 
 
-def is_a_mixture(known: BaselineRecord, first: Records, after: Records) -> bool:
-    """Return whether a record is the old or the new one; its case may be there already."""
+def is_old_or_new(known: BaselineRecord, first: Records, after: Records) -> bool:
+    """Return whether a record is the old or the new one, possibly with the new case."""
     copies = [
         records[known.fingerprint] for records in (first, after) if known.fingerprint in records
     ]
@@ -327,7 +332,7 @@ CHANGES: dict[str, Records] = {
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.usefixtures("_few")
 @pytest.mark.lengthy
-def test_a_writer_that_is_killed_anywhere_loses_nothing_and_is_cleaned_up_after(
+def test_save_that_is_killed_anywhere_loses_no_bucket_and_is_completed_later(
     tmp_path: Path, first: Records, change: str
 ) -> None:
     after = CHANGES[change]
@@ -345,9 +350,9 @@ def test_a_writer_that_is_killed_anywhere_loses_nothing_and_is_cleaned_up_after(
             else:
                 break
 
-        found = FolderStore(folder).load()
-        assert first.keys() & after.keys() <= found.keys() <= first.keys() | after.keys()
-        assert all(is_a_mixture(known, first, after) for known in found.values())
+        loaded = FolderStore(folder).load()
+        assert first.keys() & after.keys() <= loaded.keys() <= first.keys() | after.keys()
+        assert all(is_old_or_new(known, first, after) for known in loaded.values())
         FolderStore(folder).change(lambda _: after)
         assert FolderStore(folder).load() == after
         assert content(folder).keys() == content(tmp_path / "whole").keys()
@@ -355,23 +360,23 @@ def test_a_writer_that_is_killed_anywhere_loses_nothing_and_is_cleaned_up_after(
     assert kills > 1
 
 
-def test_what_a_baseline_is_made_of_is_told_with_what_is_not_read(stored: FolderStore) -> None:
+def test_inventory_counts_parts_sizes_and_leftovers(stored: FolderStore) -> None:
     for name in ("buckets/3f.jsonl", "corpus.jsonl", "corpus/.new-x1"):
         (stored.folder / name).write_text("half a li")
 
-    found = inventory(stored.folder)
+    files_found = inventory(stored.folder)
 
     files = [path.stat().st_size for path in stored.folder.glob("*/?.jsonl")]
     assert stored.load() == KNOWN
-    assert (found.parts, found.largest) == (16, max(files))
-    assert found.size == sum(files) + (stored.folder / "buckets.jsonl").stat().st_size
-    assert set(found.leftovers) == {"buckets/3f.jsonl", "corpus.jsonl", "corpus/.new-x1"}
+    assert (files_found.parts, files_found.largest) == (16, max(files))
+    assert files_found.size == sum(files) + (stored.folder / "buckets.jsonl").stat().st_size
+    assert set(files_found.leftovers) == {"buckets/3f.jsonl", "corpus.jsonl", "corpus/.new-x1"}
     stored.save({})
     assert inventory(stored.folder).leftovers == ()
 
 
 @pytest.mark.usefixtures("_few")
-def test_a_reader_misses_no_bucket_while_another_moves_them(tmp_path: Path) -> None:
+def test_load_misses_no_bucket_during_a_concurrent_change_of_layout(tmp_path: Path) -> None:
     always = {name: record(name) for name in NAMES[:2]}
     FolderStore(tmp_path).save(always)
     is_over = threading.Event()

@@ -36,7 +36,7 @@ def stored(tmp_path: Path) -> FolderStore:
     return store
 
 
-def test_there_is_no_baseline_before_one_is_saved(tmp_path: Path) -> None:
+def test_exists_is_false_before_the_first_save(tmp_path: Path) -> None:
     store = FolderStore(tmp_path / "deep" / "down")
 
     assert not store.exists()
@@ -48,7 +48,7 @@ def test_there_is_no_baseline_before_one_is_saved(tmp_path: Path) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30
 )
 @given(record_sets, record_sets)
-def test_saving_merges_with_what_is_stored(
+def test_save_merges_with_the_stored_records(
     tmp_path_factory: pytest.TempPathFactory, first: Records, second: Records
 ) -> None:
     store = FolderStore(tmp_path_factory.mktemp("baseline"))
@@ -59,7 +59,7 @@ def test_saving_merges_with_what_is_stored(
     assert store.load() == merge(first, second)
 
 
-def test_index_and_corpus_are_sorted_lines_of_one_file_each(tmp_path: Path) -> None:
+def test_save_writes_sorted_lines_to_index_and_corpus(tmp_path: Path) -> None:
     names = (NAMES[2], NAMES[0], NAMES[1], "v1:1fffffffffffffff")
     FolderStore(tmp_path).save({name: record(name, argument="../../x\n") for name in names})
 
@@ -72,7 +72,7 @@ def test_index_and_corpus_are_sorted_lines_of_one_file_each(tmp_path: Path) -> N
     assert files(tmp_path) == ["buckets.jsonl", "corpus.jsonl"]
 
 
-def test_a_change_may_take_records_away(tmp_path: Path) -> None:
+def test_change_can_remove_records(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     store.save({name: record(name) for name in NAMES[:3]})
 
@@ -82,7 +82,7 @@ def test_a_change_may_take_records_away(tmp_path: Path) -> None:
     assert (tmp_path / "corpus.jsonl").read_text().count("\n") == 1
 
 
-def test_what_lies_beside_the_records_is_written_after_them(tmp_path: Path) -> None:
+def test_save_writes_other_files_after_the_records(tmp_path: Path) -> None:
     seen: list[Records] = []
 
     FolderStore(tmp_path).save({}, beside=lambda folder: seen.append(FolderStore(folder).load()))
@@ -112,7 +112,7 @@ def of_schema_1(folder: Path, records: Records) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20
 )
 @given(record_sets, record_sets)
-def test_a_baseline_of_schema_1_is_read_and_becomes_one_of_today(
+def test_save_migrates_a_baseline_of_schema_1(
     tmp_path_factory: pytest.TempPathFactory, old: Records, new: Records
 ) -> None:
     folder = tmp_path_factory.mktemp("baseline")
@@ -128,7 +128,7 @@ def test_a_baseline_of_schema_1_is_read_and_becomes_one_of_today(
     assert json.loads((folder / "buckets.jsonl").read_text().splitlines()[0])["schema"] == 3
 
 
-def test_a_migration_that_was_interrupted_is_read_and_completed(tmp_path: Path) -> None:
+def test_save_completes_an_interrupted_migration(tmp_path: Path) -> None:
     of_schema_1(tmp_path, {ONE: record(ONE)})
     left = {path: path.read_bytes() for path in (tmp_path / "corpus").iterdir()}
     store = FolderStore(tmp_path)
@@ -142,7 +142,7 @@ def test_a_migration_that_was_interrupted_is_read_and_completed(tmp_path: Path) 
     assert files(tmp_path) == ["buckets.jsonl", "corpus.jsonl"]
 
 
-def test_saving_the_same_again_changes_no_byte(stored: FolderStore) -> None:
+def test_save_of_equal_records_changes_no_byte(stored: FolderStore) -> None:
     before = {path: path.read_bytes() for path in stored.folder.rglob("*") if path.is_file()}
 
     stored.save(stored.load())
@@ -150,7 +150,7 @@ def test_saving_the_same_again_changes_no_byte(stored: FolderStore) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_two_lines_of_one_bucket_are_merged(stored: FolderStore) -> None:
+def test_load_merges_two_lines_of_one_bucket(stored: FolderStore) -> None:
     index = stored.folder / "buckets.jsonl"
     header, line = index.read_text().splitlines()
     other = json.loads(line) | {"issue": "12"}
@@ -165,19 +165,22 @@ def _line(stored: FolderStore, **changes: object) -> str:
 
 
 DAMAGE = {
-    "no header": ("", "line 1: this is not the header"),
-    "a list": ("[1]", "line 1: this is not the header"),
-    "a newer schema": ('{"schema": 4}', "line 1: written by a newer ciguard (schema 4"),
-    "an odd schema": ('{"schema": "x"}', "line 1: schema 'x' is not a number"),
+    "no header": ("", "line 1: the line is not the header"),
+    "a list": ("[1]", "line 1: the line is not the header"),
+    "a newer schema": ('{"schema": 4}', "line 1: a newer ciguard wrote it (schema 4"),
+    "an odd schema": ('{"schema": "x"}', "line 1: schema 'x' is not a positive integer"),
     "half a line": (f'{HEADER}\n{{"finger', "line 2: "),
     "deep nesting": (f"{HEADER}\n{'[' * 100_000}", "line 2: "),
-    "no fingerprint": (f"{HEADER}\n{{}}", "line 2: it names no fingerprint"),
-    "a path for a name": (f'{HEADER}\n{{"fingerprint": "../../x"}}', "line 2: it names no finger"),
+    "no fingerprint": (f"{HEADER}\n{{}}", "line 2: 'fingerprint' is not"),
+    "a path for a name": (
+        f'{HEADER}\n{{"fingerprint": "../../x"}}',
+        "line 2: 'fingerprint' is not",
+    ),
     "an unknown bucket": (f'{HEADER}\n{{"fingerprint": "{NAMES[7]}"}}', "no case of"),
 }
 
 
-def test_a_record_of_before_there_was_evidence_is_read(stored: FolderStore) -> None:
+def test_load_accepts_records_without_evidence(stored: FolderStore) -> None:
     index = stored.folder / "buckets.jsonl"
     lines = [json.loads(line) for line in index.read_text().splitlines()]
     for line in lines:
@@ -191,8 +194,10 @@ def test_a_record_of_before_there_was_evidence_is_read(stored: FolderStore) -> N
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_named_and_left_alone(stored: FolderStore, damage: str) -> None:
-    text, says = DAMAGE[damage]
+def test_load_with_a_damaged_index_raises_and_leaves_it_unchanged(
+    stored: FolderStore, damage: str
+) -> None:
+    text, message = DAMAGE[damage]
     index = stored.folder / "buckets.jsonl"
     index.write_text(text)
 
@@ -201,7 +206,7 @@ def test_damage_is_named_and_left_alone(stored: FolderStore, damage: str) -> Non
     with pytest.raises(BaselineError):
         stored.save({ONE: record(ONE)})
 
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert str(stored.folder) in str(caught.value)
     assert index.read_text() == text
 
@@ -222,7 +227,7 @@ def test_damage_is_named_and_left_alone(stored: FolderStore, damage: str) -> Non
         {"tried": 1, "shown": 2},
     ],
 )
-def test_a_field_of_the_wrong_kind_is_named_with_its_line(
+def test_load_with_a_malformed_field_raises_with_its_line(
     stored: FolderStore, changes: dict[str, object]
 ) -> None:
     index = stored.folder / "buckets.jsonl"
@@ -232,14 +237,14 @@ def test_a_field_of_the_wrong_kind_is_named_with_its_line(
         stored.load()
 
 
-def test_bytes_that_are_no_text_are_named(stored: FolderStore) -> None:
+def test_load_of_invalid_utf8_raises(stored: FolderStore) -> None:
     (stored.folder / "buckets.jsonl").write_bytes(b"\xff\xfe")
 
     with pytest.raises(BaselineError, match="not UTF-8"):
         stored.load()
 
 
-def test_a_bucket_without_its_case_is_refused(stored: FolderStore) -> None:
+def test_load_of_a_bucket_without_its_case_raises(stored: FolderStore) -> None:
     path = stored.folder / "corpus.jsonl"
     path.write_text(path.read_text().replace(ONE, NAMES[2]))
 
@@ -247,16 +252,16 @@ def test_a_bucket_without_its_case_is_refused(stored: FolderStore) -> None:
         stored.load()
 
 
-def test_a_damaged_case_is_named_by_file_and_line(stored: FolderStore) -> None:
+def test_load_with_a_malformed_case_raises_with_file_and_line(stored: FolderStore) -> None:
     path = stored.folder / "corpus.jsonl"
     path.write_text(path.read_text() + json.dumps({"fingerprint": NAMES[2], "case": "x"}))
 
-    with pytest.raises(BaselineError, match=r"corpus.jsonl, line 2: not an encoded case"):
+    with pytest.raises(BaselineError, match=r"corpus.jsonl, line 2: malformed case"):
         stored.load()
 
 
 @pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999", "1" * 5_000])
-def test_a_case_with_a_number_that_is_none_is_named_by_file_and_line(
+def test_load_with_a_malformed_number_raises_with_file_and_line(
     stored: FolderStore, number: str
 ) -> None:
     path = stored.folder / "corpus.jsonl"
@@ -270,7 +275,7 @@ def test_a_case_with_a_number_that_is_none_is_named_by_file_and_line(
         FolderStore(stored.folder).load()
 
 
-def test_of_two_cases_of_one_bucket_the_simpler_one_stays(stored: FolderStore) -> None:
+def test_load_keeps_the_simpler_of_two_cases(stored: FolderStore) -> None:
     path = stored.folder / "corpus.jsonl"
     complicated = case_to_line(ONE, record(ONE, argument="complicated").exhibit.case)
     path.write_text(f"{complicated}\n{path.read_text()}")
@@ -278,7 +283,7 @@ def test_of_two_cases_of_one_bucket_the_simpler_one_stays(stored: FolderStore) -
     assert stored.load() == {ONE: record(ONE)}
 
 
-def test_a_link_in_the_place_of_a_file_is_not_followed(
+def test_load_does_not_follow_links(
     stored: FolderStore, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = stored.folder / "corpus.jsonl"
@@ -290,7 +295,7 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(
         stored.load()
 
 
-def test_a_pipe_in_the_place_of_the_index_is_not_waited_for(stored: FolderStore) -> None:
+def test_load_does_not_wait_for_a_pipe(stored: FolderStore) -> None:
     index = stored.folder / "buckets.jsonl"
     index.unlink()
     os.mkfifo(index)

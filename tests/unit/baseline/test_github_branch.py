@@ -33,15 +33,15 @@ ENTERPRISE = {
         ("file:///owner/name", {}, None),
     ],
 )
-def test_the_repository_behind_a_remote_is_one_of_the_environments_server(
+def test_repository_behind_accepts_only_the_environments_server(
     url: str, environment: dict[str, str], expected: tuple[str, str] | None
 ) -> None:
-    found = repository_behind(url, {**environment, "GH_TOKEN": "t"})
+    repository = repository_behind(url, {**environment, "GH_TOKEN": "t"})
 
-    assert (found and (found.name, found.api)) == expected
-    assert "t" not in repr(found).replace("token", "").split("'")
+    assert (repository and (repository.name, repository.api)) == expected
+    assert "t" not in repr(repository).replace("token", "").split("'")
 
 
-def test_a_token_travels_encrypted_only() -> None:
+def test_repository_behind_without_encryption_raises() -> None:
     with pytest.raises(ConfigurationError, match="over https only"):
         repository_behind("https://github.com/o/n", {"GITHUB_API_URL": "http://api.example"})

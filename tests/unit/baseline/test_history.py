@@ -8,7 +8,7 @@ from ciguard.baseline import Decision, State, histories
 from ciguard.domain.events import BucketHistory
 
 
-def test_the_history_of_a_record_holds_every_change() -> None:
+def test_histories_holds_all_changes_of_a_record() -> None:
     fixed = Decision(changed=sighting(2).time, state=State.FIXED)
     again = Decision(changed=sighting(3).time)
     kept = replace(record(), history=(record().decision, fixed, again), last_seen=sighting(4))
@@ -25,7 +25,7 @@ def test_the_history_of_a_record_holds_every_change() -> None:
     assert histories({kept.fingerprint: kept}) == {kept.fingerprint: history}
 
 
-def test_a_record_without_history_has_the_state_that_it_is_in() -> None:
+def test_histories_of_a_record_without_history_holds_its_state() -> None:
     (history,) = histories({"": record(state=State.ACCEPTED)}).values()
 
     assert history.states == ((sighting(1).time, "accepted"),)

@@ -27,13 +27,15 @@ def baseline(*records: BaselineRecord) -> dict[str, BaselineRecord]:
         (State.ACCEPTED, 1, True),
     ],
 )
-def test_only_what_has_long_been_fixed_or_flaky_goes(state: State, day: int, stays: bool) -> None:  # noqa: FBT001
+def test_prune_removes_old_fixed_and_flaky_records_only(
+    state: State, day: int, *, stays: bool
+) -> None:
     records = baseline(record(ONE, state=state, day=day))
 
     assert bool(prune(records, now=NOW, older_than_days=10)) is stays
 
 
-def test_a_record_that_another_covers_hands_over_what_it_knows() -> None:
+def test_prune_merges_a_replaced_record_into_its_replacement() -> None:
     renamed = replace(record(THIRD, day=5), aliases=(ONE,))
     covered = replace(record(ONE, day=2, argument=0), issue="7", aliases=(OTHER,))
 
@@ -47,7 +49,7 @@ def test_a_record_that_another_covers_hands_over_what_it_knows() -> None:
 
 
 @given(record_sets)
-def test_pruning_again_after_everything_settled_changes_nothing(records: Records) -> None:
+def test_repeated_prune_changes_nothing(records: Records) -> None:
     settled = records
     for _ in range(len(records) + 1):
         settled = prune(settled, now=NOW, older_than_days=0)

@@ -41,7 +41,7 @@ CHECK = "F0000 00:00:1.5 1 a.cc:1] Check failed: {} > 0 (1 vs. 2)"
 
 
 def by_api_and_symptom_of(finer: Callable[[Finding], Grouping]) -> Callable[[Finding], Grouping]:
-    """Group more coarsely than another recipe: by operator and symptom, whatever is said."""
+    """Return coarser ingredients: operator and symptom without the message."""
     return lambda finding: tuple(
         pair for pair in finer(finding) if pair[0] in {"library", "api", "symptom"}
     )
@@ -72,7 +72,7 @@ def after_upgrade(known: Records, finding: Finding, **kwargs: int) -> tuple[Buck
     return now, update(known, [now], sighting(kwargs.get("day", 2)))
 
 
-def test_a_fingerprint_tells_its_older_names(upgrade: pytest.MonkeyPatch) -> None:
+def test_fingerprint_has_older_keys_as_aliases(upgrade: pytest.MonkeyPatch) -> None:
     newest = fingerprint(met())
     upgrade.delitem(RECIPES, "v2")
     oldest = fingerprint(met())
@@ -82,7 +82,7 @@ def test_a_fingerprint_tells_its_older_names(upgrade: pytest.MonkeyPatch) -> Non
     assert oldest.aliases == ()
 
 
-def test_what_was_known_stays_known_and_takes_its_new_name(
+def test_known_bucket_stays_known_under_its_new_fingerprint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = FolderStore(tmp_path / "baseline")
@@ -101,7 +101,9 @@ def test_what_was_known_stays_known_and_takes_its_new_name(
     assert find_record(stored, old_name) == stored[now.fingerprint]
 
 
-def test_what_was_accepted_stays_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accepted_bucket_stays_accepted_under_its_new_fingerprint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     known = establish(buckets_of(met()), sighting(1))
     known = accept(known, next(iter(known)), because="by design", time="2026-01-01T12:00:00Z")
     monkeypatch.setitem(RECIPES, "v2", by_api_and_symptom)
@@ -112,7 +114,7 @@ def test_what_was_accepted_stays_accepted(monkeypatch: pytest.MonkeyPatch) -> No
     assert updated[now.fingerprint].decision.because == "by design"
 
 
-def test_what_was_fixed_is_a_regression_by_its_new_name_too(
+def test_fixed_bucket_is_a_regression_under_its_new_fingerprint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = establish(buckets_of(met()), sighting(1))
@@ -128,7 +130,7 @@ def test_what_was_fixed_is_a_regression_by_its_new_name_too(
     assert is_regression(now, fixed)
 
 
-def test_records_that_the_new_recipe_joins_become_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_merged_by_the_new_recipe_become_one(monkeypatch: pytest.MonkeyPatch) -> None:
     known = establish(buckets_of(met("x"), met("y")), sighting(1))
     monkeypatch.setitem(RECIPES, "v2", by_api_and_symptom)
     (both,) = buckets_of(met("x"), met("y"))
@@ -141,7 +143,7 @@ def test_records_that_the_new_recipe_joins_become_one(monkeypatch: pytest.Monkey
     assert set(updated[both.fingerprint].aliases) == set(known)
 
 
-def test_what_the_new_recipe_parts_is_known_and_stays_apart(
+def test_buckets_split_by_the_new_recipe_are_known_and_stay_separate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fine = dict(RECIPES)["v1"]
@@ -160,7 +162,7 @@ def test_what_the_new_recipe_parts_is_known_and_stays_apart(
 
 
 @pytest.mark.usefixtures("upgrade")
-def test_a_bucket_that_no_recipe_knew_is_new() -> None:
+def test_bucket_unknown_to_all_recipes_is_new() -> None:
     known = {"v1:" + "1" * 16: record("v1:" + "1" * 16)}
     finding = crash(CHECK.format("z"), cause="SIGABRT", case=call(LiteralValue(1), api="torch.f"))
 
@@ -186,7 +188,9 @@ generations = st.lists(
 
 
 @given(generations, generations, generations)
-def test_merging_generations_is_order_free(one: Records, two: Records, three: Records) -> None:
-    assert merge(one, two) == merge(two, one)
-    assert merge(merge(one, two), three) == merge(one, merge(two, three))
-    assert merge(merge(one, two), two) == merge(one, two)
+def test_merge_of_records_of_several_recipes_is_order_independent(
+    first: Records, second: Records, third: Records
+) -> None:
+    assert merge(first, second) == merge(second, first)
+    assert merge(merge(first, second), third) == merge(first, merge(second, third))
+    assert merge(merge(first, second), second) == merge(first, second)

@@ -28,7 +28,7 @@ RUN = RunNote(
 HEADER = '{"schema": 1, "records": "ciguard runs"}'
 
 
-def test_runs_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_runs_round_trip_through_the_file(tmp_path: Path) -> None:
     earlier = replace(RUN, time="2026-01-01T00:00:00Z", page="", versions=())
     write_runs(tmp_path, (earlier, RUN))
 
@@ -37,11 +37,11 @@ def test_runs_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 3
 
 
-def test_a_baseline_without_history_has_no_runs(tmp_path: Path) -> None:
+def test_read_runs_without_a_file_is_empty(tmp_path: Path) -> None:
     assert read_runs(tmp_path) == ()
 
 
-def test_two_histories_that_a_merge_of_git_joined_are_read_as_one(tmp_path: Path) -> None:
+def test_read_runs_accepts_two_histories_merged_by_git(tmp_path: Path) -> None:
     write_runs(tmp_path, (RUN,))
     path = tmp_path / "runs.jsonl"
     earlier = path.read_text().splitlines()[1].replace("2026-01-02", "2025-01-02")
@@ -50,7 +50,7 @@ def test_two_histories_that_a_merge_of_git_joined_are_read_as_one(tmp_path: Path
     assert [run.time[:4] for run in read_runs(tmp_path)] == ["2025", "2026"]
 
 
-def test_only_the_newest_runs_are_kept(tmp_path: Path) -> None:
+def test_with_run_keeps_only_the_newest_runs(tmp_path: Path) -> None:
     runs: tuple[RunNote, ...] = ()
     for number in range(MAX_RUNS + 5):
         runs = with_run(
@@ -68,14 +68,14 @@ def test_only_the_newest_runs_are_kept(tmp_path: Path) -> None:
     [
         ({"time": "yesterday"}, "is not a time"),
         ({"verdict": "FINE"}, "'FINE' is not a valid Verdict"),
-        ({"cases": -1}, "'cases' is no count"),
+        ({"cases": -1}, "'cases' is not between"),
         ({"cases": True}, "'cases' is not of type int"),
         ({"states": {"open": "many"}}, "'open' is not of type int"),
         ({"versions": {"torch": 2}}, "'torch' is not of type str"),
         ({"page": None}, "'page' is not of type str"),
     ],
 )
-def test_a_damaged_line_is_reported_with_its_file(
+def test_read_runs_with_a_malformed_line_raises_with_its_file(
     tmp_path: Path, change: dict[str, object], reason: str
 ) -> None:
     write_runs(tmp_path, (RUN,))
@@ -90,10 +90,10 @@ def test_a_damaged_line_is_reported_with_its_file(
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 2}', "{" * 100_000])
-def test_another_files_text_or_a_newer_schema_is_refused(tmp_path: Path, text: str) -> None:
+def test_read_runs_with_a_malformed_or_newer_header_raises(tmp_path: Path, text: str) -> None:
     (tmp_path / "runs.jsonl").write_text(f"{text}\n")
 
-    with pytest.raises(BaselineError, match="Restore it from history or remove it"):
+    with pytest.raises(BaselineError, match="Restore it from its history or remove it"):
         read_runs(tmp_path)
 
 
@@ -107,7 +107,7 @@ def test_another_files_text_or_a_newer_schema_is_refused(tmp_path: Path, text: s
         "https://github.com/owner/name/actions/runs/1\n",
     ],
 )
-def test_an_address_that_is_no_workflow_run_is_dropped(tmp_path: Path, page: str) -> None:
+def test_read_runs_drops_urls_that_are_not_of_a_workflow_run(tmp_path: Path, page: str) -> None:
     write_runs(tmp_path, (replace(RUN, page=page),))
 
     assert read_runs(tmp_path) == (replace(RUN, page=""),)

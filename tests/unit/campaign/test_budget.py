@@ -21,7 +21,7 @@ def test_stages_end_one_after_the_other_and_before_the_budget(total_s: float) ->
 
 
 @given(st.floats(1.0, 1e6))
-def test_exploring_leaves_time_for_measuring_where_there_is_something_to_measure(
+def test_exploring_leaves_time_for_measuring_comparable_targets(
     total_s: float,
 ) -> None:
     whole, shared = Budget(total_s), Budget(total_s)
@@ -34,7 +34,7 @@ def test_exploring_leaves_time_for_measuring_where_there_is_something_to_measure
     assert whole.measure_until <= time.monotonic()
 
 
-def test_what_an_earlier_part_used_is_used() -> None:
+def test_time_of_the_interrupted_run_counts() -> None:
     whole, rest = Budget(100.0), Budget(100.0, spent_s=90.0)
 
     assert rest.elapsed_s == pytest.approx(90.0, abs=1.0)

@@ -35,7 +35,7 @@ RECORDS: list[dict[str, Any]] = [
 
 
 class _Library:
-    """Answers as a dispatcher does, and counts how often it is asked."""
+    """A dispatcher that counts descriptions."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -69,7 +69,7 @@ def found_in(where: Environment, library: _Library, **how: bool) -> Catalogue:
     return catalogue("t", where, cast("Dispatcher", library), **how)
 
 
-def test_a_library_is_described_once_and_then_remembered(tmp_path: Path) -> None:
+def test_a_library_is_described_once_and_cached(tmp_path: Path) -> None:
     library = _Library()
 
     first = found_in(environment(tmp_path), library)
@@ -82,7 +82,7 @@ def test_a_library_is_described_once_and_then_remembered(tmp_path: Path) -> None
     assert again.known.provenance.version == "2.12.0"
 
 
-def test_a_description_can_be_asked_for_anew(tmp_path: Path) -> None:
+def test_a_description_can_be_refreshed(tmp_path: Path) -> None:
     library = _Library()
     found_in(environment(tmp_path), library)
 
@@ -101,34 +101,34 @@ def test_the_active_environment_is_described_every_time(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_memory_is_reported_and_written_anew(tmp_path: Path) -> None:
+def test_a_damaged_cache_is_reported_and_replaced(tmp_path: Path) -> None:
     library = _Library()
     found_in(environment(tmp_path), library)
-    (kept,) = tmp_path.glob("*.jsonl")
-    kept.write_text(kept.read_text("utf-8")[:-20], "utf-8")
+    (cached,) = tmp_path.glob("*.jsonl")
+    cached.write_text(cached.read_text("utf-8")[:-20], "utf-8")
 
     found = found_in(environment(tmp_path), library)
 
     assert found.origin is CatalogueOrigin.DESCRIBED
     (notice,) = found.notices
-    assert str(kept) in notice
-    assert "described again" in notice
+    assert str(cached) in notice
+    assert "describes the library again" in notice
     assert found_in(environment(tmp_path), library).notices == ()
 
 
-def test_a_memory_of_another_adapter_is_not_used(tmp_path: Path) -> None:
+def test_a_cache_of_another_adapter_is_not_used(tmp_path: Path) -> None:
     library = _Library()
     found_in(environment(tmp_path), library)
-    (kept,) = tmp_path.glob("*.jsonl")
+    (cached,) = tmp_path.glob("*.jsonl")
     version = description_version(LIBRARIES.get("torch"))
-    kept.write_text(kept.read_text("utf-8").replace(version, "0" * 12), "utf-8")
+    cached.write_text(cached.read_text("utf-8").replace(version, "0" * 12), "utf-8")
 
     found = found_in(environment(tmp_path), library)
 
     assert (found.origin, found.notices) == (CatalogueOrigin.DESCRIBED, ())
 
 
-def test_a_cache_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_ignored(tmp_path: Path) -> None:
     library = _Library()
 
     found = found_in(environment(tmp_path / "absent"), library)
@@ -137,7 +137,7 @@ def test_a_cache_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
     assert "torch.abs" in found.known.records
 
 
-def test_a_campaign_asks_its_library_though_constraints_of_it_are_shipped(tmp_path: Path) -> None:
+def test_a_campaign_describes_its_library_even_if_constraints_are_shipped(tmp_path: Path) -> None:
     shipped = shipped_files("torch")[0].stem.replace("-", "==")
     library = _Library()
 
@@ -148,7 +148,7 @@ def test_a_campaign_asks_its_library_though_constraints_of_it_are_shipped(tmp_pa
     assert found.known.records["torch.abs"].doc == "Computes."
 
 
-def test_what_is_kept_of_a_library_has_its_words(tmp_path: Path) -> None:
+def test_a_cached_description_has_the_documentation(tmp_path: Path) -> None:
     first = found_in(environment(tmp_path), _Library())
     again = found_in(environment(tmp_path), _Library())
 
@@ -156,17 +156,17 @@ def test_what_is_kept_of_a_library_has_its_words(tmp_path: Path) -> None:
     assert again.known.api("torch.abs") == first.known.api("torch.abs")
 
 
-def test_one_seed_draws_the_same_cases_from_what_is_kept(tmp_path: Path) -> None:
+def test_one_seed_gives_the_same_cases_from_a_cached_description(tmp_path: Path) -> None:
     found = [found_in(environment(tmp_path), _Library()) for _ in range(2)]
 
-    described, kept = (
+    described, cached = (
         [batch.cases for batch in map(ApiLevel([*one.known.records.values()], 7).cases, range(9))]
         for one in found
     )
 
     assert [one.origin for one in found] == [CatalogueOrigin.DESCRIBED, CatalogueOrigin.KEPT]
-    assert described == kept
-    assert any(case.arguments for cases in kept for case in cases if isinstance(case, ApiCall))
+    assert described == cached
+    assert any(case.arguments for cases in cached for case in cases if isinstance(case, ApiCall))
 
 
 # --- by name --------------------------------------------------------------------------------------
@@ -175,8 +175,8 @@ def test_one_seed_draws_the_same_cases_from_what_is_kept(tmp_path: Path) -> None
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     found_in(environment(tmp_path), _Library())
-    (kept,) = tmp_path.glob("*.jsonl")
-    return kept
+    (cached,) = tmp_path.glob("*.jsonl")
+    return cached
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_an_api_is_found_by_each_of_its_names(file: Path, name: str, listed: str
     ("name", "close"), [("torch.aps", "torch.abs"), ("abs", "torch.abs"), ("nn.Abs", "torch.Abs")]
 )
 def test_an_unknown_name_gets_the_closest_ones(file: Path, name: str, close: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"none of this name. Did you mean .*'{close}'"):
+    with pytest.raises(ConfigurationError, match=f"no such API. Did you mean .*'{close}'"):
         knowledge_for(name, target=None, file=file, on_step=print)
 
 
@@ -202,12 +202,12 @@ def test_a_library_that_is_not_shipped_needs_a_target() -> None:
         knowledge_for("numpy.add", target=None, file=None, on_step=print)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConstraintsFileError, match=r"absent\.jsonl: cannot be read"):
         knowledge_for("f", target=None, file=tmp_path / "absent.jsonl", on_step=print)
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bytes.jsonl"
     path.write_bytes(json.dumps({"schema": 1}).encode("utf-16"))
 

@@ -9,7 +9,7 @@ from campaign_examples import ONE, bucket, crash, difference, member
 from ciguard.baseline import Sighting, establish
 from ciguard.baseline.store import FolderStore
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.conclude import Conclusion, Memory, conclude, decide, load_memory
+from ciguard.campaign.conclude import BaselineSnapshot, Conclusion, conclude, decide, load_baseline
 from ciguard.campaign.frontier import Frontier
 from ciguard.campaign.setup import summary
 from ciguard.config import Config
@@ -44,15 +44,15 @@ def conclusion(tmp_path: Path) -> Any:
         one = member(ONE)
         one.tally.passed = cases
         one.not_run = not_run
-        memory = Memory(
+        memory = BaselineSnapshot(
             store=FolderStore(tmp_path), records={}, is_first=is_first, frontier=Frontier(tmp_path)
         )
         return Conclusion(
             config=Config(**settings),
-            memory=memory,
+            baseline=memory,
             budget=Budget(10.0),
             targets=(summary(one),),
-            sites={},
+            script_targets={},
             replayed={},
             explored={},
             used=(),
@@ -62,8 +62,8 @@ def conclusion(tmp_path: Path) -> Any:
     return make
 
 
-def of(met: Bucket, comparison: Comparison, **changes: Any) -> Bucket:
-    return bucket(met.finding, comparison=comparison, **changes)
+def of(found_bucket: Bucket, comparison: Comparison, **changes: Any) -> Bucket:
+    return bucket(found_bucket.finding, comparison=comparison, **changes)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def of(met: Bucket, comparison: Comparison, **changes: Any) -> Bucket:
         ({"interrupted": True, "cases": 0}, [], Verdict.INTERRUPTED, ExitCode.INTERRUPTED),
     ],
 )
-def test_how_a_run_ends(
+def test_a_run_has_the_verdict_and_exit_code_of_its_buckets(
     conclusion: Any,
     settings: dict[str, Any],
     buckets: list[Bucket],
@@ -114,7 +114,7 @@ def test_how_a_run_ends(
     assert decided.buckets == tuple(buckets)
 
 
-def test_the_sentence_says_what_is_new_what_is_known_and_what_was_not_run(conclusion: Any) -> None:
+def test_the_summary_names_new_and_known_buckets_and_missing_targets(conclusion: Any) -> None:
     known = of(VALUES, Comparison.KNOWN)
 
     assert decide(conclusion(), [CRASH, known]).summary == (
@@ -132,7 +132,7 @@ def test_the_sentence_says_what_is_new_what_is_known_and_what_was_not_run(conclu
 
 
 def test_without_a_stored_baseline_a_run_is_the_first(tmp_path: Path) -> None:
-    memory = load_memory(Config(baseline=tmp_path / "nothing"))
+    memory = load_baseline(Config(baseline=tmp_path / "nothing"))
 
     assert memory.is_first
     assert (memory.fingerprints, memory.corpus()) == (frozenset(), [])
@@ -154,13 +154,13 @@ def test_the_replay_of_a_flaky_bucket_is_counted(
     shown: tuple[str, ...],
     counted: tuple[int, int],
 ) -> None:
-    met = bucket(confirmation=Confirmation.FLAKY, shown=1, tried=3)
+    found_bucket = bucket(confirmation=Confirmation.FLAKY, shown=1, tried=3)
     store = FolderStore(tmp_path / "baseline")
-    records = store.save(establish([met], Sighting(time="2026-01-31T23:59:00Z")))
+    records = store.save(establish([found_bucket], Sighting(time="2026-01-31T23:59:00Z")))
     run = conclusion(out=tmp_path / "out")
-    memory = replace(run.memory, store=store, records=records)
+    memory = replace(run.baseline, store=store, records=records)
 
-    list(conclude(replace(run, memory=memory, replayed=replayed, shown=shown), []))
+    list(conclude(replace(run, baseline=memory, replayed=replayed, shown=shown), []))
 
     flakes = store.load()[FLAKY].flakes
     assert (flakes.shown, flakes.tried) == counted

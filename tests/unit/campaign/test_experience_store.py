@@ -10,10 +10,10 @@ from campaign_examples import member
 from ciguard.campaign.experience import (
     ExperienceStore,
     Snapshot,
-    keep_explored,
-    note_used,
-    recall_used,
-    used_file,
+    keep_in_baseline,
+    read_run_snapshot,
+    run_snapshot_file,
+    write_run_snapshot,
 )
 from ciguard.errors import OutputError
 from ciguard.knowledge import Experience
@@ -34,7 +34,7 @@ def never(digest: str) -> bool:
     return False
 
 
-def test_a_campaign_begins_with_what_was_learned_last(tmp_path: Path) -> None:
+def test_a_campaign_begins_with_the_latest_snapshot(tmp_path: Path) -> None:
     store = ExperienceStore(environment(tmp_path))
     older = store.save(MUCH)
     for path in tmp_path.iterdir():
@@ -45,7 +45,7 @@ def test_a_campaign_begins_with_what_was_learned_last(tmp_path: Path) -> None:
     assert store.choose(never) == Snapshot(newer, MORE)
 
 
-def test_a_run_that_repeats_the_baseline_s_begins_with_what_that_began_with(
+def test_a_repeated_run_of_the_baseline_begins_with_its_snapshot(
     tmp_path: Path,
 ) -> None:
     store = ExperienceStore(environment(tmp_path))
@@ -56,7 +56,9 @@ def test_a_run_that_repeats_the_baseline_s_begins_with_what_that_began_with(
     assert store.choose(lambda digest: digest == "") == Snapshot()
 
 
-def test_nothing_is_kept_of_nothing_and_nothing_for_the_active_environment(tmp_path: Path) -> None:
+def test_no_snapshot_is_stored_without_experience_or_for_the_active_environment(
+    tmp_path: Path,
+) -> None:
     assert ExperienceStore(environment(tmp_path)).save({}) == ""
     active = ExperienceStore(environment(tmp_path, "current[planted]"))
 
@@ -74,9 +76,7 @@ def test_only_the_latest_snapshots_are_kept(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("experience-*.jsonl"))) == 8
 
 
-def test_a_damaged_snapshot_is_no_reason_to_fail(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_snapshot_is_ignored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = ExperienceStore(environment(tmp_path))
     store.save(MUCH)
     (path,) = tmp_path.iterdir()
@@ -86,43 +86,43 @@ def test_a_damaged_snapshot_is_no_reason_to_fail(
     assert str(path) in caplog.text
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
+def test_a_cache_that_cannot_be_written_gives_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = ExperienceStore(environment(tmp_path / "missing"))
 
     store.save(MUCH)
 
-    assert "not kept" in caplog.text
+    assert "not stored" in caplog.text
 
 
-def test_a_resumed_run_begins_with_what_it_began_with(tmp_path: Path) -> None:
+def test_a_resumed_run_begins_with_its_own_snapshot(tmp_path: Path) -> None:
     digest = ExperienceStore(environment(tmp_path)).save(MUCH)
     used = Snapshot(digest, MUCH)
 
-    note_used(tmp_path, "planted", used)
+    write_run_snapshot(tmp_path, "planted", used)
 
-    assert recall_used(tmp_path, "planted", digest).learned == MUCH
-    assert recall_used(tmp_path, "planted", "") == Snapshot()
+    assert read_run_snapshot(tmp_path, "planted", digest).learned == MUCH
+    assert read_run_snapshot(tmp_path, "planted", "") == Snapshot()
 
 
-def test_a_run_whose_beginning_is_gone_is_not_resumed(tmp_path: Path) -> None:
-    note_used(tmp_path, "lib", Snapshot("0", MUCH))
-    with pytest.raises(OutputError, match="not what the run began with"):
-        recall_used(tmp_path, "lib", "another")
+def test_a_run_whose_snapshot_is_missing_is_not_resumed(tmp_path: Path) -> None:
+    write_run_snapshot(tmp_path, "lib", Snapshot("0", MUCH))
+    with pytest.raises(OutputError, match="not the run's snapshot"):
+        read_run_snapshot(tmp_path, "lib", "another")
 
-    note_used(tmp_path, "lib", Snapshot())
-    assert not used_file(tmp_path, "lib").exists()
+    write_run_snapshot(tmp_path, "lib", Snapshot())
+    assert not run_snapshot_file(tmp_path, "lib").exists()
     with pytest.raises(OutputError, match="without --resume"):
-        recall_used(tmp_path, "lib", "another")
+        read_run_snapshot(tmp_path, "lib", "another")
 
 
-def test_a_baseline_keeps_what_its_runs_began_with(tmp_path: Path) -> None:
+def test_a_baseline_stores_the_initial_snapshots_of_its_runs(tmp_path: Path) -> None:
     here, there, baseline = (tmp_path / name for name in ("here", "there", "baseline"))
     for folder in (here, there):
         folder.mkdir()
     used = Snapshot(ExperienceStore(environment(here)).save(MUCH), MUCH)
-    keep_explored(baseline, environment(here).library.name, used)
+    keep_in_baseline(baseline, environment(here).library.name, used)
 
     elsewhere = ExperienceStore(environment(there), baseline=baseline)
 
@@ -130,7 +130,7 @@ def test_a_baseline_keeps_what_its_runs_began_with(tmp_path: Path) -> None:
     assert elsewhere.choose(never) == Snapshot()
 
 
-def test_a_snapshot_that_was_edited_is_not_used(
+def test_a_snapshot_with_a_wrong_digest_is_not_used(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = ExperienceStore(environment(tmp_path))
@@ -139,4 +139,4 @@ def test_a_snapshot_that_was_edited_is_not_used(
     path.write_text(path.read_text("ascii").replace('"noted":3', '"noted":4'), "ascii")
 
     assert store.choose(never) == Snapshot()
-    assert "not what its name says" in caplog.text
+    assert "does not match the digest in its name" in caplog.text

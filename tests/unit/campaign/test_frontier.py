@@ -19,7 +19,7 @@ def stored(folder: Path, key: str, batches: int, budget_s: float) -> Frontier:
     return Frontier(folder)
 
 
-def test_the_same_budget_ends_where_the_run_before_ended(tmp_path: Path) -> None:
+def test_the_same_budget_stops_where_the_previous_run_stopped(tmp_path: Path) -> None:
     assert stored(tmp_path, "a", 40, 180.0).last("a", 180.0) == 40
 
 
@@ -31,18 +31,18 @@ def test_a_longer_budget_may_go_further(tmp_path: Path) -> None:
     assert stored(tmp_path, "a", 40, 180.0).last("a", 181.0) == 0
 
 
-def test_other_cases_have_no_frontier(tmp_path: Path) -> None:
+def test_other_streams_have_no_frontier(tmp_path: Path) -> None:
     assert stored(tmp_path, "a", 40, 180.0).last("b", 1.0) == 0
 
 
-def test_a_run_that_got_less_far_changes_nothing(tmp_path: Path) -> None:
+def test_a_shorter_run_does_not_change_the_frontier(tmp_path: Path) -> None:
     stored(tmp_path, "a", 40, 180.0)
 
     assert stored(tmp_path, "a", 39, 600.0).last("a", 181.0) == 0
     assert stored(tmp_path, "a", 39, 600.0).last("a", 180.0) == 40
 
 
-def test_a_run_that_got_further_moves_it(tmp_path: Path) -> None:
+def test_a_longer_run_extends_the_frontier(tmp_path: Path) -> None:
     stored(tmp_path, "a", 40, 180.0)
 
     frontier = stored(tmp_path, "a", 90, 600.0)
@@ -50,7 +50,7 @@ def test_a_run_that_got_further_moves_it(tmp_path: Path) -> None:
     assert (frontier.last("a", 600.0), frontier.last("a", 601.0)) == (90, 0)
 
 
-def test_without_a_baseline_what_a_removed_one_explored_counts_for_nothing(tmp_path: Path) -> None:
+def test_the_frontier_of_a_removed_baseline_is_ignored(tmp_path: Path) -> None:
     stored(tmp_path, "a", 40, 180.0)
 
     assert Frontier(tmp_path, is_first=True).last("a", 180.0) == 0
@@ -81,17 +81,17 @@ def test_a_stream_is_named_by_everything_that_decides_its_cases() -> None:
         '{"schema": 1, "explored": {"a": [1e999, 180.0]}}',
     ],
 )
-def test_a_damaged_file_is_a_clear_error_and_stays(tmp_path: Path, text: str) -> None:
+def test_a_damaged_frontier_is_a_clear_error_and_is_kept(tmp_path: Path, text: str) -> None:
     path = tmp_path / FRONTIER
     path.write_text(text, "utf-8")
 
-    with pytest.raises(BaselineError, match=r"frontier\.json: not readable .* remove it"):
+    with pytest.raises(BaselineError, match=r"frontier\.json: cannot be read .* remove it"):
         Frontier(tmp_path)
 
     assert path.read_text("utf-8") == text
 
 
-def test_a_newer_file_is_a_clear_error_and_stays(tmp_path: Path) -> None:
+def test_a_newer_frontier_is_a_clear_error_and_is_kept(tmp_path: Path) -> None:
     text = json.dumps({"schema": 2, "explored": {}})
     (tmp_path / FRONTIER).write_text(text, "utf-8")
 

@@ -8,7 +8,7 @@ from campaign_examples import ONE, bucket, crash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ciguard.campaign.journal import JOURNAL, Journal, Past, read_journal, set_aside
+from ciguard.campaign.journal import JOURNAL, Journal, ResumeState, archive_journal, read_journal
 from ciguard.domain.findings import Tally
 from ciguard.errors import OutputError
 
@@ -26,7 +26,7 @@ def write(folder: Path, *lines: object) -> None:
     (folder / JOURNAL).write_text(text, "utf-8")
 
 
-def test_what_was_noted_is_read_back(tmp_path: Path) -> None:
+def test_recorded_entries_are_read_back(tmp_path: Path) -> None:
     pending, settled = crash("fragile"), crash("checked")
     with Journal(tmp_path) as journal:
         journal.start(PARAMETERS)
@@ -37,7 +37,7 @@ def test_what_was_noted_is_read_back(tmp_path: Path) -> None:
 
     past = read_journal(tmp_path)
 
-    assert past == Past(
+    assert past == ResumeState(
         parameters=PARAMETERS,
         elapsed_s=1.5,
         streams={"explore": STATE},
@@ -81,7 +81,7 @@ def test_a_torn_last_line_is_skipped_and_the_next_line_is_whole(tmp_path: Path, 
 
 @given(st.integers(0, 400))
 @settings(max_examples=30)
-def test_wherever_a_kill_cuts_the_journal_the_rest_is_readable(
+def test_a_journal_cut_at_any_byte_is_readable(
     tmp_path_factory: pytest.TempPathFactory, length: int
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
@@ -102,7 +102,7 @@ def test_lines_of_later_versions_and_garbage_are_skipped(tmp_path: Path) -> None
     lines = [json.dumps(START), "[1]", "null", "{", "\x00", "[" * 100_000, '{"type": "weather"}']
     (tmp_path / JOURNAL).write_text("\n".join(lines), "utf-8")
 
-    assert read_journal(tmp_path) == Past(parameters=PARAMETERS)
+    assert read_journal(tmp_path) == ResumeState(parameters=PARAMETERS)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_hostile_line_is_a_clear_error(tmp_path: Path, line: object) -> None:
         read_journal(tmp_path)
 
 
-def test_a_newer_schema_is_left_to_the_version_that_wrote_it(tmp_path: Path) -> None:
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {**START, "schema": 2})
     before = (tmp_path / JOURNAL).read_bytes()
 
@@ -151,7 +151,7 @@ def test_a_newer_schema_is_left_to_the_version_that_wrote_it(tmp_path: Path) -> 
     assert (tmp_path / JOURNAL).read_bytes() == before
 
 
-def test_nothing_to_resume_is_said(tmp_path: Path) -> None:
+def test_a_missing_journal_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="nothing to resume"):
         read_journal(tmp_path)
 
@@ -169,25 +169,25 @@ def test_a_run_that_was_killed_before_its_first_line_has_no_parameters(tmp_path:
 def test_a_journal_without_its_first_line_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"type": "of a later version"})
 
-    with pytest.raises(OutputError, match="holds no started run"):
+    with pytest.raises(OutputError, match="contains no started run"):
         read_journal(tmp_path)
 
 
-def test_a_journal_of_before_is_kept_under_another_name(tmp_path: Path) -> None:
+def test_the_journal_of_an_earlier_run_is_renamed(tmp_path: Path) -> None:
     write(tmp_path, START)
 
-    set_aside(tmp_path)
+    archive_journal(tmp_path)
 
     assert not (tmp_path / JOURNAL).exists()
     assert (tmp_path / f"previous-{JOURNAL}").read_text("utf-8") == json.dumps(START) + "\n"
 
 
-def test_a_run_that_did_not_even_start_displaces_no_journal(tmp_path: Path) -> None:
+def test_an_empty_journal_replaces_no_earlier_one(tmp_path: Path) -> None:
     write(tmp_path, START)
-    set_aside(tmp_path)
+    archive_journal(tmp_path)
     Journal(tmp_path).close()
 
-    set_aside(tmp_path)
+    archive_journal(tmp_path)
 
     assert (tmp_path / f"previous-{JOURNAL}").read_text("utf-8") == json.dumps(START) + "\n"
 
@@ -200,7 +200,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("proven_s", "done"), [(None, 1), (2.0, 2), (3.5, 3)])
-def test_progress_that_waits_counts_from_its_proof_on(
+def test_waiting_progress_counts_once_it_is_proven(
     tmp_path: Path, proven_s: float | None, done: int
 ) -> None:
     with Journal(tmp_path) as journal:

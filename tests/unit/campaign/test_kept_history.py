@@ -1,4 +1,4 @@
-"""What is written beside a baseline, and what is left alone there."""
+"""Files that are written next to a baseline, and files that are not overwritten."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from baseline_examples import NAMES, record
 
 from ciguard.baseline import Decision, Records, RunNote, State, read_runs
 from ciguard.campaign import PAGE_FILE, PAGE_MARK, Publishing
-from ciguard.campaign.history import keep_history
+from ciguard.campaign.history import update_history
 from ciguard.domain.findings import Verdict
 from ciguard.reports import history_files
 
@@ -32,9 +32,9 @@ def records() -> Records:
     return {NAMES[1]: fixed, NAMES[2]: record(NAMES[2])}
 
 
-def test_each_run_adds_a_line_and_writes_page_and_badge_anew(tmp_path: Path) -> None:
-    keep_history(tmp_path, note(1), {}, PUBLISHING)
-    keep_history(tmp_path, note(2), records(), PUBLISHING)
+def test_each_run_adds_an_entry_and_rewrites_page_and_badge(tmp_path: Path) -> None:
+    update_history(tmp_path, note(1), {}, PUBLISHING)
+    update_history(tmp_path, note(2), records(), PUBLISHING)
 
     first, second = read_runs(tmp_path)
     assert first.states == (("open", 0), ("fixed", 0), ("accepted", 0), ("flaky", 0))
@@ -45,23 +45,23 @@ def test_each_run_adds_a_line_and_writes_page_and_badge_anew(tmp_path: Path) -> 
     assert "1 open" in (tmp_path / "badge.json").read_text()
 
 
-def test_without_anybody_who_shows_it_only_the_history_is_kept(tmp_path: Path) -> None:
-    keep_history(tmp_path, note(1), {}, None)
+def test_without_publishing_only_the_history_is_written(tmp_path: Path) -> None:
+    update_history(tmp_path, note(1), {}, None)
 
     assert [path.name for path in tmp_path.iterdir()] == ["runs.jsonl"]
 
 
 @pytest.mark.parametrize("content", [b"<p>ours</p>", b"\xff\xfe"])
-def test_a_page_that_somebody_else_has_put_there_stays(tmp_path: Path, content: bytes) -> None:
+def test_a_page_of_the_user_is_not_overwritten(tmp_path: Path, content: bytes) -> None:
     (tmp_path / PAGE_FILE).write_bytes(content)
 
-    keep_history(tmp_path, note(1), {}, PUBLISHING)
+    update_history(tmp_path, note(1), {}, PUBLISHING)
 
     assert (tmp_path / PAGE_FILE).read_bytes() == content
     assert (tmp_path / "badge.json").exists()
 
 
-def test_a_link_in_the_place_of_the_page_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_in_place_of_the_page_is_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside.html"
     outside.write_text(PAGE_MARK)
     folder = tmp_path / "baseline"
@@ -69,6 +69,6 @@ def test_a_link_in_the_place_of_the_page_is_not_followed(tmp_path: Path) -> None
     (folder / PAGE_FILE).symlink_to(outside)
 
     with pytest.raises(OSError, match="symbolic links"):
-        keep_history(folder, note(1), {}, PUBLISHING)
+        update_history(folder, note(1), {}, PUBLISHING)
 
     assert outside.read_text() == PAGE_MARK

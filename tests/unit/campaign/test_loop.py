@@ -11,13 +11,13 @@ from campaign_examples import ONE, call, group, member
 
 from ciguard import interrupts
 from ciguard.baseline.store import FolderStore
-from ciguard.campaign.conclude import Memory
+from ciguard.campaign.conclude import BaselineSnapshot
+from ciguard.campaign.finding_collector import FindingCollector
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.intake import Intake
-from ciguard.campaign.journal import Journal, Past, read_journal
+from ciguard.campaign.journal import Journal, ResumeState, read_journal
 from ciguard.campaign.loop import Loop
 from ciguard.campaign.stages.explore import Explore
-from ciguard.campaign.stages.stage import CampaignStage, Turns
+from ciguard.campaign.stages.stage import CampaignStage, EventLoop
 from ciguard.campaign.state import CampaignState, begin
 from ciguard.campaign.stream import Executed, Stream
 from ciguard.config import Config
@@ -38,7 +38,7 @@ CASES = tuple(call("fragile", -1 - number) for number in range(4))
 
 
 class OneBatch:
-    """Stands where a stream does: its only batch has run, and is to be judged."""
+    """A stream whose only batch has run and waits to be judged."""
 
     def __init__(self) -> None:
         self.group = group(member(ONE, API))
@@ -54,12 +54,12 @@ class OneBatch:
     def state(self) -> dict[str, object]:
         return {"done": self.judged, "cases": len(CASES) * self.judged, "deaths": {}}
 
-    def new_lessons(self) -> list[object]:
+    def new_feedback(self) -> list[object]:
         return []
 
 
 class Interrupting(Policy):
-    """Interrupts the process in the middle of judging, as somebody at the keyboard may."""
+    """Interrupt the process while it judges, like Ctrl-C."""
 
     def action(self, finding: Finding) -> Action:
         if finding.case == CASES[1]:
@@ -68,20 +68,20 @@ class Interrupting(Policy):
 
 
 @dataclass
-class Desk:
-    """Stands where the dispatcher does: knows whose results are unproven, and void."""
+class FakeDispatcher:
+    """A dispatcher with unproven and invalidated results."""
 
     jobs: list[Job] = field(default_factory=list)
     waiting: set[tuple[str, Hashable]] = field(default_factory=set)
-    void: list[Job] = field(default_factory=list)
+    invalidated: list[Job] = field(default_factory=list)
     results: list[JobResult] = field(default_factory=list)
     failed: str = ""
 
     def unproven(self) -> set[tuple[str, Hashable]]:
         return set(self.waiting)
 
-    def take_void(self) -> list[Job]:
-        taken, self.void = self.void, []
+    def take_invalidated(self) -> list[Job]:
+        taken, self.invalidated = self.invalidated, []
         return taken
 
     def wait(self, timeout_s: float) -> list[JobResult]:
@@ -103,19 +103,23 @@ JOB = Job(ONE, (Stream.KEY, "planted", 0), tuple(map(encode, CASES)))
 RESULT = JobResult(JOB, EXECUTED.outcomes[ONE], 0.1)
 
 
-def state_of(desk: Desk, journal: Journal, policy: Policy | None = None) -> CampaignState:
+def state_of(
+    dispatcher: FakeDispatcher, journal: Journal, policy: Policy | None = None
+) -> CampaignState:
     """Return the state of a run whose only stream is `OneBatch`, under a policy."""
     stream = OneBatch()
     config = Config()
-    memory = Memory(
+    memory = BaselineSnapshot(
         store=FolderStore(Path("baseline")),
         records={},
         is_first=True,
         frontier=Frontier(Path("baseline"), is_first=True),
     )
-    state = begin(config, memory, Past(), dispatcher=cast("Dispatcher", desk), journal=journal)
+    state = begin(
+        config, memory, ResumeState(), dispatcher=cast("Dispatcher", dispatcher), journal=journal
+    )
     if policy is not None:
-        state.intake = Intake(
+        state.collector = FindingCollector(
             confirmer=state.confirmer,
             journal=journal,
             groups=state.groups,
@@ -131,10 +135,10 @@ def loop_of(state: CampaignState) -> Loop:
     return Loop(state, [Explore(state)])
 
 
-def turn(loop: Loop, desk: Desk, *results: JobResult) -> None:
-    """Take a turn in which these results come, and note how far the run is."""
-    desk.results += results
-    list(loop.take())
+def step(loop: Loop, dispatcher: FakeDispatcher, *results: JobResult) -> None:
+    """Step the loop with these results, and record the progress."""
+    dispatcher.results += results
+    list(loop.step())
     loop.finish()
 
 
@@ -142,45 +146,45 @@ def done(folder: Path) -> int:
     return int(read_journal(folder).streams.get("planted", {"done": 0})["done"])
 
 
-def test_batch_whose_results_are_unproven_is_done_again_on_resume(tmp_path: Path) -> None:
-    desk = Desk(waiting={(ONE, JOB.key)})
+def test_a_batch_with_unproven_results_runs_again_on_resume(tmp_path: Path) -> None:
+    dispatcher = FakeDispatcher(waiting={(ONE, JOB.key)})
     with Journal(tmp_path) as journal:
         journal.start({"seed": 1})
-        loop = loop_of(state_of(desk, journal))
+        loop = loop_of(state_of(dispatcher, journal))
 
-        turn(loop, desk, RESULT)
+        step(loop, dispatcher, RESULT)
         unproven = done(tmp_path)
-        desk.waiting.clear()
-        turn(loop, desk)
+        dispatcher.waiting.clear()
+        step(loop, dispatcher)
 
     assert unproven == 0
     assert done(tmp_path) == 1
 
 
-def test_void_batch_counts_as_done_once_it_was_run_again_and_proven(tmp_path: Path) -> None:
-    desk = Desk(waiting={(ONE, JOB.key)})
+def test_an_invalidated_batch_counts_once_its_rerun_is_proven(tmp_path: Path) -> None:
+    dispatcher = FakeDispatcher(waiting={(ONE, JOB.key)})
     with Journal(tmp_path) as journal:
         journal.start({"seed": 1})
-        loop = loop_of(state_of(desk, journal))
-        turn(loop, desk, RESULT)
+        loop = loop_of(state_of(dispatcher, journal))
+        step(loop, dispatcher, RESULT)
 
-        desk.waiting, desk.void = set(), [JOB]
-        turn(loop, desk)
-        while_void = done(tmp_path)
-        again = next(job for job in desk.jobs if job.is_careful)
-        turn(loop, desk, JobResult(again, EXECUTED.outcomes[ONE], 0.1))
+        dispatcher.waiting, dispatcher.invalidated = set(), [JOB]
+        step(loop, dispatcher)
+        while_invalid = done(tmp_path)
+        again = next(job for job in dispatcher.jobs if job.is_careful)
+        step(loop, dispatcher, JobResult(again, EXECUTED.outcomes[ONE], 0.1))
 
-    assert while_void == 0
+    assert while_invalid == 0
     assert done(tmp_path) == 1
 
 
-def test_a_batch_that_an_interruption_meets_is_counted_whole(tmp_path: Path) -> None:
-    desk = Desk(results=[RESULT])
+def test_an_interrupted_batch_is_counted_completely(tmp_path: Path) -> None:
+    dispatcher = FakeDispatcher(results=[RESULT])
     with Journal(tmp_path) as journal:
         journal.start({"seed": 1})
-        loop = loop_of(state_of(desk, journal, Interrupting()))
+        loop = loop_of(state_of(dispatcher, journal, Interrupting()))
         with interrupts.raised(), pytest.raises(KeyboardInterrupt):
-            list(loop.take())
+            list(loop.step())
 
         loop.finish()
 
@@ -189,28 +193,28 @@ def test_a_batch_that_an_interruption_meets_is_counted_whole(tmp_path: Path) -> 
     assert sum(past.counts.values()) == len(CASES)
 
 
-def test_result_that_no_stage_has_asked_for_is_refused(tmp_path: Path) -> None:
+def test_a_result_of_no_stage_is_an_error(tmp_path: Path) -> None:
     stray = Job(ONE, ("nobody", 1), JOB.cases)
-    desk = Desk(results=[JobResult(stray, EXECUTED.outcomes[ONE], 0.1)])
+    dispatcher = FakeDispatcher(results=[JobResult(stray, EXECUTED.outcomes[ONE], 0.1)])
     with Journal(tmp_path) as journal:
-        loop = loop_of(state_of(desk, journal))
+        loop = loop_of(state_of(dispatcher, journal))
 
         with pytest.raises(AssertionError, match="nobody"):
-            list(loop.take())
+            list(loop.step())
 
 
 class Recording(CampaignStage):
-    """Notes what it is asked; proposes nothing."""
+    """A stage that logs its calls."""
 
     def __init__(self, name: str, log: list[str]) -> None:
         self.name = name
         self._log = log
 
-    def run(self, turns: Turns) -> Iterator[Event]:
+    def run(self, turns: EventLoop) -> Iterator[Event]:
         self._log.append(f"run {self.name}")
-        yield from turns.take()
+        yield from turns.step()
 
-    def prepare_turn(self, *, is_patient: bool) -> Iterator[Event]:
+    def start_jobs(self, *, is_patient: bool) -> Iterator[Event]:
         del is_patient
         self._log.append(f"prepare {self.name}")
         return iter(())
@@ -223,10 +227,10 @@ class Recording(CampaignStage):
         self._log.append(f"close {self.name}")
 
 
-def test_every_stage_takes_part_in_the_turns_of_the_others(tmp_path: Path) -> None:
+def test_every_stage_starts_jobs_while_others_run(tmp_path: Path) -> None:
     log: list[str] = []
     with Journal(tmp_path) as journal:
-        loop = Loop(state_of(Desk(), journal), [Recording("a", log), Recording("b", log)])
+        loop = Loop(state_of(FakeDispatcher(), journal), [Recording("a", log), Recording("b", log)])
 
         events = list(loop.run())
         loop.finish()
@@ -239,15 +243,15 @@ def test_every_stage_takes_part_in_the_turns_of_the_others(tmp_path: Path) -> No
     ]
 
 
-def test_target_that_fails_is_reported_once_and_stages_forget_it_in_every_turn(
+def test_a_failed_target_is_reported_once_and_dropped_by_all_stages(
     tmp_path: Path,
 ) -> None:
     log: list[str] = []
     with Journal(tmp_path) as journal:
         journal.start({"seed": 1})
-        loop = Loop(state_of(Desk(failed="gone"), journal), [Recording("a", log)])
+        loop = Loop(state_of(FakeDispatcher(failed="gone"), journal), [Recording("a", log)])
 
-        events = [*loop.take_quietly(), *loop.take_quietly()]
+        events = [*loop.step_running(), *loop.step_running()]
         loop.finish()
 
     assert events == [TargetUnavailable(target=ONE, reason="gone")]

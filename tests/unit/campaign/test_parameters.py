@@ -46,7 +46,7 @@ configs = st.builds(
 
 
 @given(configs)
-def test_a_campaign_is_resumed_with_the_settings_it_was_started_with(config: Config) -> None:
+def test_a_resumed_run_has_the_settings_of_its_start(config: Config) -> None:
     stored = json.loads(json.dumps(parameters_of(config)))
 
     restored = resumed(Config(out=config.out, resume=True), stored)
@@ -67,14 +67,14 @@ def test_the_output_folder_is_that_of_the_command() -> None:
     assert (restored.out, restored.seed, restored.resume) == (Path("here"), 7, True)
 
 
-def test_a_setting_that_the_earlier_part_did_not_know_is_that_of_the_command() -> None:
+def test_a_setting_missing_in_the_journal_is_that_of_the_command() -> None:
     stored = parameters_of(Config())
     del stored["confirmations"]
 
     assert resumed(Config(confirmations=9), stored).confirmations == 9
 
 
-def test_another_version_is_told_to_resume_its_own() -> None:
+def test_a_run_of_another_version_is_not_resumed() -> None:
     stored = {**parameters_of(Config()), "ciguard": "99.0"}
 
     with pytest.raises(OutputError, match=r"started by ciguard 99\.0, this is .*Resume with"):
@@ -98,7 +98,7 @@ def test_another_version_is_told_to_resume_its_own() -> None:
         ("rules", [3]),
     ],
 )
-def test_settings_that_no_ciguard_wrote_are_a_clear_error(name: str, value: Any) -> None:
+def test_malformed_settings_are_a_clear_error(name: str, value: Any) -> None:
     stored = {**parameters_of(Config()), name: value}
 
     with pytest.raises(OutputError, match=rf"its journal gives {name} = .*without --resume"):

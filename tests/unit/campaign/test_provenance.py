@@ -37,11 +37,11 @@ def test_builds_of_one_version_for_several_devices_have_one_version(version: str
 
 
 @pytest.mark.parametrize("version", ["2.13.0a0+git1234567", "2.13.0+my.build"])
-def test_builds_of_somebody_s_own_keep_their_version(version: str) -> None:
+def test_custom_builds_keep_their_local_version(version: str) -> None:
     assert provenance_of(environment("torch==2.13.0", version)).version == version
 
 
-def test_what_is_on_another_device_is_described_as_such() -> None:
+def test_a_description_names_the_device_of_its_target() -> None:
     assert provenance_of(environment("torch==2.13.0@cuda", "2.13.0")).device == "cuda"
 
 
@@ -55,11 +55,11 @@ def test_what_is_on_another_device_is_described_as_such() -> None:
         "current[torch]",
     ],
 )
-def test_what_may_be_another_build_asks_for_no_published_version(text: str) -> None:
+def test_a_target_that_may_be_another_build_has_no_pinned_requirement(text: str) -> None:
     assert provenance_of(environment(text, "2.13.0")).requirement == ""
 
 
-def test_builds_of_one_library_are_told_apart() -> None:
+def test_builds_of_one_library_have_different_provenances() -> None:
     tensorflow = LIBRARIES.get("tensorflow")
 
     assert pinned_requirement(parse_target("tensorflow_cpu==2.21.0"), tensorflow) == (

@@ -1,4 +1,4 @@
-"""Rating: what the documentation forbids is no witness, but for deaths and hangs."""
+"""Rating of findings by the documentation, except for crashes and hangs."""
 
 from __future__ import annotations
 
@@ -36,41 +36,41 @@ def rater() -> Rater:
     return Rater({"planted": tested})
 
 
-def met(finding: Finding, argument: int) -> Finding:
+def with_argument(finding: Finding, argument: int) -> Finding:
     case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=(LiteralValue(argument),))
     return replace(finding, api=API, case=case)
 
 
-def test_a_difference_by_a_call_that_conforms_keeps_its_weight() -> None:
-    finding = met(difference(), 3)
+def test_a_difference_of_a_conforming_call_keeps_its_severity() -> None:
+    finding = with_argument(difference(), 3)
 
     assert rater().rated(finding) == finding
 
 
-def test_a_difference_by_a_call_that_is_not_as_documented_is_for_information() -> None:
-    rated = rater().rated(met(difference(), -3))
+def test_a_difference_of_a_violating_call_is_informative() -> None:
+    rated = rater().rated(with_argument(difference(), -3))
 
     assert rated.severity is Severity.INFO
     assert rated.evidence.breach.startswith("count is -3, which the documentation forbids: ")
     assert ("Call", f"not as documented: {rated.evidence.breach}") in evidence_rows(rated.evidence)
 
 
-def test_a_death_counts_whatever_the_arguments() -> None:
-    finding = met(crash(), -3)
+def test_a_crash_counts_with_any_arguments() -> None:
+    finding = with_argument(crash(), -3)
 
     assert rater().rated(finding) == finding
     assert rater().conforming(finding) == []
 
 
-def test_calls_that_conform_are_proposed_in_the_place_of_one_that_does_not() -> None:
-    proposed = rater().conforming(met(difference(), -3))
+def test_conforming_calls_are_proposed_for_a_violating_one() -> None:
+    proposed = rater().conforming(with_argument(difference(), -3))
 
     assert proposed
     arguments = [as_call(case).arguments[0] for case in proposed]
     assert all(isinstance(a, LiteralValue) for a in arguments)
     assert LiteralValue(1) in arguments
     assert LiteralValue(-1) not in arguments
-    assert rater().conforming(met(difference(), 3)) == []
+    assert rater().conforming(with_argument(difference(), 3)) == []
 
 
 def tensor(*shape: int) -> TensorValue:
@@ -91,27 +91,27 @@ ODD = [LiteralValue("x"), LiteralValue(1e300), tensor(0), ListValue(()), DtypeVa
 
 
 @pytest.mark.parametrize("value", ODD, ids=str)
-def test_an_odd_value_of_an_argument_of_which_nothing_is_known_is_no_witness(value: Value) -> None:
+def test_an_unusual_value_of_an_undocumented_argument_is_informative(value: Value) -> None:
     rated = rater().rated(given(difference(), value))
 
     assert rated.severity is Severity.INFO
-    assert rated.evidence.breach == "nothing is said of rest, which is no plain value"
+    assert rated.evidence.breach == "rest is undocumented and has an unusual value"
     assert rater().rated(given(difference(), other=value)).severity is Severity.INFO
     assert rater().rated(given(crash(), value)) == given(crash(), value)
 
 
 @pytest.mark.parametrize("value", [LiteralValue(2), LiteralValue(None), tensor(2, 3)], ids=str)
-def test_a_plain_value_is_a_witness_though_nothing_is_known(value: Value) -> None:
+def test_a_plain_value_of_an_undocumented_argument_counts(value: Value) -> None:
     assert rater().rated(given(difference(), value)) == given(difference(), value)
 
 
-def test_an_odd_value_of_an_argument_that_is_described_is_a_witness() -> None:
+def test_an_unusual_value_of_a_documented_argument_counts() -> None:
     finding = given(difference(), how=LiteralValue("x"))
 
     assert rater().rated(finding) == finding
 
 
-def test_plain_values_are_proposed_in_the_place_of_odd_ones_and_of_forbidden_ones() -> None:
+def test_plain_values_are_proposed_for_unusual_and_forbidden_ones() -> None:
     odd = LiteralValue("x")
     case = ApiCall(
         api=API,
@@ -131,8 +131,8 @@ def test_plain_values_are_proposed_in_the_place_of_odd_ones_and_of_forbidden_one
 
 def internal(message: str, *arguments: Value, exception: str = "InternalError") -> Finding:
     case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=arguments)
-    met = replace(crash(), oracle="internal-error", severity=Severity.HIGH, api=API, case=case)
-    return replace(met, outcomes={ONE: Errored(exception, message)})
+    finding = replace(crash(), oracle="internal-error", severity=Severity.HIGH, api=API, case=case)
+    return replace(finding, outcomes={ONE: Errored(exception, message)})
 
 
 def named_rater(doc: str = "Makes a vector.") -> Rater:
@@ -144,7 +144,7 @@ def named_rater(doc: str = "Makes a vector.") -> Rater:
 
 
 @pytest.mark.parametrize(
-    ("met", "severity"),
+    ("finding", "severity"),
     [
         (internal("wrong number of semicolons in debug_spec: abc"), Severity.LOW),
         (internal("debug_spec.size() INTERNAL ASSERT FAILED, please report"), Severity.HIGH),
@@ -163,34 +163,34 @@ def named_rater(doc: str = "Makes a vector.") -> Rater:
     ],
 )
 def test_an_internal_error_about_an_argument_is_a_refusal_of_the_wrong_class(
-    met: Finding, severity: Severity
+    finding: Finding, severity: Severity
 ) -> None:
-    assert named_rater().rated(met).severity is severity
+    assert named_rater().rated(finding).severity is severity
 
 
 @pytest.mark.parametrize(
     ("argument", "severity"),
     [(LiteralValue(value=False), Severity.LOW), (LiteralValue(value=True), Severity.HIGH)],
 )
-def test_what_follows_when_checks_are_switched_off_weighs_little(
+def test_a_finding_with_disabled_validation_has_low_severity(
     argument: Value, severity: Severity
 ) -> None:
-    met = internal("indices[2, 1] expected < 4")
-    case = replace(as_call(met.case), keywords=(("validate_indices", argument),))
+    finding = internal("indices[2, 1] expected < 4")
+    case = replace(as_call(finding.case), keywords=(("validate_indices", argument),))
 
-    assert named_rater().rated(replace(met, case=case)).severity is severity
+    assert named_rater().rated(replace(finding, case=case)).severity is severity
 
 
 @pytest.mark.parametrize(("number", "severity"), [(2**62, Severity.LOW), (2, Severity.HIGH)])
-def test_values_read_past_a_check_weigh_little(number: int, severity: Severity) -> None:
+def test_values_read_out_of_bounds_have_low_severity(number: int, severity: Severity) -> None:
     case = ApiCall(api=API, kind=CallKind.FUNCTION, arguments=(LiteralValue(number),))
-    met = replace(difference(), kind="values", severity=Severity.HIGH, api=API, case=case)
+    finding = replace(difference(), kind="values", severity=Severity.HIGH, api=API, case=case)
 
-    assert rater().rated(met).severity is severity
+    assert rater().rated(finding).severity is severity
 
 
 @pytest.mark.parametrize(("number", "severity"), [(2**40, Severity.LOW), (40, Severity.CRITICAL)])
-def test_a_death_may_be_for_want_of_memory_where_nobody_checks(
+def test_a_crash_by_an_unchecked_allocation_has_low_severity(
     number: int, severity: Severity
 ) -> None:
     tested = group(member(ONE), member(TWO))
@@ -204,10 +204,10 @@ def test_a_death_may_be_for_want_of_memory_where_nobody_checks(
     assert rater().rated(died).severity is Severity.CRITICAL
 
 
-def test_what_cannot_be_that_long_weighs_little_without_documentation() -> None:
-    met = internal("vector larger than max_size()", LiteralValue(2))
+def test_a_container_that_is_too_long_has_low_severity_without_documentation() -> None:
+    finding = internal("vector larger than max_size()", LiteralValue(2))
 
-    assert named_rater(doc="").rated(met).severity is Severity.LOW
+    assert named_rater(doc="").rated(finding).severity is Severity.LOW
 
 
 @pytest.mark.parametrize(
@@ -219,13 +219,13 @@ def test_what_cannot_be_that_long_weighs_little_without_documentation() -> None:
         ("torch.gelu", Intent.BOUNDARY, Severity.HIGH),
     ],
 )
-def test_differences_of_raw_entry_points_weigh_little(
+def test_differences_of_raw_entry_points_have_low_severity(
     api: str, intent: Intent, severity: Severity
 ) -> None:
     case = ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue(1),), intent=intent)
-    met = replace(difference(), api=api, case=case)
+    finding = replace(difference(), api=api, case=case)
 
-    assert rater().rated(met).severity is severity
+    assert rater().rated(finding).severity is severity
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_differences_of_raw_entry_points_weigh_little(
     ],
     ids=["plain", "odd", "conforming", "no device", "no build for it", "on a device"],
 )
-def test_what_a_version_newly_refuses_weighs_by_what_it_was_given(
+def test_the_severity_of_a_new_rejection_depends_on_the_arguments(
     argument: Value, intent: Intent, said: str, severity: Severity
 ) -> None:
     case = ApiCall(api="torch.gelu", kind=CallKind.FUNCTION, arguments=(argument,), intent=intent)
@@ -248,21 +248,21 @@ def test_what_a_version_newly_refuses_weighs_by_what_it_was_given(
         ONE: Passed(b'["i","1"]', 0.1),
         TWO: Rejected("RuntimeError", said),
     }
-    met = replace(
+    finding = replace(
         difference(), kind="refused", severity=Severity.MEDIUM, case=case, outcomes=outcomes
     )
 
-    assert rater().rated(met).severity is severity
+    assert rater().rated(finding).severity is severity
 
 
 @pytest.mark.parametrize("oracle", ["differential", "metamorphic", "internal-error", "performance"])
-def test_every_oracle_that_needs_calls_that_conform_is_rated(oracle: str) -> None:
-    finding = replace(met(difference(), -3), oracle=oracle)
+def test_all_oracles_that_need_conforming_calls_are_rated(oracle: str) -> None:
+    finding = replace(with_argument(difference(), -3), oracle=oracle)
 
     assert rater().rated(finding).severity is Severity.INFO
 
 
-def test_an_api_that_no_target_describes_keeps_its_weight() -> None:
-    unknown = replace(met(difference(), -3), api="planted.unknown")
+def test_a_finding_of_an_undocumented_api_keeps_its_severity() -> None:
+    unknown = replace(with_argument(difference(), -3), api="planted.unknown")
 
     assert rater().rated(unknown) == unknown

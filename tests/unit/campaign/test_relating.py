@@ -32,7 +32,7 @@ def relating(*globs: str) -> Relating:
     return Relating(group(member(ONE, API)), globs or ("*",))
 
 
-def test_a_fourth_of_the_conforming_calls_is_tried_with_a_relation() -> None:
+def test_a_quarter_of_the_conforming_calls_gets_a_relation() -> None:
     related = relating().related(batch())
 
     tried = [case for case in related.cases if case.relation]
@@ -50,7 +50,7 @@ def test_each_relation_of_an_api_has_its_turn() -> None:
     }
 
 
-def test_a_relation_that_few_calls_are_fit_for_is_chosen_more_often(
+def test_a_relation_that_applies_to_few_calls_is_chosen_more_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first, second = REPETITION, KEPT_ARGUMENTS
@@ -67,11 +67,11 @@ def test_the_same_batch_gets_the_same_relations() -> None:
     assert relating().related(batch()) == relating().related(batch())
 
 
-def test_calls_that_were_bent_are_left_alone() -> None:
+def test_violating_calls_get_no_relation() -> None:
     assert relating().related(batch(intent=Intent.BOUNDARY)) == batch(intent=Intent.BOUNDARY)
 
 
-def test_calls_with_special_elements_are_left_alone() -> None:
+def test_calls_with_special_elements_get_no_relation() -> None:
     special = TensorValue("float32", (2,), Special(1))
 
     assert relating().related(batch(arguments=(special,))) == batch(arguments=(special,))
@@ -83,7 +83,7 @@ def test_globs_choose_the_relations() -> None:
     assert {case.relation for case in related.cases} == {"", "same call twice"}
 
 
-def test_an_api_that_no_target_describes_is_left_alone() -> None:
+def test_an_api_without_a_record_gets_no_relation() -> None:
     unknown = replace(batch(), api="planted.unheard_of")
 
     assert relating().related(unknown) == unknown

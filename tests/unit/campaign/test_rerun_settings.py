@@ -8,7 +8,7 @@ from ciguard.campaign.levels import rerun_settings
 from ciguard.config import Config
 
 
-def test_levels_that_are_not_installed_do_not_keep_a_finding_from_being_run_again() -> None:
+def test_levels_that_are_not_installed_are_ignored_in_a_rerun() -> None:
     settings = rerun_settings(crash(), Config(levels=("api", "no-such-level", "model")))
 
     assert settings.levels == ("api", "model")

@@ -9,12 +9,12 @@ from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding
 from program_examples import positive
 
 from ciguard.campaign.scripts import (
+    check_scripts,
     fails_alike,
     file_name,
+    remote_script_target,
+    script_targets_of,
     shown_on,
-    site_elsewhere,
-    sites_of,
-    try_scripts,
     write_scripts,
 )
 from ciguard.campaign.setup import summary
@@ -47,8 +47,8 @@ RAISED = ScriptResult(1, None, "SystemError: slot 7")
 
 
 @dataclass
-class Desk:
-    """Stands where the dispatcher does: runs a script as its target would."""
+class FakeDispatcher:
+    """A dispatcher that returns prepared results of scripts."""
 
     differs_on: tuple[str, ...]
     ran: list[str] = field(default_factory=list)
@@ -83,15 +83,15 @@ def result_of(trial: Generator[Event, None, list[Bucket]]) -> tuple[list[Event],
     ],
     ids=["as it should", "on the reference too", "nowhere"],
 )
-def test_a_difference_that_its_script_shows_on_the_reference_too_is_flaky(
+def test_a_difference_that_its_script_shows_on_the_reference_is_flaky(
     differs_on: tuple[str, ...], confirmation: Confirmation, *, reproduced: bool
 ) -> None:
-    desk = Desk(differs_on)
+    dispatcher = FakeDispatcher(differs_on)
     met = replace(bucket(difference()), reproducer="reproducers/x.py")
-    trial = try_scripts(
+    trial = check_scripts(
         [met],
         {name: member(name) for name in (ONE, TWO)},
-        cast("Dispatcher", desk),
+        cast("Dispatcher", dispatcher),
         until=time.monotonic() + 60.0,
         case_limit_s=1.0,
     )
@@ -101,7 +101,7 @@ def test_a_difference_that_its_script_shows_on_the_reference_too_is_flaky(
     assert tried.confirmation is confirmation
     assert tried.reproduced is reproduced
     assert [type(event) for event in events] == [Warned] * (ONE in differs_on)
-    assert desk.ran == ([TWO, ONE] if differs_on else [TWO])
+    assert dispatcher.ran == ([TWO, ONE] if differs_on else [TWO])
 
 
 HANG = "Timeout (0:00:20)!\nThread 0x7f (most recent call first):\n"
@@ -122,7 +122,7 @@ CALLED = "Called; if nothing follows, it has ended its process.\n"
         (Crashed("exit"), ScriptResult(1, None, "Traceback (most recent call last)"), False),
     ],
 )
-def test_a_script_of_an_application_stays_away_alike(
+def test_a_script_of_an_application_fails_like_its_finding(
     outcome: Outcome, result: ScriptResult, *, alike: bool
 ) -> None:
     case = AppCase(api="a.py:a.f", file="a.py", root=".", aspect=Aspect.ANSWER)
@@ -153,7 +153,9 @@ def test_a_script_of_an_application_stays_away_alike(
         (Rejected("ValueError", "no"), ENDED, False),
     ],
 )
-def test_a_script_fails_alike(outcome: Outcome, result: ScriptResult, *, alike: bool) -> None:
+def test_a_script_fails_like_its_finding(
+    outcome: Outcome, result: ScriptResult, *, alike: bool
+) -> None:
     assert fails_alike(bucket(finding(outcome)), result) is alike
 
 
@@ -175,7 +177,7 @@ def test_a_difference_is_shown_by_the_scripts_own_comparison(
 @pytest.mark.parametrize(
     "api", ["planted.fragile", "../../etc/passwd", "a/b\x00c", "-rf", "x" * 500, "planted.übung"]
 )
-def test_a_file_is_named_by_safe_characters_only(api: str) -> None:
+def test_a_file_name_has_safe_characters_only(api: str) -> None:
     met = finding(DEAD, case=call(api.removeprefix("planted.")))
 
     name = file_name(bucket(met))
@@ -187,10 +189,12 @@ def test_a_file_is_named_by_safe_characters_only(api: str) -> None:
 
 
 def written(buckets: list[Bucket], out: Path) -> list[Bucket]:
-    return list(write_scripts(buckets, sites_of({ONE: member(ONE), TWO: member(TWO)}), out))
+    return list(
+        write_scripts(buckets, script_targets_of({ONE: member(ONE), TWO: member(TWO)}), out)
+    )
 
 
-def test_confirmed_buckets_get_a_script_that_compiles_and_others_none(tmp_path: Path) -> None:
+def test_only_confirmed_buckets_get_a_script_which_compiles(tmp_path: Path) -> None:
     confirmed = bucket(crash())
     pending = bucket(crash("checked"), confirmation=Confirmation.PENDING)
 
@@ -210,20 +214,20 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
         written([bucket()], tmp_path)
 
 
-def test_a_target_is_explained_by_what_to_install() -> None:
-    sites = sites_of({ONE: member(ONE), TWO: member(TWO)})
+def test_a_script_names_the_packages_to_install() -> None:
+    script_targets = script_targets_of({ONE: member(ONE), TWO: member(TWO)})
 
-    assert sites[ONE].hint.install == ("ciguard-planted==1.0",)
-    assert sites[TWO].hint.variables == (("PLANTED_VERSION", "2.0"),)
+    assert script_targets[ONE].hint.install == ("ciguard-planted==1.0",)
+    assert script_targets[TWO].hint.variables == (("PLANTED_VERSION", "2.0"),)
 
 
-def test_a_target_of_another_machine_is_explained_by_its_name_and_its_version() -> None:
-    here = sites_of({TWO: member(TWO)})[TWO]
-    elsewhere = site_elsewhere(summary(member(TWO)))
+def test_a_script_of_another_machine_names_target_and_version() -> None:
+    here = script_targets_of({TWO: member(TWO)})[TWO]
+    elsewhere = remote_script_target(summary(member(TWO)))
     unreadable = replace(summary(member(TWO)), name="no such @@ target")
 
     assert elsewhere == here
-    assert site_elsewhere(unreadable).hint.install == ("no such @@ target",)
+    assert remote_script_target(unreadable).hint.install == ("no such @@ target",)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +238,7 @@ def test_a_target_of_another_machine_is_explained_by_its_name_and_its_version() 
         (ENDED, False),
     ],
 )
-def test_a_script_that_is_refused_does_not_show_that_an_argument_is_accepted(
+def test_a_rejected_script_does_not_reproduce_an_accepted_argument(
     result: ScriptResult, *, alike: bool
 ) -> None:
     accepted = finding(Passed(b'["i","3"]', 0.1))
@@ -256,7 +260,7 @@ def test_a_script_that_is_refused_does_not_show_that_an_argument_is_accepted(
         ("growth", "memory-grows", "MemoryError", False),
     ],
 )
-def test_a_script_of_a_program_fails_as_its_finding_says(
+def test_a_script_of_a_program_fails_like_its_finding(
     oracle: str, kind: str, log: str, *, alike: bool
 ) -> None:
     met = replace(
@@ -271,27 +275,27 @@ def test_a_script_of_a_program_fails_as_its_finding_says(
     assert not fails_alike(bucket(met), ENDED)
 
 
-def test_what_shows_without_a_mode_is_shown_without_it() -> None:
+def test_a_defect_without_a_mode_is_shown_eagerly() -> None:
     eager, traced = member(ONE), member(TWO)
     traced.identity = replace(traced.identity, mode="trace")
-    sites = sites_of({ONE: eager, TWO: traced})
+    script_targets = script_targets_of({ONE: eager, TWO: traced})
     died = replace(crash(), targets=(ONE, TWO))
 
-    assert shown_on(died, sites) == ONE
-    assert shown_on(replace(died, targets=(TWO,)), sites) == TWO
-    assert shown_on(difference(), sites) == TWO
+    assert shown_on(died, script_targets) == ONE
+    assert shown_on(replace(died, targets=(TWO,)), script_targets) == TWO
+    assert shown_on(difference(), script_targets) == TWO
 
 
-def test_a_script_runs_on_the_one_gpu_that_workers_are_shown() -> None:
+def test_a_script_runs_on_the_single_visible_gpu() -> None:
     second = replace(summary(member(TWO)), name="torch==2.13.0@cuda:1", library="torch")
 
-    hint = site_elsewhere(second).hint
+    hint = remote_script_target(second).hint
 
     assert hint.device == "cuda:0"
     assert ("NVIDIA_TF32_OVERRIDE", "0") in hint.variables
 
 
-def test_a_person_gets_the_backend_that_the_target_has() -> None:
+def test_a_script_selects_the_backend_of_the_target() -> None:
     jax = replace(summary(member(TWO)), name="keras==3.15.1 + jax", library="keras")
 
-    assert ("KERAS_BACKEND", "jax") in site_elsewhere(jax).hint.variables
+    assert ("KERAS_BACKEND", "jax") in remote_script_target(jax).hint.variables

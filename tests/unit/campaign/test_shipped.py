@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from ciguard.campaign.shipped import shipped_files, shipped_folder
 from ciguard.knowledge import knowledge_version, read_constraints, read_provenance
-from ciguard.knowledge.references import OF_WORDS, without_words
+from ciguard.knowledge.references import DOCUMENTATION_SOURCES, without_prose
 from ciguard.libraries import LIBRARIES, description_version
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_constraints_of_every_library_are_shipped() -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_shipped_file_is_named_after_what_it_holds(path: Path) -> None:
+def test_a_shipped_file_is_named_after_library_and_version(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         origin = read_provenance(lines.readline(), name=str(path))
 
@@ -54,7 +54,7 @@ def test_a_shipped_file_is_named_after_what_it_holds(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 @pytest.mark.lengthy
-def test_a_shipped_file_is_whole_and_in_order(path: Path) -> None:
+def test_a_shipped_file_is_complete_and_sorted(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         known = read_constraints(lines, name=str(path))
 
@@ -65,19 +65,21 @@ def test_a_shipped_file_is_whole_and_in_order(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 @pytest.mark.lengthy
-def test_a_shipped_file_has_facts_and_no_sentence_of_the_documentation(path: Path) -> None:
+def test_a_shipped_file_quotes_no_documentation(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         known = read_constraints(lines, name=str(path))
 
     for name, record in known.records.items():
-        assert record == without_words(record), name
+        assert record == without_prose(record), name
         for item in (item for p in known.api(name).parameters for item in p.evidence):
-            assert bool(item.digest) == (item.source in OF_WORDS) != bool(item.text), name
+            assert bool(item.digest) == (item.source in DOCUMENTATION_SOURCES) != bool(item.text), (
+                name
+            )
 
 
 @pytest.mark.release
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_released_file_is_what_would_be_extracted_today(path: Path) -> None:
+def test_a_shipped_file_equals_a_new_extraction(path: Path) -> None:
     with path.open(encoding="utf-8") as lines:
         said = json.loads(lines.readline())
 

@@ -38,7 +38,7 @@ OUTCOMES: dict[str, Outcome] = {
 
 
 class Rounds:
-    """A level that calls each function in turn."""
+    """A level that calls one function after the other."""
 
     def cases(self, index: int) -> Batch:
         function = FUNCTIONS[index % len(FUNCTIONS)]
@@ -47,8 +47,8 @@ class Rounds:
 
 
 @dataclass
-class Desk:
-    """Stands where the dispatcher does: keeps jobs until a test picks the next one to end."""
+class FakeDispatcher:
+    """A dispatcher that stores jobs until a test finishes one."""
 
     jobs: list[Job] = field(default_factory=list)
     proposed: list[tuple[str, int]] = field(default_factory=list)
@@ -89,17 +89,21 @@ def play(
     played: Stream, choices: random.Random, *, state_every: list[dict[str, Any]] | None = None
 ) -> tuple[list[Executed], set[tuple[str, int]]]:
     """Run a stream to its end, jobs ending in an order of chance."""
-    desk = Desk()
+    dispatcher = FakeDispatcher()
     handed_on: list[Executed] = []
     while not played.is_exhausted:
-        played.fill(cast("Dispatcher", desk))
-        taken = played.take(desk.finish(choices.randrange(1 << 16))) if desk.jobs else iter(())
+        played.fill(cast("Dispatcher", dispatcher))
+        taken = (
+            played.take(dispatcher.finish(choices.randrange(1 << 16)))
+            if dispatcher.jobs
+            else iter(())
+        )
         for executed in chain(played.completed(), taken):
             handed_on.append(executed)
             played.mark_judged()
             if state_every is not None:
                 state_every.append(played.state())
-    return handed_on, set(desk.proposed)
+    return handed_on, set(dispatcher.proposed)
 
 
 def summary(batches: list[Executed]) -> list[tuple[str, int, dict[str, int]]]:
@@ -109,7 +113,7 @@ def summary(batches: list[Executed]) -> list[tuple[str, int, dict[str, int]]]:
 
 
 @given(st.integers())
-def test_the_order_in_which_results_come_changes_nothing(seed: int) -> None:
+def test_the_order_of_results_does_not_matter(seed: int) -> None:
     in_order, proposed = play(stream(ONE, TWO, end_after=400), chance())
 
     again, proposed_again = play(stream(ONE, TWO, end_after=400), chance(seed))
@@ -119,13 +123,13 @@ def test_the_order_in_which_results_come_changes_nothing(seed: int) -> None:
     assert proposed_again == proposed
 
 
-def test_batches_are_handed_on_in_the_order_of_their_index() -> None:
+def test_batches_are_returned_in_the_order_of_their_index() -> None:
     played = stream()
-    desk = Desk()
-    played.fill(cast("Dispatcher", desk))
+    dispatcher = FakeDispatcher()
+    played.fill(cast("Dispatcher", dispatcher))
 
-    late = [list(played.take(desk.finish(-1))) for _ in range(WINDOW - 1)]
-    at_last = list(played.take(desk.finish(0)))
+    late = [list(played.take(dispatcher.finish(-1))) for _ in range(WINDOW - 1)]
+    at_last = list(played.take(dispatcher.finish(0)))
 
     assert late == [[]] * (WINDOW - 1)
     assert [batch.cases[0] for batch in at_last] == [
@@ -133,16 +137,16 @@ def test_batches_are_handed_on_in_the_order_of_their_index() -> None:
     ]
 
 
-def test_no_more_than_a_window_is_under_way() -> None:
-    played, desk = stream(), Desk()
+def test_at_most_a_window_of_batches_is_running() -> None:
+    played, dispatcher = stream(), FakeDispatcher()
 
-    played.fill(cast("Dispatcher", desk))
-    played.fill(cast("Dispatcher", desk))
+    played.fill(cast("Dispatcher", dispatcher))
+    played.fill(cast("Dispatcher", dispatcher))
 
-    assert [index for _, index in desk.proposed] == list(range(WINDOW))
+    assert [index for _, index in dispatcher.proposed] == list(range(WINDOW))
 
 
-def test_an_api_that_keeps_dying_is_left_alone_and_the_others_are_not() -> None:
+def test_an_api_that_crashes_repeatedly_is_skipped() -> None:
     batches, _ = play(stream(end_after=1600), chance())
 
     met = [batch.api for batch in batches]
@@ -152,7 +156,7 @@ def test_an_api_that_keeps_dying_is_left_alone_and_the_others_are_not() -> None:
     assert met.count("planted.spin") < 8
 
 
-def test_a_stream_of_whole_programs_runs_on_and_keeps_no_list_of_deaths() -> None:
+def test_a_stream_of_programs_ignores_crashes() -> None:
     played = stream(end_after=1600)
     played.is_whole = played.spares = True
     batches, _ = play(played, chance())
@@ -161,7 +165,7 @@ def test_a_stream_of_whole_programs_runs_on_and_keeps_no_list_of_deaths() -> Non
     assert played.state()["deaths"] == {}
 
 
-def test_an_api_that_was_left_alone_is_tried_again_now_and_then() -> None:
+def test_a_skipped_api_is_tested_again_at_intervals() -> None:
     some, _ = play(stream(end_after=1600), chance())
     more, _ = play(stream(end_after=6400), chance())
 
@@ -170,10 +174,10 @@ def test_an_api_that_was_left_alone_is_tried_again_now_and_then() -> None:
     assert tries < later < 2 * tries + 10
 
 
-def test_after_a_hang_the_rest_of_the_batch_is_left_out_on_every_target() -> None:
-    played, desk = stream(ONE, TWO, end_after=12), Desk()
-    played.fill(cast("Dispatcher", desk))
-    executed = [e for _ in range(len(desk.jobs)) for e in played.take(desk.finish(0))]
+def test_after_a_hang_the_rest_of_the_batch_is_ignored_on_every_target() -> None:
+    played, dispatcher = stream(ONE, TWO, end_after=12), FakeDispatcher()
+    played.fill(cast("Dispatcher", dispatcher))
+    executed = [e for _ in range(len(dispatcher.jobs)) for e in played.take(dispatcher.finish(0))]
 
     (hung,) = [batch for batch in executed if batch.api == "planted.spin"]
 
@@ -183,14 +187,14 @@ def test_after_a_hang_the_rest_of_the_batch_is_left_out_on_every_target() -> Non
 
 
 @pytest.mark.parametrize(("cases", "batches"), [(1, 1), (4, 1), (5, 2), (40, 10)])
-def test_a_number_of_cases_is_met_in_whole_batches(cases: int, batches: int) -> None:
+def test_a_limit_of_cases_is_reached_in_whole_batches(cases: int, batches: int) -> None:
     handed_on, proposed = play(stream(end_after=cases), chance())
 
     assert len(handed_on) == len(proposed) == batches
 
 
 @given(st.integers(), st.integers(0, 30))
-def test_a_resumed_stream_goes_on_as_if_nothing_had_happened(seed: int, cut: int) -> None:
+def test_a_resumed_stream_continues_with_the_same_batches(seed: int, cut: int) -> None:
     states: list[dict[str, Any]] = []
     whole, _ = play(stream(ONE, TWO, end_after=400), chance(), state_every=states)
     place = cut % len(states)
@@ -202,25 +206,25 @@ def test_a_resumed_stream_goes_on_as_if_nothing_had_happened(seed: int, cut: int
     assert summary(whole[: place + 1] + handed_on) == summary(whole)
 
 
-def test_what_was_handed_on_and_not_judged_is_done_again_when_resumed() -> None:
-    played, desk = stream(), Desk()
-    played.fill(cast("Dispatcher", desk))
-    list(played.take(desk.finish(0)))
+def test_batches_that_were_not_judged_run_again_when_resumed() -> None:
+    played, dispatcher = stream(), FakeDispatcher()
+    played.fill(cast("Dispatcher", dispatcher))
+    list(played.take(dispatcher.finish(0)))
     played.mark_judged()
 
-    list(played.take(desk.finish(0)))
+    list(played.take(dispatcher.finish(0)))
 
     assert played.done == 2
     assert played.state() == {"done": 1, "cases": 4, "deaths": {}}
 
 
-def test_a_target_that_fails_holds_nothing_up() -> None:
-    played, desk = stream(ONE, TWO), Desk()
-    played.fill(cast("Dispatcher", desk))
-    (first,) = [job for job in desk.jobs if index_of(job) == 0 and job.target == ONE]
+def test_a_failed_target_does_not_block_the_stream() -> None:
+    played, dispatcher = stream(ONE, TWO), FakeDispatcher()
+    played.fill(cast("Dispatcher", dispatcher))
+    (first,) = [job for job in dispatcher.jobs if index_of(job) == 0 and job.target == ONE]
     assert list(played.take(finished(first))) == []
 
-    played.group.members[TWO].not_run = "its fork server died"
+    played.group.members[TWO].not_run = "its fork server exited"
 
     (executed,) = played.completed()
     assert set(executed.outcomes) == {ONE}
@@ -230,15 +234,15 @@ def test_a_target_without_an_api_does_not_run_it() -> None:
     members = (member(ONE, "planted.double"), member(TWO, *APIS))
     tested = group(*members)
     played = Stream("explore", Rounds(), tested, lanes=LANES, apis=len(FUNCTIONS))
-    desk = Desk()
+    dispatcher = FakeDispatcher()
 
-    played.fill(cast("Dispatcher", desk))
+    played.fill(cast("Dispatcher", dispatcher))
 
-    assert [index for name, index in desk.proposed if name == ONE] == [0, 4]
-    assert [index for name, index in desk.proposed if name == TWO] == list(range(WINDOW))
+    assert [index for name, index in dispatcher.proposed if name == ONE] == [0, 4]
+    assert [index for name, index in dispatcher.proposed if name == TWO] == list(range(WINDOW))
 
 
-def test_a_stream_whose_every_api_is_left_alone_ends() -> None:
+def test_a_stream_ends_when_all_its_apis_are_skipped() -> None:
     deadly = member(ONE, "planted.fragile", "planted.spin")
     played = Stream("explore", Rounds(), group(deadly), lanes=LANES, apis=len(FUNCTIONS))
 
@@ -286,7 +290,7 @@ def eager(tested: Group) -> Stream:
     return made
 
 
-def test_what_runs_eagerly_is_not_held_up_by_modes() -> None:
+def test_eager_streams_are_not_delayed_by_modes() -> None:
     tested = group(member(ONE, *APIS), in_mode(TWO, "trace"))
 
     _, proposed = play(eager(tested), chance())
@@ -315,20 +319,20 @@ def test_all_shards_together_make_the_batches_of_one_run(seed: int, count: int) 
     assert [len(part) > 0 for part in parts] == [i < len(APIS) for i in range(count)]
 
 
-def test_a_shard_has_as_many_batches_under_way_as_a_whole_run() -> None:
-    played, desk = shard_of(Shard(1, 2), end_after=400), Desk()
+def test_a_shard_runs_as_many_batches_at_a_time_as_a_whole_run() -> None:
+    played, dispatcher = shard_of(Shard(1, 2), end_after=400), FakeDispatcher()
 
-    played.fill(cast("Dispatcher", desk))
+    played.fill(cast("Dispatcher", dispatcher))
 
-    assert len({index for _, index in desk.proposed}) == 4
-    assert {FUNCTIONS[index % 4] for _, index in desk.proposed} == {
+    assert len({index for _, index in dispatcher.proposed}) == 4
+    assert {FUNCTIONS[index % 4] for _, index in dispatcher.proposed} == {
         api.removeprefix("planted.") for api in Shard(1, 2).of_these(APIS)
     }
 
 
 @given(st.integers(), st.integers(0, 30))
 @pytest.mark.lengthy
-def test_a_resumed_shard_goes_on_as_if_nothing_had_happened(seed: int, cut: int) -> None:
+def test_a_resumed_shard_continues_with_the_same_batches(seed: int, cut: int) -> None:
     states: list[dict[str, Any]] = []
     shard = Shard(2, 3)
     whole, _ = play(shard_of(shard, end_after=400), chance(), state_every=states)

@@ -47,16 +47,16 @@ def call(*arguments: Value, api: str = API, **keywords: Value) -> ApiCall:
     ],
     ids=["by position", "the last", "by keyword", "optional", "left out"],
 )
-def test_only_none_for_what_must_be_a_tensor_is_undefined(met: ApiCall, names: list[str]) -> None:
+def test_only_none_for_a_required_tensor_is_undefined(met: ApiCall, names: list[str]) -> None:
     assert undefined_tensors(met, [RECORD]) == names
 
 
-def test_nothing_is_said_of_public_functions_and_of_what_is_not_described() -> None:
+def test_public_and_undocumented_functions_have_no_undefined_tensors() -> None:
     assert undefined_tensors(call(NONE, api="torch.norm"), [RECORD]) == []
     assert undefined_tensors(call(NONE), []) == []
 
 
-def test_tensors_take_the_place_of_none_one_of_them_like_the_first() -> None:
+def test_none_is_replaced_by_the_first_tensor_or_a_plain_one() -> None:
     like, plain = with_tensors(call(NONE, NONE, TENSOR), RECORD, ["grad"])
 
     assert like == call(TENSOR, NONE, TENSOR)
@@ -81,7 +81,7 @@ DEATH = replace(crash(), api=API, case=call(NONE, NONE, TENSOR))
 
 
 @pytest.mark.parametrize("met", [DEATH, INTERNAL], ids=["crash", "internal error"])
-def test_what_fails_by_an_undefined_tensor_says_so(met: Finding) -> None:
+def test_a_finding_with_an_undefined_tensor_names_it(met: Finding) -> None:
     rated = rater().rated(met)
 
     assert rated.evidence.undefined == "grad"
@@ -91,7 +91,7 @@ def test_what_fails_by_an_undefined_tensor_says_so(met: Finding) -> None:
 
 
 @pytest.mark.parametrize("met", [DEATH, INTERNAL], ids=["crash", "internal error"])
-def test_a_call_with_tensors_is_tried_instead(met: Finding) -> None:
+def test_a_call_with_tensors_is_proposed_instead(met: Finding) -> None:
     proposed = [as_call(case) for case in rater().conforming(met)]
 
     assert proposed

@@ -1,4 +1,4 @@
-"""Cases of applications: what is written is read again, and nothing else is."""
+"""Cases of applications: JSON round trips and validation of untrusted JSON."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ CASE = AppCase(
         ),
     ],
 )
-def test_a_case_survives_json(case: AppCase) -> None:
-    again = case_from_json(json.loads(json.dumps(case_to_json(case))))
+def test_app_case_round_trips_through_json(case: AppCase) -> None:
+    decoded = case_from_json(json.loads(json.dumps(case_to_json(case))))
 
-    assert again == case
-    assert again.level == "app"
-    assert isinstance(again, AppCase)
-    assert (again.line, again.function) == (case.line, "can.smart_can")
+    assert decoded == case
+    assert decoded.level == "app"
+    assert isinstance(decoded, AppCase)
+    assert (decoded.line, decoded.function) == (case.line, "can.smart_can")
 
 
-def test_a_case_that_moved_is_the_same() -> None:
+def test_app_case_equality_ignores_the_line() -> None:
     moved = case_to_json(CASE)
     moved[2]["line"] = 99
 
@@ -76,11 +76,11 @@ def test_a_case_that_moved_is_the_same() -> None:
         ("call", ["no", "table"]),
     ],
 )
-def test_what_no_ciguard_wrote_is_refused(key: str, value: object) -> None:
+def test_case_from_json_with_a_malformed_member_raises(key: str, value: object) -> None:
     encoded = case_to_json(CASE)
     encoded[2][key] = value
 
-    with pytest.raises(ValueError, match="not an encoded case"):
+    with pytest.raises(ValueError, match="malformed case"):
         case_from_json(encoded)
 
 
@@ -120,16 +120,16 @@ def test_what_no_ciguard_wrote_is_refused(key: str, value: object) -> None:
         {"more": 1},
     ],
 )
-def test_a_call_that_no_ciguard_wrote_is_refused(changed: dict[str, object]) -> None:
+def test_case_from_json_with_a_malformed_call_raises(changed: dict[str, object]) -> None:
     encoded = case_to_json(CASE)
     encoded[2]["call"] = {**CALL, **changed}
 
-    with pytest.raises(ValueError, match="not an encoded case"):
+    with pytest.raises(ValueError, match="malformed case"):
         case_from_json(encoded)
 
 
-def of_a_method(made: object) -> AppCase:
-    call = {**CALL, "function": "Can.look", "arguments": {"self": made}}
+def method_case(constructed: object) -> AppCase:
+    call = {**CALL, "function": "Can.look", "arguments": {"self": constructed}}
     return AppCase(
         api="app/can.py:can.Can.look",
         file="app/can.py",
@@ -149,7 +149,9 @@ def of_a_method(made: object) -> AppCase:
         (1, "look"),
     ],
 )
-def test_only_functions_of_the_file_are_called(module: object, function: str) -> None:
+def test_case_from_json_with_a_function_of_another_file_raises(
+    module: object, function: str
+) -> None:
     call = {**CALL, "module": module, "function": function}
     case = AppCase(
         api=f"app/can.py:{module}.{function}",
@@ -159,7 +161,7 @@ def test_only_functions_of_the_file_are_called(module: object, function: str) ->
         call=call,
     )
 
-    with pytest.raises(ValueError, match="not an encoded case"):
+    with pytest.raises(ValueError, match="malformed case"):
         case_from_json(case_to_json(case))
 
 
@@ -171,7 +173,7 @@ def test_only_functions_of_the_file_are_called(module: object, function: str) ->
         ("app/pkg/v1.2.py", "pkg.v1.2"),
     ],
 )
-def test_a_program_is_of_its_file(file: str, module: str) -> None:
+def test_top_level_call_of_a_file_round_trips(file: str, module: str) -> None:
     call = {**CALL, "module": module, "function": "<module>", "arguments": {"argv": {"argv": "a"}}}
     api = f"{file}:{module}.<module>"
     case = AppCase(api=api, file=file, root="app", aspect=Aspect.ANSWER, call=call)
@@ -179,26 +181,29 @@ def test_a_program_is_of_its_file(file: str, module: str) -> None:
     assert case_from_json(case_to_json(case)) == case
 
 
-def test_an_object_is_no_argument() -> None:
-    made = {"object": {"of": "Can", "named": {}}}
-    for changed in ({"positional": ["self"]}, {"arguments": {"self": made, "other": made}}):
-        case = of_a_method(made)
+def test_case_from_json_with_an_object_beside_self_raises() -> None:
+    constructed = {"object": {"of": "Can", "named": {}}}
+    for changed in (
+        {"positional": ["self"]},
+        {"arguments": {"self": constructed, "other": constructed}},
+    ):
+        case = method_case(constructed)
         encoded = case_to_json(case)
         encoded[2]["call"] = {**case.call, **changed}
-        with pytest.raises(ValueError, match="not an encoded case"):
+        with pytest.raises(ValueError, match="malformed case"):
             case_from_json(encoded)
 
 
-def test_an_object_is_made_for_its_method() -> None:
+def test_method_call_with_an_object_round_trips() -> None:
     client = {"client": {"provider": "aws", "name": "rekognition"}}
     named = {"client": client, "api_key": {"made_up": "0123"}}
-    case = of_a_method({"object": {"of": "Can", "named": named}})
+    case = method_case({"object": {"of": "Can", "named": named}})
 
     assert case_from_json(case_to_json(case)) == case
 
 
 @pytest.mark.parametrize(
-    "made",
+    "constructed",
     [
         {"object": {"of": "os.system", "named": {"command": {"value": "true"}}}},
         {"object": {"of": "Can", "named": {"x y": {"value": 1}}}},
@@ -209,33 +214,35 @@ def test_an_object_is_made_for_its_method() -> None:
         {"several": [{"object": {"of": "Can", "named": {}}}]},
     ],
 )
-def test_nothing_else_is_made(made: object) -> None:
-    with pytest.raises(ValueError, match="not an encoded case"):
-        case_from_json(case_to_json(of_a_method(made)))
+def test_case_from_json_with_a_malformed_object_raises(constructed: object) -> None:
+    with pytest.raises(ValueError, match="malformed case"):
+        case_from_json(case_to_json(method_case(constructed)))
 
 
 @pytest.mark.parametrize("api", ["can", "../x.py:f", "app/can.py:", "app/can.py:a\nb"])
-def test_the_name_of_a_function_is_one(api: str) -> None:
+def test_case_from_json_with_a_malformed_api_raises(api: str) -> None:
     _, kind, rest = case_to_json(CASE)
 
-    with pytest.raises(ValueError, match="no function"):
+    with pytest.raises(ValueError, match="not FILE:FUNCTION"):
         case_from_json([api, kind, rest])
 
 
-_JSON = st.recursive(
+JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
 
 
-@given(st.sampled_from(["file", "root", "line", "aspect", "condition", "call"]), _JSON)
-def test_whatever_stands_in_a_case_is_read_or_refused(key: str, value: object) -> None:
+@given(st.sampled_from(["file", "root", "line", "aspect", "condition", "call"]), JSON)
+def test_case_from_json_with_arbitrary_members_round_trips_or_raises(
+    key: str, value: object
+) -> None:
     encoded = case_to_json(CASE)
     encoded[2][key] = value
 
     try:
-        read = case_from_json(encoded)
+        case = case_from_json(encoded)
     except ValueError:
         return
-    assert case_from_json(case_to_json(read)) == read
+    assert case_from_json(case_to_json(case)) == case

@@ -1,4 +1,4 @@
-"""Calls of annotated functions as cases: their JSON form, and where their failures happened."""
+"""Cases of annotated functions: JSON round trips, and locations of failures."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ CASE = FunctionCase(api="src/model.py:Net.run", file="src/model.py", call=CALL, 
     "case",
     [CASE, replace(CASE, seed=0), FunctionCase(api="src/model.py", file="src/model.py")],
 )
-def test_a_case_survives_its_json_form(case: FunctionCase) -> None:
+def test_function_case_round_trips_through_json(case: FunctionCase) -> None:
     assert case_from_json(json.loads(json.dumps(case_to_json(case)))) == case
 
 
-def test_cases_that_differ_have_names_that_differ_and_can_be_members_of_sets() -> None:
+def test_different_cases_have_different_ids_and_hashes() -> None:
     other = replace(CASE, call={**CALL, "arguments": [["x", 4]]})
 
     assert case_id(other) != case_id(CASE)
     assert len({CASE, other, replace(CASE)}) == 2
 
 
-def test_values_are_those_of_the_call_its_constructor_and_what_defines_the_function() -> None:
-    three, made, two, five = CASE.values
+def test_values_include_arguments_of_call_constructor_and_outer_function() -> None:
+    three, result, two, five = CASE.values
 
     assert [three, two, five] == [LiteralValue(3), LiteralValue(2), LiteralValue(5)]
-    assert isinstance(made, CallValue)
+    assert isinstance(result, CallValue)
 
 
-def test_the_name_of_a_function_follows_from_its_file_and_its_call() -> None:
+def test_decoded_api_follows_from_file_and_function() -> None:
     encoded = case_to_json(CASE)
 
     assert case_from_json(["torch.add", *encoded[1:]]).api == "src/model.py:Net.run"
@@ -64,12 +64,12 @@ def test_the_name_of_a_function_follows_from_its_file_and_its_call() -> None:
         {"file": "a\nb.py"},
     ],
 )
-def test_what_is_no_case_is_refused(rest: object) -> None:
-    with pytest.raises(ValueError, match="not an encoded"):
+def test_case_from_json_with_a_malformed_member_raises(rest: object) -> None:
+    with pytest.raises(ValueError, match="malformed"):
         case_from_json(["model.py:f", "annotated", rest])
 
 
-def test_an_encoded_case_is_known_as_one_that_may_import_a_program() -> None:
+def test_holds_program_recognises_an_encoded_function_case() -> None:
     assert holds_program(json.dumps(case_to_json(CASE)).encode())
     assert not holds_program(json.dumps(["annotated", "function", []]).encode())
 
@@ -84,5 +84,5 @@ def test_an_encoded_case_is_known_as_one_that_may_import_a_program() -> None:
         ("line 3: no", Seated("line 3: no")),
     ],
 )
-def test_messages_begin_with_the_place(message: str, expected: Seated) -> None:
+def test_message_is_split_into_location_and_text(message: str, expected: Seated) -> None:
     assert seated(message) == expected

@@ -1,4 +1,4 @@
-"""Layer graphs and their runs survive the way to JSON and back; what is none is refused."""
+"""Layer graphs and model cases: JSON round trips and validation."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def through_json(case: ModelCase) -> ModelCase:
         ),
     )
 )
-def test_cases_come_back_as_they_were(case: ModelCase) -> None:
+def test_model_case_round_trips_through_json(case: ModelCase) -> None:
     assert through_json(case) == case
 
 
@@ -85,13 +85,13 @@ def test_cases_come_back_as_they_were(case: ModelCase) -> None:
         replace(DENSE, weights=Weights(file="a.keras", stored="dense_3")),
     ],
 )
-def test_nodes_come_back_as_they_were(node: LayerNode) -> None:
+def test_layer_node_round_trips_through_json(node: LayerNode) -> None:
     graph = replace(GRAPH, nodes=(IMAGE, FLAT, node))
 
     assert graph_from_json(graph_to_json(graph)) == graph
 
 
-def test_no_field_of_a_node_is_forgotten() -> None:
+def test_encoded_node_has_all_fields() -> None:
     written = graph_to_json(LayerGraph(nodes=(IMAGE, FLAT, FULL), outputs=("dense",)))["nodes"][-1]
 
     assert written.keys() == {item.name for item in fields(LayerNode)}
@@ -101,37 +101,37 @@ FULL = replace(DENSE, as_list=True, dtype="float64", shares="flat")
 
 
 @pytest.mark.parametrize(
-    ("nodes", "outputs", "why"),
+    ("nodes", "outputs", "message"),
     [
         ((IMAGE, IMAGE), ("x",), "two nodes"),
-        ((FLAT, IMAGE), ("flat",), "comes before"),
-        ((IMAGE, replace(FLAT, shares="dense")), ("flat",), "comes before"),
+        ((FLAT, IMAGE), ("flat",), "precedes"),
+        ((IMAGE, replace(FLAT, shares="dense")), ("flat",), "precedes"),
         ((IMAGE,), (), "an output"),
         ((IMAGE,), ("y",), "an output"),
     ],
 )
-def test_what_is_no_graph_is_refused(
-    nodes: tuple[LayerNode, ...], outputs: tuple[str, ...], why: str
+def test_graph_from_json_with_an_inconsistent_graph_raises(
+    nodes: tuple[LayerNode, ...], outputs: tuple[str, ...], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=why):
+    with pytest.raises(ValueError, match=message):
         graph_from_json(graph_to_json(LayerGraph(nodes=nodes, outputs=outputs)))
 
 
 @pytest.mark.parametrize("encoded", [None, [], {}, ["a", "model"], ["a", "model", {}], "text", 3])
-def test_what_is_no_case_is_refused(encoded: object) -> None:
-    with pytest.raises(ValueError, match="not"):
+def test_model_case_from_json_with_malformed_json_raises(encoded: object) -> None:
+    with pytest.raises(ValueError, match="malformed"):
         model_case_from_json(encoded)
 
 
-def test_a_number_too_large_for_a_float_is_refused() -> None:
+def test_model_case_from_json_with_a_float_overflow_raises() -> None:
     api, kind, rest = case_to_json(CASE)
     rest["origin"] = {"deviations": [["dense", 10**400]]}
 
-    with pytest.raises(ValueError, match="not an encoded model case"):
+    with pytest.raises(ValueError, match="malformed model case"):
         model_case_from_json([api, kind, rest])
 
 
-def test_a_graph_finds_its_nodes_and_inputs() -> None:
+def test_graph_returns_nodes_by_name_and_inputs() -> None:
     assert GRAPH.node("flat") is FLAT
     assert GRAPH.inputs == (IMAGE,)
     with pytest.raises(KeyError):

@@ -1,4 +1,4 @@
-"""Since which release a defect shows: round trips, words, distrust."""
+"""Onset of a defect: JSON round trips, phrases and validation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORDS = "since 2.1, or since one of 1.3, 2.0; 1.2 does not show it"
 
 
 @pytest.mark.parametrize("onset", [None, ONSET, Onset(first_bad="2.13.0+cpu")])
-def test_an_onset_survives_json(onset: Onset | None) -> None:
+def test_onset_round_trips_through_json(onset: Onset | None) -> None:
     assert onset_from_json(onset_to_json(onset)) == onset
 
 
@@ -35,21 +35,21 @@ def test_an_onset_survives_json(onset: Onset | None) -> None:
         {"first_bad": "2.1", "last_good": "", "between": ["@all"]},
     ],
 )
-def test_what_is_no_version_is_refused(encoded: object) -> None:
+def test_onset_from_json_without_valid_versions_raises(encoded: object) -> None:
     with pytest.raises(ValueError, match=r"version|type|object"):
         onset_from_json(encoded)
 
 
-def test_it_is_kept_in_records_shown_and_in_the_issue() -> None:
+def test_onset_is_stored_with_the_bucket_and_shown_in_report_and_issue() -> None:
     bucket = bucket_of(replace(record(), onset=ONSET), Comparison.NEW)
 
     assert bucket_from_json(bucket_to_json(bucket)).onset == ONSET
     assert f"Shown {WORDS}" in list(bucket_lines(bucket, "", None))
     assert f"Shown {WORDS}." in report(bucket, Context()).body
-    assert Onset(first_bad="2.1").words == "in every release that can be tried, since 2.1"
+    assert Onset(first_bad="2.1").words == "in all testable releases, since 2.1"
 
 
-def test_a_baseline_keeps_it_and_one_without_it_is_read(tmp_path: object) -> None:
+def test_baseline_stores_the_onset_and_reads_records_without_it(tmp_path: object) -> None:
     store = FolderStore(tmp_path)  # type: ignore[arg-type]
     store.save({NAMES[1]: replace(record(), onset=ONSET)})
 
@@ -62,14 +62,14 @@ def test_a_baseline_keeps_it_and_one_without_it_is_read(tmp_path: object) -> Non
     assert FolderStore(store.folder).load()[NAMES[1]].onset is None
 
 
-def test_of_two_copies_of_a_record_the_onset_does_not_depend_on_the_order() -> None:
+def test_merged_onset_does_not_depend_on_the_order_of_the_records() -> None:
     copies: list[BaselineRecord] = [
         replace(record(), onset=onset) for onset in (None, ONSET, Onset(first_bad="2.0"))
     ]
     merged = [
-        merge({NAMES[1]: one}, {NAMES[1]: other})[NAMES[1]].onset
-        for one in copies
-        for other in copies
+        merge({NAMES[1]: first}, {NAMES[1]: second})[NAMES[1]].onset
+        for first in copies
+        for second in copies
     ]
 
     assert (

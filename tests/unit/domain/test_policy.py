@@ -1,4 +1,4 @@
-"""What kind of defect a finding is, and what is done about it."""
+"""Classes of findings, and actions of the policy."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ CORRUPTIONS = (
 )
 
 
-def of(oracle: str, kind: str = "") -> Finding:
+def finding_of(oracle: str, kind: str = "") -> Finding:
     return replace(finding(PASSED), oracle=oracle, kind=kind or oracle)
 
 
 @pytest.mark.parametrize("log", CORRUPTIONS)
-def test_an_abort_over_corrupted_memory_is_relevant_to_security(log: str) -> None:
+def test_abort_with_a_corruption_message_is_a_security_crash(log: str) -> None:
     assert class_of(crash(log, cause="SIGABRT")) is FindingClass.SECURITY
 
 
 @pytest.mark.parametrize("cause", ["SIGSEGV", "SIGBUS"])
-def test_a_memory_fault_of_unknown_address_is_relevant_to_security(cause: str) -> None:
+def test_memory_fault_at_an_unknown_address_is_a_security_crash(cause: str) -> None:
     assert class_of(crash(cause=cause)) is FindingClass.SECURITY
 
 
@@ -49,38 +49,40 @@ def test_a_memory_fault_of_unknown_address_is_relevant_to_security(cause: str) -
         ("SIGSEGV", "AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x1)"),
     ],
 )
-def test_a_failed_check_an_arithmetic_fault_and_a_null_pointer_are_ordinary_crashes(
+def test_failed_checks_arithmetic_faults_and_null_pointers_are_ordinary_crashes(
     cause: str, log: str
 ) -> None:
     assert class_of(crash(log, cause=cause)) is FindingClass.CRASH
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("defect", "expected"),
     [
-        (of("hang"), FindingClass.HANG),
-        (of("hang", "slow"), FindingClass.PERFORMANCE),
-        (of("performance", "leak"), FindingClass.PERFORMANCE),
-        (of("metamorphic", "precision"), FindingClass.WRONG_RESULT),
-        (of("boundary", "accepted-illegal"), FindingClass.ACCEPTED_ILLEGAL),
-        (of("derivation", "accepted-illegal"), FindingClass.ACCEPTED_ILLEGAL),
-        (of("derivation", "positive-failed"), FindingClass.REFUSED_LEGAL),
-        (of("growth", "memory-grows"), FindingClass.PERFORMANCE),
-        (of("internal-error", "RuntimeError"), FindingClass.INTERNAL_ERROR),
-        (of("exhaustion", "memory"), FindingClass.EXHAUSTION),
-        (of("of another package"), FindingClass.OTHER),
+        (finding_of("hang"), FindingClass.HANG),
+        (finding_of("hang", "slow"), FindingClass.PERFORMANCE),
+        (finding_of("performance", "leak"), FindingClass.PERFORMANCE),
+        (finding_of("metamorphic", "precision"), FindingClass.WRONG_RESULT),
+        (finding_of("boundary", "accepted-illegal"), FindingClass.ACCEPTED_ILLEGAL),
+        (finding_of("derivation", "accepted-illegal"), FindingClass.ACCEPTED_ILLEGAL),
+        (finding_of("derivation", "positive-failed"), FindingClass.REFUSED_LEGAL),
+        (finding_of("growth", "memory-grows"), FindingClass.PERFORMANCE),
+        (finding_of("internal-error", "RuntimeError"), FindingClass.INTERNAL_ERROR),
+        (finding_of("exhaustion", "memory"), FindingClass.EXHAUSTION),
+        (finding_of("of another package"), FindingClass.OTHER),
         (pair(PASSED, PASSED, kind="dtype"), FindingClass.WRONG_RESULT),
         (pair(PASSED, REFUSED, kind="refused"), FindingClass.REGRESSION),
         (pair(REFUSED, PASSED, kind="accepted"), FindingClass.CHANGE),
         (pair(REFUSED, REFUSED, kind="exception"), FindingClass.CHANGE),
     ],
 )
-def test_every_oracle_has_its_class(found: Finding, expected: FindingClass) -> None:
-    assert class_of(found) is expected
+def test_class_of_maps_each_oracle_and_kind_to_its_class(
+    defect: Finding, expected: FindingClass
+) -> None:
+    assert class_of(defect) is expected
     assert expected.words
 
 
-def test_what_documentation_forbids_may_be_refused_and_must_not_be_accepted() -> None:
+def test_forbidden_input_is_a_defect_if_accepted_and_a_change_if_refused() -> None:
     law = Evidence(law="'tau' is at least 0", source="the documentation: “non-negative”")
 
     accepted = replace(pair(REFUSED, PASSED, kind="accepted"), evidence=law)
@@ -100,32 +102,32 @@ def test_what_documentation_forbids_may_be_refused_and_must_not_be_accepted() ->
         (Severity.INFO, Action.REPORT),
     ],
 )
-def test_without_a_rule_severity_decides(severity: Severity, action: Action) -> None:
-    found = replace(crash(), severity=severity)
+def test_action_without_a_rule_follows_severity(severity: Severity, action: Action) -> None:
+    defect = replace(crash(), severity=severity)
 
-    assert Policy(fail_on=Severity.HIGH).action(found) is action
+    assert Policy(fail_on=Severity.HIGH).action(defect) is action
 
 
 @pytest.mark.parametrize(
     "selector", ["hang", "hang/*", "hang/hang", "torch.*", "torch.fold", "*/*", "*.*"]
 )
-def test_a_rule_selects_by_class_by_oracle_and_kind_or_by_api(selector: str) -> None:
+def test_rule_selects_by_class_by_oracle_and_kind_or_by_api(selector: str) -> None:
     hung = replace(finding(Hung(5.0)), oracle="hang", kind="hang")
 
     assert Policy(rules=(PolicyRule(selector, Action.OFF),)).action(hung) is Action.OFF
-    assert PolicyRule(selector, Action.OFF).selects(of("metamorphic", "precision")) is (
+    assert PolicyRule(selector, Action.OFF).selects(finding_of("metamorphic", "precision")) is (
         selector in {"torch.*", "torch.fold", "*/*", "*.*"}
     )
 
 
-def test_the_last_rule_that_selects_a_finding_decides() -> None:
+def test_action_follows_the_last_rule_that_selects_the_finding() -> None:
     rules = (PolicyRule("torch.*", Action.FAIL), PolicyRule("security-crash", Action.REPORT))
 
     assert Policy(rules=rules).action(crash()) is Action.REPORT
     assert Policy(rules=rules[::-1]).action(crash()) is Action.FAIL
 
 
-def test_documentation_is_read_unless_a_rule_says_no() -> None:
+def test_reads_documentation_unless_a_rule_turns_it_off() -> None:
     off = PolicyRule("documentation", Action.OFF)
 
     assert Policy().reads_documentation

@@ -1,4 +1,4 @@
-"""Programs as cases: their JSON form, and the places that their messages begin with."""
+"""Cases of programs: JSON round trips, and locations in messages."""
 
 from __future__ import annotations
 
@@ -77,18 +77,18 @@ cases = st.builds(
 
 
 @given(cases)
-def test_cases_come_back_as_they_were(case: ProgramCase) -> None:
+def test_program_case_round_trips_through_json(case: ProgramCase) -> None:
     text = json.dumps(case_to_json(case), allow_nan=False)
 
     assert case_from_json(json.loads(text)) == case
 
 
 @given(cases, cases)
-def test_different_cases_have_different_names(one: ProgramCase, other: ProgramCase) -> None:
-    assert (case_id(one) == case_id(other)) == (one == other)
+def test_case_ids_are_equal_only_for_equal_cases(first: ProgramCase, second: ProgramCase) -> None:
+    assert (case_id(first) == case_id(second)) == (first == second)
 
 
-def test_no_field_is_forgotten() -> None:
+def test_encoded_case_has_all_fields() -> None:
     _, _, rest = case_to_json(CASE)
 
     assert {"api", *rest} == {item.name for item in fields(ProgramCase)}
@@ -97,7 +97,7 @@ def test_no_field_is_forgotten() -> None:
     assert set(rest["ancestry"][1][0]) == {item.name for item in fields(Derivation)}
 
 
-def test_what_is_empty_is_left_out() -> None:
+def test_encoded_case_omits_empty_members() -> None:
     assert case_to_json(ProgramCase(api="torch", source="")) == [
         "torch",
         "program",
@@ -127,22 +127,22 @@ def test_what_is_empty_is_left_out() -> None:
         ("intent", {}),
     ],
 )
-def test_a_hostile_member_is_refused(key: str, value: object) -> None:
+def test_program_case_from_json_with_a_malformed_member_raises(key: str, value: object) -> None:
     api, kind, rest = case_to_json(CASE)
 
-    with pytest.raises(ValueError, match="not an encoded program case"):
+    with pytest.raises(ValueError, match="malformed program case"):
         program_case_from_json([api, kind, {**rest, key: value}])
 
 
 @pytest.mark.parametrize(
     "encoded", [None, [], {}, ["a", "program"], ["a", "program", {}], ["a", "program", []], "txt"]
 )
-def test_what_is_no_case_is_refused(encoded: object) -> None:
-    with pytest.raises(ValueError, match="not an encoded"):
+def test_program_case_from_json_with_malformed_json_raises(encoded: object) -> None:
+    with pytest.raises(ValueError, match="malformed"):
         program_case_from_json(encoded)
 
 
-def test_the_focus_is_the_parameter_of_the_last_step() -> None:
+def test_focus_is_the_parameter_of_the_last_step() -> None:
     assert CASE.focus == "stride"
     assert ProgramCase(api="torch", source="").focus == ""
 
@@ -156,16 +156,16 @@ def test_the_focus_is_the_parameter_of_the_last_step() -> None:
         ("a plain message on line 4: no", 0, False, "a plain message on line 4: no"),
     ],
 )
-def test_a_message_is_parted_from_its_place(
+def test_message_is_split_into_location_and_text(
     message: str, line: int, rest: str, *, in_block: bool
 ) -> None:
-    found = located(message)
+    split = located(message)
 
-    assert (found.line, found.in_block, found.message) == (line, in_block, rest)
+    assert (split.line, split.in_block, split.message) == (line, in_block, rest)
 
 
 @pytest.mark.parametrize("api", ["torch", 'a "quoted" one', "back\\", "é", ""])
-def test_an_encoded_program_is_told_from_a_call_without_being_read(api: str) -> None:
+def test_holds_program_distinguishes_programs_from_calls(api: str) -> None:
     program = ProgramCase(api=api, source="x = 1")
     call = ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(LiteralValue("program"),))
 
@@ -175,7 +175,7 @@ def test_an_encoded_program_is_told_from_a_call_without_being_read(api: str) -> 
 
 
 @pytest.mark.parametrize("operator", Operator)
-def test_what_was_changed_is_told_within_bounds(operator: Operator) -> None:
+def test_change_and_label_of_long_values_are_shortened(operator: Operator) -> None:
     long = "x" * 100_000
     texts = ("block", "api", "parameter", "before", "after", "sentence", "adapter")
     step = replace(STEP, operator=operator, **dict.fromkeys(texts, long))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Records of APIs survive their JSON form, and what is no record is refused."""
+"""Records of APIs: JSON round trips and validation."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ records = st.builds(
 
 
 @given(records)
-def test_a_record_comes_back_as_it_was(record: ApiRecord) -> None:
+def test_record_round_trips_through_json(record: ApiRecord) -> None:
     assert record_from_json(json.loads(json.dumps(record_to_json(record)))) == record
 
 
-def test_what_a_record_does_not_say_is_not_written() -> None:
+def test_record_to_json_omits_defaults() -> None:
     plain = ApiRecord(api="lib.f", kind=CallKind.FUNCTION, parameters=(ParameterRecord(name="x"),))
 
     assert record_to_json(plain) == {
@@ -72,6 +72,6 @@ def test_what_a_record_does_not_say_is_not_written() -> None:
     [{}, [], 3, {"api": "f", "kind": "f"}, {"api": "f", "kind": "function", "parameters": [1]}],
     ids=repr,
 )
-def test_what_is_no_record_is_refused(encoded: object) -> None:
-    with pytest.raises(ValueError, match="not an API record"):
+def test_record_from_json_with_malformed_json_raises(encoded: object) -> None:
+    with pytest.raises(ValueError, match="malformed API record"):
         record_from_json(encoded)  # type: ignore[arg-type]

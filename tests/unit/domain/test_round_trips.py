@@ -1,4 +1,4 @@
-"""Everything in the vocabulary survives its JSON form."""
+"""JSON round trips of values, cases, outcomes, findings and buckets."""
 
 from __future__ import annotations
 
@@ -98,14 +98,14 @@ values: st.SearchStrategy[Value] = st.recursive(
     ),
     max_leaves=6,
 )
-many = st.lists(values, max_size=3).map(tuple)
+arguments = st.lists(values, max_size=3).map(tuple)
 cases = st.builds(
     ApiCall,
     api=st.text(),
     kind=st.sampled_from(CallKind),
-    arguments=many,
+    arguments=arguments,
     keywords=st.lists(st.tuples(st.text(), values), max_size=2).map(tuple),
-    inputs=many,
+    inputs=arguments,
     seed=st.integers(0),
     intent=st.sampled_from(Intent),
     focus=st.text(),
@@ -154,19 +154,19 @@ buckets = st.builds(
 
 
 @given(values)
-def test_a_value_survives_json(value: Value) -> None:
+def test_value_round_trips_through_json(value: Value) -> None:
     encoded = json.loads(json.dumps(value_to_json(value)))
 
     assert value_from_json(encoded) == value
 
 
-def test_nan_survives_json() -> None:
+def test_nan_round_trips_through_json() -> None:
     encoded = json.loads(json.dumps(value_to_json(LiteralValue(float("nan"))), allow_nan=False))
 
     assert repr(value_from_json(encoded)) == "LiteralValue(value=nan)"
 
 
-def test_a_case_of_a_kind_that_is_not_installed_is_kept_as_it_is() -> None:
+def test_case_of_an_unknown_kind_is_kept_unchanged() -> None:
     encoded = ["lib.f", "stride", [1, {"of": "another package"}]]
 
     case = case_from_json(encoded)
@@ -175,30 +175,30 @@ def test_a_case_of_a_kind_that_is_not_installed_is_kept_as_it_is() -> None:
     assert (case.api, case.level, case.is_run_by_worker) == ("lib.f", "stride", False)
     assert case_to_json(case) == encoded
     assert case_from_json(json.loads(json.dumps(case_to_json(case)))) == case
-    for wrong in ([1, "stride"], ["lib.f", 2], ["lib.f", "St ride"], ["lib.f"]):
-        with pytest.raises(ValueError, match="not an encoded case"):
-            case_from_json(wrong)
+    for malformed in ([1, "stride"], ["lib.f", 2], ["lib.f", "St ride"], ["lib.f"]):
+        with pytest.raises(ValueError, match="malformed case"):
+            case_from_json(malformed)
 
 
 @given(cases)
-def test_a_case_survives_json_and_keeps_its_name(case: ApiCall) -> None:
-    again = case_from_json(json.loads(json.dumps(case_to_json(case))))
+def test_case_and_its_id_round_trip_through_json(case: ApiCall) -> None:
+    decoded = case_from_json(json.loads(json.dumps(case_to_json(case))))
 
-    assert again == case
-    assert case_id(again) == case_id(case)
+    assert decoded == case
+    assert case_id(decoded) == case_id(case)
 
 
 @given(outcomes)
-def test_an_outcome_survives_json(outcome: Passed) -> None:
+def test_outcome_round_trips_through_json(outcome: Passed) -> None:
     assert outcome_from_json(json.loads(json.dumps(outcome_to_json(outcome)))) == outcome
 
 
 @given(findings)
-def test_a_finding_survives_json(finding: Finding) -> None:
+def test_finding_round_trips_through_json(finding: Finding) -> None:
     assert finding_from_json(json.loads(json.dumps(finding_to_json(finding)))) == finding
 
 
-def test_a_finding_of_before_there_was_evidence_is_read() -> None:
+def test_finding_from_json_accepts_findings_without_evidence() -> None:
     encoded = finding_to_json(crash())
     del encoded["evidence"]
 
@@ -206,25 +206,25 @@ def test_a_finding_of_before_there_was_evidence_is_read() -> None:
 
 
 @given(buckets)
-def test_a_bucket_survives_json(bucket: Bucket) -> None:
+def test_bucket_round_trips_through_json(bucket: Bucket) -> None:
     assert bucket_from_json(json.loads(json.dumps(bucket_to_json(bucket)))) == bucket
 
 
 @pytest.mark.parametrize(
     "text", ['["q"]', "[]", '{"a": 1}', '["t", "float32", [1]]', '["t", "x", [1], ["w"]]']
 )
-def test_what_is_no_value_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="not an encoded value"):
+def test_value_from_json_with_malformed_json_raises(text: str) -> None:
+    with pytest.raises(ValueError, match="malformed value"):
         value_from_json(json.loads(text))
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '["a", "function", [], [], [], 0, "sometimes", ""]'])
-def test_what_is_no_case_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="not an encoded case"):
+def test_case_from_json_with_malformed_json_raises(text: str) -> None:
+    with pytest.raises(ValueError, match="malformed case"):
         case_from_json(json.loads(text))
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"status": "asleep"}', '{"status": "hung"}'])
-def test_what_is_no_outcome_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="not an encoded outcome"):
+def test_outcome_from_json_with_malformed_json_raises(text: str) -> None:
+    with pytest.raises(ValueError, match="malformed outcome"):
         outcome_from_json(json.loads(text))

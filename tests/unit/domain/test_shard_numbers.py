@@ -12,7 +12,7 @@ NAMES = st.lists(st.text(max_size=8), unique=True, max_size=40)
 
 
 @given(st.integers(1, MAX_SHARDS), st.data())
-def test_a_shard_is_read_as_it_is_written(of: int, data: st.DataObject) -> None:
+def test_shard_round_trips_through_text(of: int, data: st.DataObject) -> None:
     shard = Shard(data.draw(st.integers(1, of)), of)
 
     assert parse_shard(f" {shard} ") == shard
@@ -35,13 +35,13 @@ def test_a_shard_is_read_as_it_is_written(of: int, data: st.DataObject) -> None:
         "1/2\n3",
     ],
 )
-def test_nonsense_is_no_shard(text: str) -> None:
+def test_parse_shard_with_malformed_text_raises(text: str) -> None:
     with pytest.raises(ValueError, match=r"shard"):
         parse_shard(text)
 
 
 @given(NAMES, st.integers(1, 9))
-def test_every_name_falls_to_one_shard_and_the_shards_are_equal(names: list[str], of: int) -> None:
+def test_shards_partition_names_evenly(names: list[str], of: int) -> None:
     shards = [Shard(index, of) for index in range(1, of + 1)]
 
     parts = [shard.of_these(names) for shard in shards]
@@ -52,7 +52,7 @@ def test_every_name_falls_to_one_shard_and_the_shards_are_equal(names: list[str]
     assert all(sum(shard.has(name) for shard in shards) == 1 for name in names)
 
 
-def test_which_shard_a_record_falls_to_is_the_same_on_every_machine() -> None:
+def test_has_assigns_names_to_fixed_shards() -> None:
     names = [f"v1:{number:016x}" for number in range(8)]
 
     assert [next(i for i in (1, 2, 3) if Shard(i, 3).has(name)) for name in names] == [

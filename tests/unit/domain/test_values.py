@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("make", [Constant, LiteralValue, lambda number: Explicit((1.0, number))])
-def test_nan_is_equal_to_nan(make: Callable[[float], object]) -> None:
-    one, other = make(float("nan")), make(-float("nan"))
+def test_equal_values_with_nan_are_equal(make: Callable[[float], object]) -> None:
+    first, second = make(float("nan")), make(-float("nan"))
 
-    assert one == other
-    assert len({one, other}) == 1
-    assert one != make(math.inf)
+    assert first == second
+    assert len({first, second}) == 1
+    assert first != make(math.inf)
 
 
-def test_values_of_different_kinds_are_not_equal() -> None:
+def test_values_of_different_types_are_not_equal() -> None:
     assert Constant(1.0) != LiteralValue(1.0)
     assert LiteralValue("nan") != LiteralValue(math.nan)

@@ -22,20 +22,22 @@ def refusal_of(number: int, monkeypatch: pytest.MonkeyPatch, text: list[str]) ->
 
 
 @pytest.mark.parametrize("number", [errno.EPERM, errno.EACCES, errno.ENOSYS])
-def test_what_confinement_answers_is_a_refusal(
+def test_a_refusal_by_confinement_is_reported_with_its_error(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert refusal_of(number, monkeypatch, []) == errno.errorcode[number]
 
 
 @pytest.mark.parametrize("number", [errno.ENOTSUP, errno.EOVERFLOW, errno.EBADF, errno.ENOENT])
-def test_what_the_kernel_answers_for_other_reasons_is_none(
+def test_any_other_kernel_error_is_not_a_refusal(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert refusal_of(number, monkeypatch, []) == ""
 
 
-def test_what_workers_may_do_is_named_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operation_that_workers_may_do_is_reported_as_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     text: list[str] = []
     fork = next(a for a in attempts.ATTEMPTS if a.name == "processes-start")
     monkeypatch.setattr(attempts, "ATTEMPTS", (fork,))

@@ -27,20 +27,20 @@ def memory() -> int:
 
 
 @given(records)
-def test_records_come_back_in_order(written: list[cells.Record]) -> None:
+def test_records_are_read_in_order(written: list[cells.Record]) -> None:
     descriptor = memory()
     writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
     writer.begin_batch(TOKEN)
     for status, cost_us, payload in written:
         writer.append(status, cost_us, payload)
 
-    assert reader.records(TOKEN, after=0, most=len(written)) == written
+    assert reader.records(TOKEN, after=0, maximum=len(written)) == written
 
     reader.close()
     os.close(descriptor)
 
 
-def test_progress_is_seen_by_the_reader() -> None:
+def test_progress_is_visible_to_the_reader() -> None:
     descriptor = memory()
     writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
 
@@ -53,7 +53,7 @@ def test_progress_is_seen_by_the_reader() -> None:
     os.close(descriptor)
 
 
-def test_a_full_cell_says_so() -> None:
+def test_a_full_cell_has_no_room() -> None:
     descriptor = memory()
     writer = cells.CellWriter(descriptor)
     writer.begin_batch(TOKEN)
@@ -75,7 +75,7 @@ def test_a_full_cell_says_so() -> None:
         (64, struct.pack("<IIBI", 2, 3, cells.PASSED, 0)),
     ],
 )
-def test_overwritten_memory_is_an_error_and_never_a_record(at: int, garbage: bytes) -> None:
+def test_overwritten_memory_raises_an_error(at: int, garbage: bytes) -> None:
     descriptor = memory()
     writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
     writer.begin_batch(TOKEN)
@@ -83,14 +83,14 @@ def test_overwritten_memory_is_an_error_and_never_a_record(at: int, garbage: byt
     os.pwrite(descriptor, garbage, at)
 
     with pytest.raises(cells.CorruptCellError):
-        reader.records(TOKEN, after=0, most=1)
+        reader.records(TOKEN, after=0, maximum=1)
 
     reader.close()
     os.close(descriptor)
 
 
 @given(st.binary(min_size=32, max_size=200), st.booleans())
-def test_no_garbage_breaks_the_reader(garbage: bytes, is_of_the_batch: bool) -> None:  # noqa: FBT001 - drawn
+def test_arbitrary_memory_raises_no_other_error(garbage: bytes, is_of_the_batch: bool) -> None:  # noqa: FBT001 - drawn
     descriptor = memory()
     reader = cells.Reader(descriptor)
     os.pwrite(descriptor, garbage, 0)
@@ -98,7 +98,7 @@ def test_no_garbage_breaks_the_reader(garbage: bytes, is_of_the_batch: bool) -> 
         os.pwrite(descriptor, struct.pack("<Q", TOKEN), 32)
 
     try:
-        found = reader.records(TOKEN, after=0, most=7)
+        found = reader.records(TOKEN, after=0, maximum=7)
     except cells.CorruptCellError:
         found = []
 
@@ -118,17 +118,17 @@ def test_records_of_another_batch_are_never_returned(
     for record in before:
         writer.append(*record)
 
-    assert reader.records(TOKEN + 1, after=0, most=20) == []
+    assert reader.records(TOKEN + 1, after=0, maximum=20) == []
     writer.begin_batch(TOKEN + 1)
     for record in after:
         writer.append(*record)
 
-    assert reader.records(TOKEN + 1, after=0, most=20) == after
+    assert reader.records(TOKEN + 1, after=0, maximum=20) == after
     reader.close()
     os.close(descriptor)
 
 
-def test_numbers_of_records_go_on_when_the_cell_was_read() -> None:
+def test_record_numbers_continue_after_the_cell_was_read() -> None:
     descriptor = memory()
     writer, reader = cells.CellWriter(descriptor), cells.Reader(descriptor)
     writer.begin_batch(TOKEN)
@@ -136,8 +136,8 @@ def test_numbers_of_records_go_on_when_the_cell_was_read() -> None:
     writer.begin_page()
     writer.append(cells.PASSED, 2, b"second")
 
-    assert reader.records(TOKEN, after=1, most=5) == [(cells.PASSED, 2, b"second")]
+    assert reader.records(TOKEN, after=1, maximum=5) == [(cells.PASSED, 2, b"second")]
     with pytest.raises(cells.CorruptCellError):
-        reader.records(TOKEN, after=0, most=5)
+        reader.records(TOKEN, after=0, maximum=5)
     reader.close()
     os.close(descriptor)

@@ -8,36 +8,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciguard.execution.channel import Channel, Conversation, Message, ProtocolError
+from ciguard.execution.channel import Channel, Message, ProtocolError, ProtocolState
 from ciguard.execution.worker.messages import DONE, FULL, GO_ON, HEADER, MESSAGE, STARTED
 
 KINDS = st.sampled_from([DONE, FULL, STARTED, GO_ON, b"\0"])
 ANNOUNCED = MESSAGE.pack(STARTED, 0, 0)
 
 
-def begun(cases: int) -> Conversation:
-    conversation = Conversation()
-    conversation.hear(ANNOUNCED)
-    conversation.begin(cases)
-    return conversation
+def begun(cases: int) -> ProtocolState:
+    protocol = ProtocolState()
+    protocol.receive(ANNOUNCED)
+    protocol.begin(cases)
+    return protocol
 
 
 def test_a_batch_is_answered_with_its_token_and_its_records() -> None:
-    conversation = begun(3)
-    token = conversation.token
+    protocol = begun(3)
+    token = protocol.token
 
-    assert conversation.hear(MESSAGE.pack(FULL, token, 1)) == Message(FULL, 1)
-    assert conversation.hear(MESSAGE.pack(FULL, token, 2)) == Message(FULL, 2)
-    assert conversation.hear(MESSAGE.pack(DONE, token, 3)) == Message(DONE, 3)
+    assert protocol.receive(MESSAGE.pack(FULL, token, 1)) == Message(FULL, 1)
+    assert protocol.receive(MESSAGE.pack(FULL, token, 2)) == Message(FULL, 2)
+    assert protocol.receive(MESSAGE.pack(DONE, token, 3)) == Message(DONE, 3)
 
 
 @given(st.lists(st.binary(max_size=40), max_size=6), st.integers(0, 5))
 def test_arbitrary_bytes_complete_no_batch(received: list[bytes], cases: int) -> None:
-    conversation = begun(cases)
+    protocol = begun(cases)
 
     heard = []
     try:
-        heard = [conversation.hear(part) for part in received]
+        heard = [protocol.receive(part) for part in received]
     except ProtocolError:
         return
 
@@ -45,15 +45,15 @@ def test_arbitrary_bytes_complete_no_batch(received: list[bytes], cases: int) ->
 
 
 @given(st.lists(st.tuples(KINDS, st.integers(0, 6)), max_size=8), st.integers(0, 5))
-def test_whoever_knows_the_token_announces_each_record_at_most_once(
+def test_a_worker_that_knows_the_token_announces_each_record_at_most_once(
     sent: list[tuple[bytes, int]], cases: int
 ) -> None:
-    conversation = begun(cases)
-    token, heard = conversation.token, []
+    protocol = begun(cases)
+    token, heard = protocol.token, []
 
     for kind, records in sent:
         try:
-            heard.append(conversation.hear(MESSAGE.pack(kind, token, records)))
+            heard.append(protocol.receive(MESSAGE.pack(kind, token, records)))
         except ProtocolError:
             break
 
@@ -68,24 +68,24 @@ def test_whoever_knows_the_token_announces_each_record_at_most_once(
     [b"D", b"F", ANNOUNCED, MESSAGE.pack(DONE, 0, 1), MESSAGE.pack(DONE, 1, 1), b"D" * 50],
 )
 def test_an_answer_to_a_batch_that_was_not_sent_is_refused(early: bytes) -> None:
-    conversation = Conversation()
-    conversation.hear(ANNOUNCED)
+    protocol = ProtocolState()
+    protocol.receive(ANNOUNCED)
 
     with pytest.raises(ProtocolError):
-        conversation.hear(early + MESSAGE.pack(DONE, 0, 0))
+        protocol.receive(early + MESSAGE.pack(DONE, 0, 0))
 
 
-def test_the_answer_to_the_batch_before_is_refused() -> None:
-    conversation = begun(1)
-    old = MESSAGE.pack(DONE, conversation.token, 1)
-    conversation.hear(old)
-    conversation.begin(1)
+def test_an_answer_to_the_previous_batch_is_refused() -> None:
+    protocol = begun(1)
+    old = MESSAGE.pack(DONE, protocol.token, 1)
+    protocol.receive(old)
+    protocol.begin(1)
 
     with pytest.raises(ProtocolError):
-        conversation.hear(old)
+        protocol.receive(old)
 
 
-def test_a_worker_that_reads_nothing_blocks_nobody() -> None:
+def test_a_worker_that_does_not_read_never_blocks_the_channel() -> None:
     ours, theirs = socket.socketpair()
     waits: list[bool] = []
     with ours, theirs:
@@ -115,5 +115,5 @@ def test_a_connection_that_is_closed_is_over() -> None:
 
     assert channel.receive() is None
     assert channel.is_over
-    channel.send_batch([b"1"])  # noticed by whoever watches the process
+    channel.send_batch([b"1"])  # the server reports the exit
     channel.close()

@@ -22,8 +22,8 @@ from ciguard.domain.outcomes import (
 )
 from ciguard.execution.decode import (
     MAX_LOG,
-    Death,
-    decode_death,
+    WorkerExit,
+    decode_exit,
     decode_record,
     excerpt,
     parse_stack,
@@ -43,7 +43,7 @@ Current thread 0x00007f1c2c7ff740 (most recent call first):
 """
 
 
-def test_the_stack_is_the_dying_threads_without_our_own_frames() -> None:
+def test_the_stack_is_that_of_the_crashed_thread_without_ciguards_frames() -> None:
     assert parse_stack(DUMP) == (
         Frame("torch/nn/functional.py", "conv2d"),
         Frame("ext/ops.py", "call"),
@@ -51,44 +51,44 @@ def test_the_stack_is_the_dying_threads_without_our_own_frames() -> None:
 
 
 ERROR = '["AcceleratorError", "CUDA error: an illegal memory access", [["torch/nn.py", "conv"]]]'
-ABORTED = Death(signal.SIGABRT, 0)
+ABORTED = WorkerExit(signal.SIGABRT, 0)
 
 
-def test_a_lost_device_is_a_crash_with_its_cause_and_where_it_was_raised() -> None:
+def test_a_lost_device_is_a_crash_with_its_cause_and_frames() -> None:
     log = f"printed\n{DEVICE_LOST}illegal memory access: {ERROR}\n"
 
-    assert decode_death(ABORTED, log=log, stack=DUMP, limit_s=5.0, on_device=True) == Crashed(
+    assert decode_exit(ABORTED, log=log, stack=DUMP, limit_s=5.0, on_device=True) == Crashed(
         "CUDA illegal memory access",
         (Frame("torch/nn.py", "conv"),),
         "printed\nAcceleratorError: CUDA error: an illegal memory access",
     )
 
 
-def test_a_kernel_that_asserts_has_refused_the_call() -> None:
+def test_an_assertion_in_a_kernel_is_a_rejection() -> None:
     log = f'{DEVICE_LOST}{ASSERTION}: ["AcceleratorError", "asserted", []]\n'
-    outcome = decode_death(ABORTED, log=log, stack="", limit_s=5.0, on_device=True)
+    outcome = decode_exit(ABORTED, log=log, stack="", limit_s=5.0, on_device=True)
 
     assert outcome == Rejected("AcceleratorError", "asserted")
 
 
 @pytest.mark.parametrize("line", ["", "![x](y): []", "a" * 99, "illegal: {", "<b>: [1]"])
-def test_what_the_code_under_test_writes_there_is_a_crash_all_the_same(line: str) -> None:
+def test_a_forged_line_of_a_lost_device_is_a_crash(line: str) -> None:
     log = f"{DEVICE_LOST}{line}\n"
-    outcome = decode_death(ABORTED, log=log, stack="", limit_s=5.0, on_device=True)
+    outcome = decode_exit(ABORTED, log=log, stack="", limit_s=5.0, on_device=True)
 
     assert isinstance(outcome, Crashed)
     assert outcome.cause in {"CUDA device lost", "CUDA illegal"}
 
 
-def test_on_a_cpu_nothing_excuses_an_abort() -> None:
+def test_an_abort_on_a_cpu_is_always_a_crash() -> None:
     log = f'{DEVICE_LOST}{ASSERTION}: ["AcceleratorError", "asserted", []]\n'
-    outcome = decode_death(ABORTED, log=log, stack="", limit_s=5.0)
+    outcome = decode_exit(ABORTED, log=log, stack="", limit_s=5.0)
 
     assert isinstance(outcome, Crashed)
     assert outcome.cause == "SIGABRT"
 
 
-def test_a_dying_native_thread_shows_the_call_that_started_it() -> None:
+def test_a_crashed_native_thread_shows_the_call_that_started_it() -> None:
     dump = (
         "Current thread 0x01 (most recent call first):\n  <no Python frame>\n\n"
         "Thread 0x02 (most recent call first):\n"
@@ -99,16 +99,16 @@ def test_a_dying_native_thread_shows_the_call_that_started_it() -> None:
 
 
 @given(st.text())
-def test_any_text_may_stand_where_a_stack_should(text: str) -> None:
+def test_any_text_is_accepted_as_a_stack(text: str) -> None:
     assert isinstance(parse_stack(text), tuple)
 
 
-def death(status: int, killed_for: str = "") -> Death:
-    return Death(status, 1024, killed_for)
+def death(status: int, killed_for: str = "") -> WorkerExit:
+    return WorkerExit(status, 1024, killed_for)
 
 
-def decoded(death: Death, log: str = "") -> object:
-    return decode_death(death, log=log, stack="", limit_s=5.0)
+def decoded(death: WorkerExit, log: str = "") -> object:
+    return decode_exit(death, log=log, stack="", limit_s=5.0)
 
 
 def test_a_signal_is_a_crash_with_its_name() -> None:
@@ -119,11 +119,11 @@ def test_an_exit_is_a_crash_with_its_code() -> None:
     assert decoded(death(3 << 8)) == Crashed("exit 3", (), "")
 
 
-def test_a_time_limit_is_a_hang_although_a_signal_ended_it() -> None:
+def test_a_timeout_is_a_hang_although_a_signal_ended_the_worker() -> None:
     assert decoded(death(signal.SIGKILL, "time")) == Hung(5.0, ())
 
 
-def test_an_abort_for_lack_of_memory_is_exhaustion() -> None:
+def test_an_abort_without_memory_is_exhaustion() -> None:
     outcome = decoded(death(signal.SIGABRT), "terminate called: std::bad_alloc")
 
     assert isinstance(outcome, Exhausted)
@@ -157,13 +157,13 @@ def test_records_decode_by_status() -> None:
 
 @given(st.sampled_from(sorted(cells.STATUSES)), st.binary())
 @example(cells.ERRORED, b"[" * 100_000)
-def test_a_garbled_payload_is_an_outcome_all_the_same(status: int, payload: bytes) -> None:
+def test_a_garbled_payload_decodes_to_an_outcome(status: int, payload: bytes) -> None:
     outcome = decode_record((status, 0, payload))
 
     assert isinstance(outcome, (Passed, Rejected, Errored, Exhausted))
 
 
-def test_a_failed_check_survives_the_long_stack_behind_it() -> None:
+def test_a_failed_check_before_a_long_stack_is_kept() -> None:
     log = b"F tensor.cc:42] Check failed: a == b\n" + b"    @ 0x7f frame\n" * 5000 + b"the end"
 
     kept = excerpt(log)
@@ -181,7 +181,7 @@ def test_a_failed_check_survives_the_long_stack_behind_it() -> None:
         (cells.INEXPRESSIBLE, Stage.MODE),
     ],
 )
-def test_a_refusal_says_whose_it_is(status: int, stage: Stage) -> None:
+def test_a_rejection_names_its_stage(status: int, stage: Stage) -> None:
     outcome = decode_record((status, 5, b'["Unsupported","a graph has no values"]'))
 
     assert outcome == Rejected("Unsupported", "a graph has no values", stage)

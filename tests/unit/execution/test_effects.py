@@ -35,21 +35,21 @@ def record(
     return payload
 
 
-def test_a_call_that_leaves_its_arguments_alone_says_nothing_of_them() -> None:
+def test_a_call_without_side_effects_reports_none() -> None:
     payload = record("numpy.add", ONES, DRAWN)
 
     assert payload.startswith(b'["T"')
     assert decode_effects(payload) == Effects()
 
 
-def test_what_a_call_changes_is_told_by_its_place() -> None:
+def test_a_changed_argument_is_reported_by_its_index() -> None:
     payload = record("numpy.copyto", ONES, DRAWN)
 
     assert decode_effects(payload) == Effects(changed=(0,))
     assert decode_outputs(payload) == Scalar("none", "")
 
 
-def test_a_result_that_is_an_argument_shares_its_memory() -> None:
+def test_an_output_that_is_an_argument_shares_its_memory() -> None:
     payload = record("numpy.asarray", DRAWN)
 
     assert decode_effects(payload) == Effects(shared=(0,))
@@ -64,7 +64,7 @@ def test_arrays_inside_of_lists_are_counted_in_order() -> None:
     assert decode_effects(payload) == Effects(changed=(0,))
 
 
-def test_named_arguments_come_after_those_by_position_and_a_receiver_first() -> None:
+def test_the_receiver_is_counted_first_and_keyword_arguments_last() -> None:
     into = record("numpy.add", ONES, ONES, out=DRAWN)
     method = record("numpy.ndarray.sort", DRAWN, LiteralValue(0), kind=CallKind.METHOD)
 
@@ -79,11 +79,11 @@ def test_large_arrays_are_not_watched() -> None:
 
 
 @pytest.mark.parametrize("text", [b'["E"', b'["E",1]', b'["E",[0],["x"],null]', b'["E",0,0,null]'])
-def test_what_no_healthy_worker_writes_shows_no_effects(text: bytes) -> None:
+def test_malformed_effects_decode_to_none(text: bytes) -> None:
     assert decode_effects(text) == Effects()
 
 
-def test_the_arrays_that_come_back_are_those_after_the_call() -> None:
+def test_returned_arrays_have_their_values_after_the_call() -> None:
     output = decode_outputs(record("numpy.add", ONES, ONES, out=DRAWN))
 
     assert isinstance(output, TensorOutput)

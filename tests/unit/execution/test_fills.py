@@ -13,7 +13,7 @@ from ciguard.execution.worker.fills import elements, special_values, storage_dty
 ANY_DTYPE = st.sampled_from(["bool", "string", "complex64", *FLOATING, *INTEGERS])
 
 
-def test_a_uniform_fill_never_changes_its_numbers() -> None:
+def test_a_uniform_fill_is_stable() -> None:
     drawn = elements(["u", 5, -1.0, 1.0], "float64", [3])
 
     assert drawn.tolist() == [0.29178822613331223, -0.12482557747461498, 0.7835460015641595]
@@ -31,7 +31,7 @@ def test_a_fill_gives_its_dtype_and_shape(dtype: str, seed: int, shape: list[int
 @given(
     st.sampled_from(INTEGERS), st.integers(0), st.integers(-(2**70), 2**70), st.integers(0, 2**66)
 )
-def test_integers_stay_in_range_and_in_their_type(
+def test_integers_stay_in_the_ranges_of_the_fill_and_the_dtype(
     dtype: str, seed: int, low: int, width: int
 ) -> None:
     limits = np.iinfo(dtype)

@@ -1,4 +1,4 @@
-"""A worker runs layer graphs with its adapter, and says in which layer one failed."""
+"""Workers run layer graphs with their adapter, and name the layer of an error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CASE = ModelCase(
 
 
 class Fake(contract.Adapter):
-    """Returns, or raises, what it is told to."""
+    """An adapter that returns or raises a given object."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -71,12 +71,12 @@ def items(outcome: Outcome) -> list[Any]:
     return list(decoded.items)
 
 
-def test_a_case_of_this_level_is_known_by_one_word() -> None:
+def test_a_model_case_is_identified_by_its_second_member() -> None:
     assert loop.MODEL == MODEL
     assert case_to_json(CASE)[1] == loop.MODEL
 
 
-def test_an_adapter_is_given_the_data_and_how_weights_are_made() -> None:
+def test_an_adapter_receives_the_data_and_the_function_for_weights() -> None:
     adapter = Fake({"outputs": []})
 
     outcome_of(adapter)
@@ -91,7 +91,7 @@ def test_an_adapter_is_given_the_data_and_how_weights_are_made() -> None:
     assert kernel.shape == (2, 4)
 
 
-def test_a_hundred_layers_and_a_megabyte_come_back_whole() -> None:
+def test_a_hundred_layers_and_a_megabyte_are_returned_whole() -> None:
     large = np.arange(250_000, dtype=np.float32)
     adapter = Fake({"layers": {f"n{n}": {"inf": n} for n in range(200)}, "outputs": [large]})
 
@@ -104,7 +104,7 @@ def test_a_hundred_layers_and_a_megabyte_come_back_whole() -> None:
 
 
 @pytest.mark.parametrize("sizes", [[1_000_000], [600_000, 600_000]])
-def test_what_no_record_can_hold_comes_back_as_digests(sizes: list[int]) -> None:
+def test_outputs_too_large_for_a_record_are_returned_as_digests(sizes: list[int]) -> None:
     adapter = Fake([np.zeros(size, np.float32) for size in sizes])
 
     digests = items(outcome_of(adapter))
@@ -114,7 +114,7 @@ def test_what_no_record_can_hold_comes_back_as_digests(sizes: list[int]) -> None
 
 
 def test_the_largest_array_that_is_kept_whole_fits_with_many_layers() -> None:
-    largest = np.zeros(models.WHOLE_OF_A_MODEL // 4, np.float32)
+    largest = np.zeros(models.MAX_WHOLE_BYTES // 4, np.float32)
 
     (kept,) = items(outcome_of(Fake([largest])))
 
@@ -127,26 +127,26 @@ def test_an_error_in_a_layer_names_the_layer_and_keeps_its_class() -> None:
     assert outcome_of(Fake(error)) == Rejected("ValueError", "layer 'conv': bad kernel")
 
 
-def test_a_layer_that_cannot_be_made_was_never_run() -> None:
+def test_a_layer_that_cannot_be_built_rejects_the_case() -> None:
     error = contract.LayerError("conv", TypeError("no such argument"), unbuilt=True)
 
     expected = Rejected("TypeError", "layer 'conv': no such argument", Stage.BUILD)
     assert outcome_of(Fake(error)) == expected
 
 
-def test_a_layer_that_needs_a_package_which_is_not_there_was_never_run() -> None:
+def test_a_layer_that_needs_a_missing_package_rejects_the_case() -> None:
     error = contract.LayerError("resize", ImportError("install torchvision"), unbuilt=False)
 
     expected = Rejected("ImportError", "layer 'resize': install torchvision", Stage.BUILD)
     assert outcome_of(Fake(error)) == expected
 
 
-def test_nor_was_a_loaded_model_with_such_a_layer() -> None:
+def test_a_loaded_layer_that_needs_a_missing_package_rejects_the_case() -> None:
     expected = Rejected("ImportError", "install torchvision", Stage.BUILD)
     assert outcome_of(Fake(ImportError("install torchvision"))) == expected
 
 
-def test_errors_in_layers_are_judged_like_any() -> None:
+def test_errors_in_layers_are_classified_like_other_errors() -> None:
     internal, exhausted = (
         outcome_of(Fake(contract.LayerError("a", cause, unbuilt=False)))
         for cause in (RecursionError("deep"), MemoryError("full"))
@@ -158,17 +158,17 @@ def test_errors_in_layers_are_judged_like_any() -> None:
     assert isinstance(exhausted, Exhausted)
 
 
-def test_an_error_outside_of_layers_is_a_result_too() -> None:
+def test_an_error_outside_layers_is_an_outcome() -> None:
     assert outcome_of(Fake(ValueError("cannot save"))) == Rejected("ValueError", "cannot save")
 
 
-def test_what_a_target_cannot_compute_was_never_run() -> None:
+def test_a_model_that_a_target_cannot_compute_is_rejected() -> None:
     outcome = outcome_of(Fake(contract.CannotComputeError("no float64")))
 
     assert outcome == Rejected("CannotComputeError", "no float64", Stage.BUILD)
 
 
-def test_a_library_without_layer_graphs_runs_none() -> None:
+def test_a_library_without_layer_graphs_rejects_models() -> None:
     class Plain(contract.Adapter):
         module = "plain"
 
@@ -182,7 +182,7 @@ def test_a_library_without_layer_graphs_runs_none() -> None:
     assert "plain runs no layer graphs" in outcome.message
 
 
-def test_data_that_there_is_not_is_the_fault_of_the_case() -> None:
+def test_unknown_data_rejects_the_case() -> None:
     encoded = case_to_json(CASE)
     encoded[2]["data"] = [["sample", "elephants", 1, [2, 3]]]
 

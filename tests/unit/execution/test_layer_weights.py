@@ -1,4 +1,4 @@
-"""Weights follow from their recipe, and each rule does exactly what it says."""
+"""Weights follow from their recipe, and each rule changes them as specified."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ CHECKSUMS = {
 
 
 @given(ANY_LAYER, SEEDS, st.integers(-3, 3))
-def test_one_recipe_gives_one_set_of_arrays(layer: str, seed: int, nudge: int) -> None:
+def test_a_recipe_always_gives_the_same_arrays(layer: str, seed: int, nudge: int) -> None:
     recipe = {"seed": seed, "edits": [["GF", seed], ["NS", 3]]}
     first = arrays(layer, recipe, LAYERS[layer], nudge=by(nudge))
     arrays("keras.layers.Dense", {"seed": 1, "edits": [["WS", 2]]}, DENSE)
@@ -111,7 +111,7 @@ def test_one_recipe_gives_one_set_of_arrays(layer: str, seed: int, nudge: int) -
 
 
 @given(ANY_LAYER, SEEDS)
-def test_gaussian_fuzzing_adds_noise_to_three_of_ten_neurons(layer: str, seed: int) -> None:
+def test_gaussian_fuzzing_adds_noise_to_three_in_ten_neurons(layer: str, seed: int) -> None:
     edits = edited(layer, WeightRule.GAUSSIAN_FUZZING, seed)
 
     everything = np.concatenate([old.reshape(-1) for _, old, _ in edits])
@@ -125,7 +125,7 @@ def test_gaussian_fuzzing_adds_noise_to_three_of_ten_neurons(layer: str, seed: i
 
 
 @given(ANY_LAYER, SEEDS)
-def test_shuffling_keeps_what_a_neuron_is_connected_with(layer: str, seed: int) -> None:
+def test_shuffling_keeps_the_values_of_a_neurons_weights(layer: str, seed: int) -> None:
     edits = edited(layer, WeightRule.SHUFFLING, seed)
 
     assert len(changed(edits)) == 3
@@ -135,7 +135,7 @@ def test_shuffling_keeps_what_a_neuron_is_connected_with(layer: str, seed: int) 
 
 
 @given(ANY_LAYER, SEEDS)
-def test_inversion_changes_the_sign_of_all_that_goes_in(layer: str, seed: int) -> None:
+def test_inversion_changes_the_sign_of_all_inputs(layer: str, seed: int) -> None:
     edits = edited(layer, WeightRule.INVERSE, seed)
 
     neurons = sorted(changed(edits))
@@ -147,7 +147,7 @@ def test_inversion_changes_the_sign_of_all_that_goes_in(layer: str, seed: int) -
 
 
 @given(ANY_LAYER, SEEDS)
-def test_a_blocked_neuron_is_connected_with_nothing(layer: str, seed: int) -> None:
+def test_a_blocked_neuron_has_only_zero_weights(layer: str, seed: int) -> None:
     edits = edited(layer, WeightRule.BLOCK, seed)
 
     neurons = sorted(changed(edits))
@@ -169,7 +169,7 @@ def test_a_switch_exchanges_two_neurons(layer: str, seed: int) -> None:
         assert np.array_equal(new, expected)
 
 
-def test_edits_follow_each_other() -> None:
+def test_edits_are_applied_in_order() -> None:
     twice = arrays("keras.layers.Dense", {"edits": [["NAI", 4], ["NAI", 4]]}, DENSE)
 
     for array, plain in zip(twice, arrays("keras.layers.Dense", {}, DENSE), strict=True):
@@ -187,7 +187,7 @@ def test_a_layer_of_one_neuron_can_be_edited_but_not_switched() -> None:
     assert np.array_equal(inverted, -plain)
 
 
-def test_layers_without_a_kernel_are_left_as_they_are() -> None:
+def test_layers_without_a_kernel_are_not_edited() -> None:
     weights = [("gamma", (8,), "float32"), ("beta", (8,), "float32")]
     edits = [[rule.value, 1] for rule in WeightRule]
 
@@ -238,7 +238,7 @@ def test_activations_keep_their_scale(width: int, seed: int) -> None:
 
 
 @given(SEEDS)
-def test_weights_are_sensible_by_their_role(seed: int) -> None:
+def test_weights_are_in_the_range_of_their_role(seed: int) -> None:
     names = ("gamma", "moving_mean", "moving_variance", "variance", "alpha", "bias", "beta")
     weights = [(name, (50,), "float32") for name in names]
 
@@ -251,7 +251,7 @@ def test_weights_are_sensible_by_their_role(seed: int) -> None:
     assert 0 < np.abs(made["bias"]).max() <= 0.05 + 1e-6
 
 
-def test_what_is_no_floating_point_number_is_left_alone() -> None:
+def test_weights_that_are_not_floating_point_are_kept() -> None:
     weights = [("seed_generator_state", (2,), "uint32"), ("kernel", (2, 2), "bfloat16")]
 
     state, kernel = arrays("keras.layers.Any", {"edits": [["GF", 1]]}, weights, nudge=by(1))
@@ -260,7 +260,7 @@ def test_what_is_no_floating_point_number_is_left_alone() -> None:
     assert kernel.dtype == np.float32
 
 
-def test_weights_do_not_depend_on_what_else_a_layer_holds() -> None:
+def test_weights_do_not_depend_on_other_weights_of_the_layer() -> None:
     alone = arrays("keras.layers.Dense", {"seed": 3}, DENSE[:1])
     more = arrays("keras.layers.Dense", {"seed": 3}, [("other", (4,), "float32"), *DENSE])
 
@@ -268,7 +268,7 @@ def test_weights_do_not_depend_on_what_else_a_layer_holds() -> None:
 
 
 @given(SEEDS, st.integers(1, 9))
-def test_a_nudge_moves_every_weight_by_one_rounding_and_its_sign_turns_it(
+def test_a_nudge_changes_every_weight_by_one_rounding_in_the_direction_of_its_sign(
     seed: int, nudge: int
 ) -> None:
     plain, up, down = (
@@ -283,7 +283,7 @@ def test_a_nudge_moves_every_weight_by_one_rounding_and_its_sign_turns_it(
     assert 0.3 < np.mean(np.abs(up) > np.abs(plain)) < 0.7
 
 
-def test_stored_weights_stand_for_the_seed_and_are_edited_like_any() -> None:
+def test_stored_weights_replace_those_of_the_seed_and_are_edited() -> None:
     stored = [np.full((20, 10), 2.0), None]
 
     made = arrays("keras.layers.Dense", {"seed": 3, "edits": [["NAI", 1]]}, DENSE, stored=stored)
@@ -295,7 +295,7 @@ def test_stored_weights_stand_for_the_seed_and_are_edited_like_any() -> None:
 
 
 @pytest.mark.parametrize("moves_zeros", [False, True])
-def test_zeros_move_where_they_are_to(*, moves_zeros: bool) -> None:
+def test_zeros_change_only_on_request(*, moves_zeros: bool) -> None:
     blocked = {"seed": 7, "edits": [["NEB", 3]]}
     plain = arrays("keras.layers.LSTM", blocked, LAYERS["keras.layers.LSTM"])
     nudge = by(2, moves_zeros=moves_zeros)

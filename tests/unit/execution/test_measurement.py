@@ -26,12 +26,12 @@ measurements = st.builds(
 
 
 @given(measurements)
-def test_a_measurement_survives_its_text(measured: Measured) -> None:
+def test_a_measurement_round_trips_through_text(measured: Measured) -> None:
     assert decode_measured(measured.encoded()) == measured
 
 
 @given(measurements)
-def test_a_measurement_is_no_output(measured: Measured) -> None:
+def test_a_measurement_does_not_decode_as_an_output(measured: Measured) -> None:
     assert decode_outputs(measured.encoded()) is None
 
 
@@ -53,11 +53,11 @@ def test_a_measurement_is_no_output(measured: Measured) -> None:
         b"{\xff",
     ],
 )
-def test_what_no_healthy_worker_writes_is_no_measurement(text: bytes) -> None:
+def test_malformed_text_is_not_a_measurement(text: bytes) -> None:
     assert decode_measured(text) is None
 
 
-def test_a_request_holds_plan_and_case() -> None:
+def test_a_request_contains_plan_and_case() -> None:
     case = b'["torch.add","function",[],[],[],0]'
     requests = (
         time_request(case, calls=5, repetitions=2),

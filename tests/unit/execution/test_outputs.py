@@ -20,7 +20,7 @@ arrays = npst.arrays(
 
 
 @given(arrays)
-def test_a_small_array_comes_back_whole(array: np.ndarray) -> None:
+def test_a_small_array_is_returned_whole(array: np.ndarray) -> None:
     output = decode_outputs(summariser.encode(array))
 
     assert isinstance(output, TensorOutput)
@@ -29,7 +29,7 @@ def test_a_small_array_comes_back_whole(array: np.ndarray) -> None:
     np.testing.assert_array_equal(output.elements, array.ravel())
 
 
-def test_a_large_array_comes_back_as_a_digest_that_tells_differences() -> None:
+def test_a_large_array_is_returned_as_a_digest_that_shows_differences() -> None:
     array = np.arange(WHOLE_BYTES, dtype="float64")
     array[7] = np.nan
     other = array.copy()
@@ -70,7 +70,7 @@ def test_containers_nest_and_are_bounded() -> None:
     assert len(long.items) == 64
 
 
-def test_a_list_that_holds_itself_ends() -> None:
+def test_a_list_that_contains_itself_is_bounded() -> None:
     endless: list[object] = []
     endless.append(endless)
 
@@ -97,5 +97,5 @@ def test_garbage_decodes_to_nothing(garbage: bytes) -> None:
         b'["D","float32",[1],{"sample":"AACAPw==","nan":1e999}]',
     ],
 )
-def test_what_no_worker_writes_says_nothing(text: bytes) -> None:
+def test_malformed_outputs_decode_to_nothing(text: bytes) -> None:
     assert decode_outputs(text) is None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(("count", "left"), [(3, 3), (4, 0)])
-def test_a_folder_is_emptied_only_beyond_the_limit(tmp_path: Path, count: int, left: int) -> None:
+def test_a_folder_is_emptied_only_above_the_limit(tmp_path: Path, count: int, left: int) -> None:
     for number in range(count):
         tmp_path.joinpath(f"kernel{number}").touch()
 
@@ -23,13 +23,13 @@ def test_a_folder_is_emptied_only_beyond_the_limit(tmp_path: Path, count: int, l
     assert len(list(tmp_path.iterdir())) == left
 
 
-def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+def test_a_missing_folder_is_ignored(tmp_path: Path) -> None:
     prune(str(tmp_path / "compiled"), 0, 0)
 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders_in_it_count_and_go_too(tmp_path: Path) -> None:
+def test_subfolders_are_counted_and_removed(tmp_path: Path) -> None:
     large = tmp_path / "kernels" / "large"
     large.parent.mkdir()
     large.write_bytes(bytes(100_000))

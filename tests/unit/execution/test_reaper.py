@@ -21,7 +21,7 @@ print(len(looks))
 """
 
 
-def test_many_children_are_ended_in_few_looks_at_all_processes() -> None:
+def test_many_children_are_killed_with_few_listings_of_processes() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", _LEAVE_AND_END], capture_output=True, check=True, timeout=60
     )

@@ -1,4 +1,4 @@
-"""Removal of folders that somebody hostile has filled: everything in them goes, nothing else."""
+"""Removal of folders that hostile code has filled, and of nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_folder_deeper_than_the_stack_and_the_longest_path_is_removed(tmp_path
     assert not folder.exists()
 
 
-def test_links_lead_to_nothing_that_is_removed(tmp_path: Path) -> None:
+def test_links_are_not_followed(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir(mode=0o500)
     (tmp_path / "link").symlink_to(precious)
@@ -59,7 +59,7 @@ def test_folders_without_rights_are_removed(tmp_path: Path) -> None:
     assert remove_tree(str(folder))
 
 
-def test_removal_ends_in_time_and_never_raises(tmp_path: Path) -> None:
+def test_removal_stops_in_time_and_never_raises(tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
     nest(folder, 50)

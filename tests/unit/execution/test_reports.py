@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ciguard.execution.decode import Death
+from ciguard.execution.decode import WorkerExit
 from ciguard.execution.reports import (
-    ChildDied,
+    ChildExited,
     Forked,
     ReportError,
     Start,
@@ -36,7 +36,9 @@ JSON = st.recursive(
 
 def test_reports_are_decoded() -> None:
     assert decode_report(b'{"forked": 3, "pid": 17}') == Forked(3, 17)
-    assert decode_report(b'{"died": 17, "status": 9, "peak_kib": 5}') == ChildDied(17, Death(9, 5))
+    assert decode_report(b'{"died": 17, "status": 9, "peak_kib": 5}') == ChildExited(
+        17, WorkerExit(9, 5)
+    )
     assert decode_start(b'{"ready": {"version": "1", "confined_by": ["x"]}}') == Start(
         "", "1", ("x",)
     )
@@ -47,10 +49,10 @@ def test_reports_are_decoded() -> None:
 @given(data=st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode()))
 @example(data=b"[" * 100_000)
 @example(data=b'{"died": 1e999, "status": 0, "peak_kib": 0}')
-def test_no_report_raises_anything_else(decode: object, data: bytes) -> None:
+def test_malformed_reports_raise_only_report_errors(decode: object, data: bytes) -> None:
     try:
         decoded = decode(data)  # type: ignore[operator]
     except ReportError:
         return
 
-    assert isinstance(decoded, Forked | ChildDied | Start)
+    assert isinstance(decoded, Forked | ChildExited | Start)

@@ -1,4 +1,4 @@
-"""The small data of models is what it says, and never changes."""
+"""The sample data of models has the documented content, and never changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = st.sampled_from([kind.value for kind in SampleKind])
         ("prices", (2, 20, 1), 1910553666),
     ],
 )
-def test_samples_never_change(kind: str, shape: tuple[int, ...], checksum: int) -> None:
+def test_samples_are_stable(kind: str, shape: tuple[int, ...], checksum: int) -> None:
     assert zlib.crc32(sample(kind, 3, shape).tobytes()) == checksum
 
 
@@ -41,7 +41,7 @@ def test_a_sample_has_its_shape_and_range(kind: str, seed: int, shape: list[int]
 
 
 @given(KINDS, st.integers(0, 1000), st.integers(1, 4))
-def test_a_batch_goes_on_where_a_smaller_one_ends(kind: str, seed: int, batch: int) -> None:
+def test_a_batch_begins_with_the_samples_of_a_smaller_one(kind: str, seed: int, batch: int) -> None:
     together = sample(kind, seed, (batch + 1, 6, 5, 2))
 
     assert np.array_equal(together[batch:], sample(kind, seed + batch, (1, 6, 5, 2)))
@@ -61,7 +61,7 @@ def test_a_digit_is_stretched_by_repeating_pixels_and_repeated_over_channels() -
         assert np.array_equal(large[0, 1::2, 2::3, channel], small[0, :, :, 0])
 
 
-def test_a_sine_is_a_sine_within_a_thousandth() -> None:
+def test_the_wave_is_a_sine_within_a_thousandth() -> None:
     made = sample("sine", 11, (1, 2000, 1))[0, :, 0].astype(float)
 
     # Of a sine of angular step w: s[n+1] + s[n-1] = 2 cos(w) s[n].
@@ -74,7 +74,7 @@ def test_a_sine_is_a_sine_within_a_thousandth() -> None:
     assert 0.99 < made.max() <= 1
 
 
-def test_prices_touch_both_ends_and_move_in_small_steps() -> None:
+def test_prices_span_the_range_in_small_steps() -> None:
     made = sample("prices", 5, (3, 250, 2))
 
     assert np.all(made.min(axis=1) == 0)

@@ -73,7 +73,7 @@ def test_a_process_may_make_the_calls_of_its_role_and_no_others(
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_sockets_and_modes_are_on_no_list(machine: str) -> None:
+def test_sockets_and_file_modes_are_never_allowed(machine: str) -> None:
     for role in ROLES:
         packed = program(role, machine, OWN)
         for number in (SOCKET[machine], CHMOD[machine]):
@@ -115,14 +115,14 @@ def test_sockets_and_modes_are_on_no_list(machine: str) -> None:
         ("prctl", (36,), False),
     ],
 )
-def test_a_worker_may_make_a_bound_call_on_itself_only(
+def test_a_worker_may_signal_only_itself(
     machine: str, name: str, arguments: tuple[int, ...], *, is_allowed: bool
 ) -> None:
     assert (of(machine, ProcessRole(), name, *arguments) == ALLOW) is is_allowed
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_role_that_starts_processes_makes_no_namespaces(machine: str) -> None:
+def test_a_role_that_starts_processes_cannot_create_namespaces(machine: str) -> None:
     for role in (ProcessRole(processes=True), ProcessRole(imports=True)):
         assert of(machine, role, "clone", 0x11) == ALLOW
         assert of(machine, role, "clone", 0x11 | 0x10000000) == ERRNO | errno.EPERM
@@ -131,11 +131,11 @@ def test_a_role_that_starts_processes_makes_no_namespaces(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_call_of_another_machine_ends_the_process(machine: str) -> None:
+def test_a_call_of_another_machine_type_kills_the_process(machine: str) -> None:
     assert answer(program(ProcessRole(), machine, OWN), 0x40000003, 1) == KILL
 
 
-def test_the_numbers_of_x32_are_no_way_around() -> None:
+def test_calls_with_x32_numbers_are_refused() -> None:
     packed = program(ProcessRole(), "x86_64", OWN)
 
     assert answer(packed, ARCHITECTURES["x86_64"], 0x40000000 | 57) == ERRNO | errno.ENOSYS

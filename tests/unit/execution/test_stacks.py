@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("file", ["/jürgen's/модель.py", "/a b/模型\U0001f600.py", '/a", b.py'])
-def test_a_file_comes_back_as_python_was_given_it(tmp_path: Path, file: str) -> None:
+def test_a_path_is_unescaped(tmp_path: Path, file: str) -> None:
     stack = tmp_path / "stack"
     source = "with open(stack, 'w') as out: dump(out, all_threads=False)"
     exec(compile(source, file, "exec"), {"stack": stack, "dump": faulthandler.dump_traceback})
@@ -26,14 +26,14 @@ def test_a_file_comes_back_as_python_was_given_it(tmp_path: Path, file: str) -> 
     assert stack_line(lines[0]) is None
 
 
-def test_a_byte_that_is_no_text_stays_escaped() -> None:
+def test_an_undecodable_byte_stays_escaped() -> None:
     line = r'  File "/a\udcff\x0a.py", line ??? in f'
 
     assert stack_line(line) == StackLine(r"/a\udcff\x0a.py", 0, "f")
 
 
 @given(st.text())
-def test_any_text_is_read_or_not(text: str) -> None:
+def test_any_line_is_a_frame_or_none(text: str) -> None:
     assert stack_line(text) is None
     line = stack_line(f'  File "{text}", line {text} in {text}')
     assert line is None or "\n" not in line.file

@@ -1,4 +1,4 @@
-"""Records as the worker brings them back, written by hand after the real ones."""
+"""Records as workers return them, written by hand after real ones."""
 
 from __future__ import annotations
 

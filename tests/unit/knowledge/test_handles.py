@@ -39,7 +39,7 @@ def _allowed(operator: str, parameter: str, kind: str, *, schema_type: str = "Te
         ("ResourceAccumulatorApplyGradient", "handle", "resource", "Accumulator"),
     ],
 )
-def test_most_handles_are_of_the_kind_that_the_operation_asks_for(
+def test_most_handles_are_of_the_kind_that_the_operation_expects(
     operator: str, parameter: str, kind: str, maker: str
 ) -> None:
     values = _allowed(operator, parameter, kind).values
@@ -50,10 +50,10 @@ def test_most_handles_are_of_the_kind_that_the_operation_asks_for(
 
 
 def test_a_list_of_handles_is_a_list_and_sometimes_empty() -> None:
-    found = _allowed("ZipDataset", "input_datasets", "variant", schema_type="list(Tensor)")
+    constraint = _allowed("ZipDataset", "input_datasets", "variant", schema_type="list(Tensor)")
 
-    assert all(isinstance(value, ListValue) for value in found.values)
-    assert ListValue(()) in found.values
+    assert all(isinstance(value, ListValue) for value in constraint.values)
+    assert ListValue(()) in constraint.values
 
 
 def test_every_handle_of_the_rules_has_a_json_form() -> None:

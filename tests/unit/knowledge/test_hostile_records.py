@@ -1,4 +1,4 @@
-"""Whatever a library says of itself, understanding it never ends the guard."""
+"""No record of a library, however odd, makes `understand` fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ciguard.knowledge import (
     read_constraints,
     understand,
 )
-from ciguard.knowledge.references import without_words
+from ciguard.knowledge.references import without_prose
 from ciguard.oracles import documentation_findings
 from ciguard.values import Tensor, in_words
 
@@ -58,21 +58,21 @@ ORIGIN = Provenance(library="lib", version="1")
 
 @settings(deadline=None)
 @given(records)
-def test_any_record_is_understood_written_read_and_put_into_words(record: ApiRecord) -> None:
+def test_any_record_is_understood_stored_and_described(record: ApiRecord) -> None:
     api = understand(record)
     lines = list(constraint_lines(known_of([record], [], ORIGIN)))
 
-    back = read_constraints(lines, name="file").api(record.api)
+    stored = read_constraints(lines, name="file").api(record.api)
 
-    assert [p.constraint for p in back.parameters] == [p.constraint for p in api.parameters]
-    assert back.record == without_words(record)
+    assert [p.constraint for p in stored.parameters] == [p.constraint for p in api.parameters]
+    assert stored.record == without_prose(record)
     assert all(in_words(p.constraint) for p in api.parameters)
     assert isinstance(documentation_findings([record], "lib"), list)
 
 
 @pytest.mark.parametrize("default", ["1e999", "-1e999", "[1e999]", "10" * 400])
 @pytest.mark.parametrize("kind", ["int", "float", "int[]", "Scalar", "Tensor"])
-def test_an_endless_default_limits_nothing(default: str, kind: str) -> None:
+def test_an_infinite_default_is_not_a_limit(default: str, kind: str) -> None:
     record = ApiRecord(
         api="lib.f",
         kind=CallKind.FUNCTION,
@@ -91,7 +91,7 @@ def test_an_endless_default_limits_nothing(default: str, kind: str) -> None:
      "\\text{" * 300],
     ids=lambda text: text[:6],
 )  # fmt: skip
-def test_a_long_text_takes_no_long_time(text: str) -> None:
+def test_a_long_text_is_understood_in_less_than_a_second(text: str) -> None:
     record = ApiRecord(
         api="lib.f",
         kind=CallKind.FUNCTION,
@@ -110,7 +110,7 @@ def test_a_long_text_takes_no_long_time(text: str) -> None:
     assert time.process_time() - started_s < 1.0
 
 
-def test_a_digit_that_is_no_number_ends_nothing() -> None:
+def test_a_digit_that_is_not_a_number_raises_no_error() -> None:
     record = record_from_json(
         {
             "api": "torch.f",
@@ -122,10 +122,10 @@ def test_a_digit_that_is_no_number_ends_nothing() -> None:
     assert understand(record).parameters[0].name == "x"
 
 
-def test_what_the_target_cannot_make_is_not_asked_for() -> None:
-    said = {"name": "x", "doc_type": "Tensor"}
+def test_dtypes_that_the_target_lacks_are_not_drawn() -> None:
+    tensor = {"name": "x", "doc_type": "Tensor"}
     record = record_from_json(
-        {"api": "jax.f", "kind": "function", "parameters": [said], "lacks": ["float64", "int64"]}
+        {"api": "jax.f", "kind": "function", "parameters": [tensor], "lacks": ["float64", "int64"]}
     )
 
     (parameter,) = understand(record).parameters

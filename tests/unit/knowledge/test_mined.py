@@ -27,7 +27,7 @@ def clues(doc: str, *, doc_type: str = "", api: str = "tensorflow.f") -> list[Cl
     return mined.read(record, parameter)
 
 
-def said(field: str, doc: str, **more: str) -> object:
+def clue_value(field: str, doc: str, **more: str) -> object:
     return next((v for clue in clues(doc, **more) if (v := getattr(clue, field))), None)
 
 
@@ -53,7 +53,7 @@ def said(field: str, doc: str, **more: str) -> object:
     ],
 )
 def test_a_mined_rule_becomes_a_clue(field: str, doc: str, value: object) -> None:
-    assert said(field, doc) == value
+    assert clue_value(field, doc) == value
 
 
 def test_a_clue_quotes_the_sentence_and_the_rule_with_its_confidence() -> None:
@@ -65,7 +65,7 @@ def test_a_clue_quotes_the_sentence_and_the_rule_with_its_confidence() -> None:
     assert "confidence" in clue.rule
 
 
-def test_a_long_sentence_is_quoted_in_part() -> None:
+def test_a_long_sentence_is_quoted_truncated() -> None:
     (clue,) = clues("A `Tensor` " + "of the very same kind as all the others before it " * 9)
 
     assert clue.evidence.endswith("…")
@@ -75,30 +75,32 @@ def test_a_long_sentence_is_quoted_in_part() -> None:
 @pytest.mark.parametrize(
     ("field", "doc"),
     [
-        # A list of names of dtypes is no choice of strings, and one option is no choice.
+        # A list of dtype names is not a choice of strings, and neither is a single option.
         ("allowed", "One of `float32` or `float64`."),
         ("allowed", "Only `same`."),
-        # What is not negative may still have to be positive.
+        # A non-negative number may still have to be positive.
         ("low", "The number of rows of the output matrix."),
-        # Learned from parameters that are no tensors.
+        # Learned from parameters that are not tensors.
         ("ndim", "A name for the operation (optional)."),
     ],
 )
-def test_what_generation_must_not_rely_on_is_no_clue(field: str, doc: str) -> None:
-    assert said(field, doc) is None
+def test_an_unreliable_constraint_is_not_a_clue(field: str, doc: str) -> None:
+    assert clue_value(field, doc) is None
 
 
-def test_the_documented_type_is_read_with_the_rules_of_the_library() -> None:
-    assert said("structures", "", doc_type="Tensor, optional", api="torch.f") == (Structure.TENSOR,)
-    assert said("structures", "", doc_type="Tensor, optional", api="jittor.f") == (
+def test_the_documented_type_is_parsed_with_the_rules_of_the_library() -> None:
+    assert clue_value("structures", "", doc_type="Tensor, optional", api="torch.f") == (
+        Structure.TENSOR,
+    )
+    assert clue_value("structures", "", doc_type="Tensor, optional", api="jittor.f") == (
         Structure.TENSOR,
     )
 
 
-def test_formulas_are_read_without_their_markup() -> None:
+def test_formulas_are_parsed_without_markup() -> None:
     doc = r"input tensor of shape :math:`(\text{minibatch} , \text{iH} , 3)`"
 
-    assert said("shape", doc, api="torch.f") is not None
+    assert clue_value("shape", doc, api="torch.f") is not None
 
 
 def test_a_library_without_rules_has_no_mined_clues() -> None:
@@ -106,12 +108,12 @@ def test_a_library_without_rules_has_no_mined_clues() -> None:
 
 
 @given(st.text(max_size=300), st.text(max_size=60))
-def test_any_documentation_can_be_read(doc: str, doc_type: str) -> None:
+def test_any_documentation_can_be_parsed(doc: str, doc_type: str) -> None:
     for clue in clues(doc, doc_type=doc_type, api="torch.f"):
         assert clue.source is ClueSource.MINED_RULE
 
 
-def test_a_hundred_kilobytes_of_documentation_take_no_time() -> None:
+def test_a_hundred_kilobytes_of_documentation_take_less_than_five_seconds() -> None:
     start = time.perf_counter()
 
     clues("A `Tensor` (of shape [n, " * 4_000)

@@ -26,7 +26,7 @@ def _phrases(doc: str) -> list[Clue]:
     return doc_phrases.read(RECORD, ParameterRecord(name="p", doc=doc))
 
 
-def _said(clues: list[Clue], field: str) -> object:
+def _value(clues: list[Clue], field: str) -> object:
     default = getattr(Clue(source=ClueSource.NAME, evidence=""), field)
     return next((v for clue in clues if (v := getattr(clue, field)) != default), None)
 
@@ -49,7 +49,7 @@ def _said(clues: list[Clue], field: str) -> object:
         ("func", (Structure.OPAQUE,), False, None),
     ],
 )
-def test_schema_types_are_read(
+def test_a_schema_type_is_parsed(
     text: str,
     structures: tuple[Structure, ...],
     *,
@@ -61,7 +61,7 @@ def test_schema_types_are_read(
     assert parsed == type_texts.TypeText(structures, nullable, length)
 
 
-def test_an_unknown_schema_type_says_nothing() -> None:
+def test_an_unknown_schema_type_is_not_parsed() -> None:
     assert type_texts.parse_type("__torch__.Foo") is None
 
 
@@ -79,21 +79,21 @@ def test_an_unknown_schema_type_says_nothing() -> None:
         ("Callable[[int], int]", (Structure.OPAQUE,)),
     ],
 )
-def test_type_hints_are_read(hint: str, structures: tuple[Structure, ...]) -> None:
+def test_a_type_hint_becomes_a_clue(hint: str, structures: tuple[Structure, ...]) -> None:
     (clue,) = type_hints.read(RECORD, ParameterRecord(name="p", annotation=hint))
 
     assert clue.structures == structures
     assert clue.nullable is (True if "None" in hint or "Optional" in hint else None)
 
 
-def test_a_literal_hint_lists_the_allowed_values() -> None:
+def test_a_literal_hint_gives_the_allowed_values() -> None:
     (clue,) = type_hints.read(RECORD, ParameterRecord(name="p", annotation="Literal['a', 'b']"))
 
     assert clue.allowed == (LiteralValue("a"), LiteralValue("b"))
 
 
 @pytest.mark.parametrize("hint", ["", "???", "Foo", "x if"])
-def test_an_unreadable_hint_says_nothing(hint: str) -> None:
+def test_an_invalid_hint_gives_no_clue(hint: str) -> None:
     assert type_hints.read(RECORD, ParameterRecord(name="p", annotation=hint)) == []
 
 
@@ -110,7 +110,7 @@ def test_an_unreadable_hint_says_nothing(hint: str) -> None:
         ("torch.float32", Structure.DTYPE, None, None),
     ],
 )
-def test_defaults_tell_the_kind_and_the_range(
+def test_a_default_gives_the_structure_and_a_range(
     default: str, structure: Structure, low: float | None, high: float | None
 ) -> None:
     (clue,) = defaults.read(RECORD, ParameterRecord(name="p", default=default))
@@ -118,14 +118,14 @@ def test_defaults_tell_the_kind_and_the_range(
     assert (clue.structures, clue.low, clue.high) == ((structure,), low, high)
 
 
-def test_a_default_of_none_tells_that_none_is_accepted() -> None:
+def test_a_default_of_none_means_that_none_is_accepted() -> None:
     (clue,) = defaults.read(RECORD, ParameterRecord(name="p", default="None"))
 
     assert clue.nullable is True
 
 
 @pytest.mark.parametrize("default", [None, "<object>", "inf", "{1: 2}"])
-def test_other_defaults_say_nothing(default: str | None) -> None:
+def test_any_other_default_gives_no_clue(default: str | None) -> None:
     assert defaults.read(RECORD, ParameterRecord(name="p", default=default)) == []
 
 
@@ -144,13 +144,13 @@ def test_other_defaults_say_nothing(default: str | None) -> None:
         ("Number", (Structure.NUMBER,)),
     ],
 )
-def test_documented_types_are_read(doc_type: str, structures: tuple[Structure, ...]) -> None:
+def test_a_documented_type_becomes_a_clue(doc_type: str, structures: tuple[Structure, ...]) -> None:
     (clue,) = doc_types.read(RECORD, ParameterRecord(name="p", doc_type=doc_type))
 
     assert clue.structures == structures
 
 
-def test_a_long_tensor_has_the_dtype_that_its_name_says() -> None:
+def test_a_documented_long_tensor_has_its_dtype() -> None:
     (clue,) = doc_types.read(RECORD, ParameterRecord(name="p", doc_type="LongTensor"))
 
     assert clue.dtypes == ("int64",)
@@ -201,11 +201,11 @@ def test_a_long_tensor_has_the_dtype_that_its_name_says() -> None:
         ("must be sorted", "increasing", True),
     ],
 )
-def test_obvious_phrases_are_read(doc: str, field: str, value: object) -> None:
-    assert _said(_phrases(doc), field) == value
+def test_an_explicit_phrase_becomes_a_clue(doc: str, field: str, value: object) -> None:
+    assert _value(_phrases(doc), field) == value
 
 
-def test_a_clue_from_a_phrase_quotes_it() -> None:
+def test_a_clue_from_a_phrase_has_it_as_evidence() -> None:
     (clue,) = [
         clue for clue in _phrases("The rate. Must be non-negative, please.") if clue.low == 0
     ]
@@ -217,20 +217,20 @@ def test_a_clue_from_a_phrase_quotes_it() -> None:
 @pytest.mark.parametrize(
     "doc", ["", "The input.", "See `tf.nn.relu` or `tf.nn.elu`", "If `True`, or `False`, …"]
 )
-def test_plain_prose_states_no_range_shape_or_options(doc: str) -> None:
+def test_plain_prose_gives_no_range_and_no_shape(doc: str) -> None:
     clues = _phrases(doc)
 
     assert all(clue.shape is None and clue.low is None for clue in clues)
 
 
-def test_a_name_speaks_when_nobody_else_does() -> None:
+def test_a_parameter_name_gives_a_structure_and_a_range() -> None:
     (clue,) = name_reader.read(RECORD, ParameterRecord(name="kernel_size"))
 
     assert clue.structures == (Structure.INT,)
     assert (clue.low, clue.high) == (1, 3)
 
 
-def test_every_reader_is_silent_about_a_parameter_of_which_nothing_is_said() -> None:
+def test_no_reader_has_a_clue_about_an_undocumented_parameter() -> None:
     parameter = ParameterRecord(name="zzz_unheard_of")
 
     assert [clue for reader in READERS for clue in reader(RECORD, parameter)] == []

@@ -35,7 +35,7 @@ def _only(**fields: object) -> Constraint:
     return understand(record).parameters[0].constraint
 
 
-def test_an_operator_definition_decides_dtypes_and_options() -> None:
+def test_an_operator_definition_decides_dtypes_and_allowed_values() -> None:
     filters = _parameter(CONV2D_OP, "filter").constraint
     padding = _parameter(CONV2D_OP, "padding").constraint
 
@@ -46,7 +46,7 @@ def test_an_operator_definition_decides_dtypes_and_options() -> None:
     assert set(padding.values) == set(map(LiteralValue, ("SAME", "VALID", "EXPLICIT")))
 
 
-def test_a_family_shares_channels_between_image_and_filter() -> None:
+def test_a_family_rule_relates_the_channels_of_image_and_filter() -> None:
     image = _parameter(CONV2D_OP, "input").constraint
     filters = _parameter(CONV2D_OP, "filter").constraint
 
@@ -57,7 +57,7 @@ def test_a_family_shares_channels_between_image_and_filter() -> None:
     assert image.shape[3] == filters.shape[2]
 
 
-def test_the_options_that_a_weaker_source_names_too_are_drawn_more_often() -> None:
+def test_values_that_a_weaker_source_names_too_are_drawn_more_often() -> None:
     padding = _parameter(CONV2D_OP, "padding").constraint
 
     assert isinstance(padding, OneOf)
@@ -66,7 +66,7 @@ def test_the_options_that_a_weaker_source_names_too_are_drawn_more_often() -> No
     )
 
 
-def test_every_constraint_says_who_said_so() -> None:
+def test_every_constraint_has_evidence_with_its_source() -> None:
     evidence = _parameter(CONV2D_OP, "filter").evidence
 
     assert {(e.source, e.aspect) for e in evidence} >= {
@@ -87,7 +87,7 @@ def test_torch_schema_types_become_constraints() -> None:
     assert isinstance(_parameter(SUM, "dtype").constraint, Optional)
 
 
-def test_a_second_tensor_follows_the_first() -> None:
+def test_a_second_tensor_is_related_to_the_first() -> None:
     other = _parameter(ADD_METHOD, "other").constraint
 
     assert references(other) == {"self"}
@@ -96,16 +96,16 @@ def test_a_second_tensor_follows_the_first() -> None:
 def test_a_layer_s_input_has_the_channels_of_its_constructor() -> None:
     api = understand(CONV1D_LAYER)
 
-    (given,) = api.inputs
-    assert isinstance(given.constraint, Tensor)
-    assert given.constraint.shape is not None
-    assert given.constraint.shape[1] == "in_channels"
+    (first_input,) = api.inputs
+    assert isinstance(first_input.constraint, Tensor)
+    assert first_input.constraint.shape is not None
+    assert first_input.constraint.shape[1] == "in_channels"
     channels = _parameter(CONV1D_LAYER, "in_channels").constraint
     assert isinstance(channels, Int)
     assert channels.size == "in_channels"
 
 
-def test_of_what_nothing_is_known_most_values_are_tensors() -> None:
+def test_most_values_of_an_unknown_parameter_are_tensors() -> None:
     constraint = _only()
 
     assert isinstance(constraint, AnyOf)
@@ -121,14 +121,14 @@ def test_a_list_of_tensors_is_uniform_and_long_enough() -> None:
     assert constraint.length[0] == 2
 
 
-def test_an_unbuildable_dtype_is_left_out() -> None:
+def test_a_dtype_that_cannot_be_built_is_left_out() -> None:
     constraint = _only(schema_type="Tensor", dtypes=("float32", "qint8", "variant"))
 
     assert isinstance(constraint, Tensor)
     assert constraint.dtypes == ("float32",)
 
 
-def test_what_cannot_be_made_is_not_generated() -> None:
+def test_a_callable_parameter_is_not_generated() -> None:
     record = ApiRecord(
         api="lib.f",
         kind=CallKind.FUNCTION,
@@ -138,11 +138,11 @@ def test_what_cannot_be_made_is_not_generated() -> None:
     assert not understand(record).parameters[0].is_generated
 
 
-def test_a_reference_to_no_parameter_is_dropped() -> None:
+def test_a_reference_to_a_missing_parameter_is_dropped() -> None:
     assert references(_only(schema_type="Tensor", doc="same shape as `gone`")) == frozenset()
 
 
-def test_the_stronger_source_decides_an_aspect_and_the_weaker_adds_the_rest() -> None:
+def test_the_strongest_source_decides_each_aspect() -> None:
     strong = Clue(source=ClueSource.SCHEMA, evidence="int", structures=(Structure.INT,))
     weak = Clue(
         source=ClueSource.NAME, evidence="n", structures=(Structure.TENSOR,), low=1.0, high=4.0
@@ -158,7 +158,7 @@ def test_the_stronger_source_decides_an_aspect_and_the_weaker_adds_the_rest() ->
     ]
 
 
-def test_half_of_a_shape_is_never_mixed_with_half_of_another() -> None:
+def test_the_shape_fields_of_two_sources_are_never_mixed() -> None:
     first = Clue(source=ClueSource.FAMILY, evidence="a", ndim=(2, 2))
     second = Clue(source=ClueSource.DOC_PHRASE, evidence="b", shape=("N",), shape_of="y")
 
@@ -167,7 +167,7 @@ def test_half_of_a_shape_is_never_mixed_with_half_of_another() -> None:
     assert (merged.ndim, merged.shape, merged.shape_of) == ((2, 2), None, "")
 
 
-def test_a_dtype_attribute_is_limited_to_what_can_be_built() -> None:
+def test_a_dtype_attribute_is_limited_to_dtypes_that_can_be_built() -> None:
     constraint = _only(schema_type="type", dtypes=("float32", "quint8"))
 
     assert constraint == Dtype(("float32",))

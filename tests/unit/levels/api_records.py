@@ -1,4 +1,4 @@
-"""Records of one API of every kind, as the worker brings them back."""
+"""Records of one API of every kind, as a worker returns them."""
 
 from __future__ import annotations
 

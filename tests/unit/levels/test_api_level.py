@@ -1,3 +1,5 @@
+"""Batches and calls of level `api`."""
+
 from __future__ import annotations
 
 import math
@@ -37,12 +39,12 @@ def _calls(*records: object, count: int = 200, seed: int = 0) -> list[ApiCall]:
     return [as_call(case) for index in range(count) for case in level.cases(index).cases]
 
 
-def test_the_level_is_registered_and_fulfils_its_contract() -> None:
+def test_the_level_is_registered_and_implements_the_protocol() -> None:
     assert isinstance(LEVELS.get("api"), RunnableLevel)
     assert isinstance(ApiLevel(ALL, 0), Level)
 
 
-def test_a_second_level_of_one_name_is_refused() -> None:
+def test_a_second_level_of_one_name_is_an_error() -> None:
     with pytest.raises(RegistrationError, match="registered twice"):
         LEVELS.register("api", CallLevel("api", ApiLevel))
 
@@ -56,7 +58,7 @@ def test_a_batch_holds_cases_of_one_api() -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(0, 500))
-def test_seed_and_index_decide_the_batch_whatever_was_asked_before(seed: int, index: int) -> None:
+def test_a_batch_depends_only_on_seed_and_index(seed: int, index: int) -> None:
     busy = ApiLevel(ALL, seed)
     for earlier in (index + 7, 0, index):
         busy.cases(earlier)
@@ -72,7 +74,7 @@ def test_other_seeds_and_indices_give_other_cases() -> None:
     assert len({repr(batch) for batch in batches}) == 3
 
 
-def test_every_api_is_met_once_per_round_in_another_order() -> None:
+def test_every_api_occurs_once_per_round_in_another_order() -> None:
     level = ApiLevel(ALL, 5)
 
     rounds = [
@@ -83,7 +85,7 @@ def test_every_api_is_met_once_per_round_in_another_order() -> None:
     assert len({tuple(order) for order in rounds}) > 1
 
 
-def test_a_level_without_apis_is_refused() -> None:
+def test_a_level_without_apis_is_an_error() -> None:
     with pytest.raises(ValueError, match="no API to call"):
         ApiLevel((), 0)
 
@@ -135,12 +137,12 @@ def test_a_special_call_conforms_but_for_one_element() -> None:
     assert max(map(len, special)) == 1
 
 
-def test_only_calls_that_bend_an_argument_have_a_focus() -> None:
+def test_only_mutated_calls_have_a_focus() -> None:
     for case in _calls(SUM, CONV2D_OP):
         assert bool(case.focus) == (case.intent is not Intent.CONFORMING)
 
 
-def test_required_parameters_are_always_given_and_optional_ones_now_and_then() -> None:
+def test_required_parameters_are_always_given_and_optional_ones_sometimes() -> None:
     given_names = [{key for key, _ in case.keywords} for case in _calls(SUM, count=30)]
 
     assert all(len(case.arguments) == 1 for case in _calls(SUM, count=30))
@@ -173,7 +175,7 @@ def test_variable_arguments_are_spread() -> None:
     )
 
 
-def test_a_layer_is_fed_the_channels_it_was_built_for() -> None:
+def test_a_layer_gets_the_channels_it_was_built_for() -> None:
     conforming = [c for c in _calls(CONV1D_LAYER, count=20) if c.intent is Intent.CONFORMING]
 
     for case in conforming:
@@ -183,26 +185,26 @@ def test_a_layer_is_fed_the_channels_it_was_built_for() -> None:
         assert case.arguments[0] == LiteralValue(image.shape[1])
 
 
-def test_a_layer_s_inputs_are_bent_too() -> None:
+def test_inputs_of_layers_are_mutated_too() -> None:
     focuses = {case.focus for case in _calls(CONV1D_LAYER, count=20)}
 
     assert {"in_channels", "input:input"} <= focuses
 
 
-def test_an_optional_argument_before_the_variable_ones_is_given_by_position_or_not_at_all() -> None:
+def test_an_optional_argument_before_variadic_ones_is_positional_or_absent() -> None:
     mixed = replace(SPREAD, parameters=(*SUM.parameters[1:2], *SPREAD.parameters))
 
     for case in _calls(mixed, count=20):
         assert "dim" not in dict(case.keywords)
 
 
-def test_selection_leaves_out_calls_that_reach_outside_the_case() -> None:
+def test_selection_excludes_calls_with_outside_effects() -> None:
     assert DELETE_FILE not in select(ALL)
     assert DELETE_FILE in select(ALL, allow=("files",))
     assert "random" not in LEFT_OUT
 
 
-def test_selection_keeps_what_the_globs_name() -> None:
+def test_selection_keeps_the_apis_that_globs_match() -> None:
     assert select(ALL, ("torch.*",), ("*.nn.*",)) == (SUM, ADD_METHOD, SPREAD)
     assert select(ALL, ()) == ()
 
@@ -214,7 +216,7 @@ def test_the_kind_of_the_record_is_the_kind_of_its_calls() -> None:
     assert kinds["torch.Tensor.add_"] is CallKind.METHOD
 
 
-def test_an_output_whose_default_the_documentation_forgot_is_seldom_given() -> None:
+def test_an_output_argument_with_an_undocumented_default_is_rarely_given() -> None:
     out = {"name": "out", "kind": "keyword_only", "annotation": "Optional[Tensor]"}
     record = record_from_json(
         {

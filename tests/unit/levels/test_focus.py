@@ -1,3 +1,5 @@
+"""Focus: the shares of batches of APIs in focus and of the others."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -46,55 +48,55 @@ def _met(level: Level, batches: int) -> Counter[str]:
     return Counter(level.cases(index).api for index in range(batches))
 
 
-def test_three_apis_in_focus_get_seven_of_ten_batches_and_starve_nobody() -> None:
+def test_apis_in_focus_get_seven_of_ten_batches_and_no_api_is_left_out() -> None:
     focus = ("lib.f007", "lib.f03?", "nothing.*")
 
     level, rounds = focused(_plain, MANY, 0, focus=focus)
-    met = _met(level, 1000)
+    counts = _met(level, 1000)
 
-    inside = sum(count for api, count in met.items() if api == "lib.f007" or "f03" in api)
+    inside = sum(count for api, count in counts.items() if api == "lib.f007" or "f03" in api)
     assert inside == 700
     assert len(_met(level, rounds)) == len(MANY)
 
 
-def test_the_first_in_focus_get_as_much_as_all_others_in_focus() -> None:
+def test_the_first_apis_in_focus_get_as_many_batches_as_the_others_in_focus() -> None:
     focus = [record.api for record in MANY[:40]]
 
     level, rounds = focused(_plain, MANY, 0, focus=focus)
-    met = _met(level, 2000)
+    counts = _met(level, 2000)
 
-    assert sum(met[name] for name in focus[:8]) == pytest.approx(700, abs=5)
-    assert sum(met[name] for name in focus[8:]) == pytest.approx(700, abs=5)
+    assert sum(counts[name] for name in focus[:8]) == pytest.approx(700, abs=5)
+    assert sum(counts[name] for name in focus[8:]) == pytest.approx(700, abs=5)
     assert len(_met(level, rounds)) == len(MANY)
 
 
 @pytest.mark.parametrize("focus", [(), ("nothing.*",)])
-def test_without_anything_in_focus_the_level_is_the_plain_one(focus: tuple[str, ...]) -> None:
+def test_a_level_without_focus_is_the_plain_level(focus: tuple[str, ...]) -> None:
     level, rounds = focused(_plain, MANY, 0, focus=focus)
 
     assert isinstance(level, _Plain)
     assert (list(level.apis), rounds) == (MANY, 60)
 
 
-def test_with_everything_in_focus_all_apis_have_their_turn() -> None:
+def test_with_everything_in_focus_all_apis_are_called() -> None:
     level, rounds = focused(_plain, MANY, 0, focus=("*",))
 
     assert len(_met(level, rounds)) == 60
 
 
 def test_a_focus_keeps_the_order_of_its_globs() -> None:
-    found = [record.api for record in ranked(MANY, ("lib.f05?", "lib.f001", "lib.f0*"))]
+    names = [record.api for record in ranked(MANY, ("lib.f05?", "lib.f001", "lib.f0*"))]
 
-    assert found[:11] == [*(f"lib.f05{n}" for n in range(10)), "lib.f001"]
-    assert len(found) == 60
+    assert names[:11] == [*(f"lib.f05{n}" for n in range(10)), "lib.f001"]
+    assert len(names) == 60
 
 
-def test_globs_that_name_nothing_are_told() -> None:
+def test_globs_that_match_nothing_are_reported() -> None:
     assert unmatched(MANY, ("lib.f001", "torch.*", "lib.*")) == ["torch.*"]
 
 
 @given(st.integers(0, 2**32), st.integers(0, 300), st.sampled_from([3, 20]))
-def test_seed_and_index_decide_the_batch(seed: int, index: int, count: int) -> None:
+def test_a_batch_depends_on_seed_and_index(seed: int, index: int, count: int) -> None:
     focus = [record.api for record in MANY[:count]]
 
     busy, _ = focused(ApiLevel, MANY, seed, focus=focus)
@@ -107,7 +109,7 @@ def test_seed_and_index_decide_the_batch(seed: int, index: int, count: int) -> N
     assert fresh.api_of(index) == busy.cases(index).api
 
 
-def test_a_level_that_learns_still_learns_and_one_that_does_not_claims_nothing() -> None:
+def test_a_focused_level_learns_only_if_its_parts_do() -> None:
     learning, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00*",))
     plain, _ = focused(_plain, MANY, 0, focus=("lib.f00*",))
 
@@ -115,16 +117,16 @@ def test_a_level_that_learns_still_learns_and_one_that_does_not_claims_nothing()
     assert not isinstance(plain, LearningLevel)
 
 
-def test_what_an_api_teaches_reaches_the_level_that_calls_it() -> None:
+def test_feedback_of_an_api_reaches_the_level_that_calls_it() -> None:
     level, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00?",))
     assert isinstance(level, LearningLevel)
 
     batches = [level.cases(index) for index in range(20)]
     for batch in batches:
-        lesson = level.lesson(batch, [Passed(b"", 0.0) for _ in batch.cases])
-        assert lesson is not None
-        level.relearn(batch.api, lesson)
-        level.learn(batch.api, lesson)
+        feedback = level.lesson(batch, [Passed(b"", 0.0) for _ in batch.cases])
+        assert feedback is not None
+        level.relearn(batch.api, feedback)
+        level.learn(batch.api, feedback)
     learned = level.learned()
     again, _ = focused(ApiLevel, MANY, 0, focus=("lib.f00?",))
     assert isinstance(again, LearningLevel)

@@ -1,4 +1,4 @@
-"""Forms: the same tensor, kept another way."""
+"""Storage forms of tensors."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def numbers(value: object) -> list[int]:
 @given(SHAPES)
 def test_a_stepped_tensor_stays_within_its_memory_and_has_the_shape(shape: tuple[int, ...]) -> None:
     form = next(form for form in forms_of("torch") if form.name == "stepped")
-    made = form.make(tensor(shape))
-    assert isinstance(made, CallValue)
-    whole, sizes, steps = made.arguments
+    reformed = form.make(tensor(shape))
+    assert isinstance(reformed, CallValue)
+    whole, sizes, steps = reformed.arguments
     assert isinstance(whole, TensorValue)
     assert tuple(numbers(sizes)) == shape
     last = sum((size - 1) * step for size, step in zip(shape, numbers(steps), strict=True))
@@ -46,10 +46,10 @@ def test_every_form_is_drawn_for_some_tensor(library: str) -> None:
     rng = random.Random(0)
     dtypes = ("float32", "complex64", "int8", "uint8", "int16", "int32")
     drawn = {
-        made.function
+        reformed.function
         for _ in range(2000)
         if isinstance(
-            made := reform(rng, SamplingScope(), tensor((3, 3), rng.choice(dtypes))), CallValue
+            reformed := reform(rng, SamplingScope(), tensor((3, 3), rng.choice(dtypes))), CallValue
         )
     }
     made_by = {
@@ -66,5 +66,5 @@ def test_explicit_elements_stay_where_they_are() -> None:
     assert reform(random.Random(0), SamplingScope(), value) is value
 
 
-def test_a_library_with_one_way_of_keeping_tensors_has_no_other_form() -> None:
+def test_a_library_with_one_storage_form_has_no_reforming_mutator() -> None:
     assert reforming("jittor") is None

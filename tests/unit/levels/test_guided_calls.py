@@ -1,4 +1,4 @@
-"""Learning from outcomes, with a library in one function: it passes, refuses or dies."""
+"""Guided calls, with a stub library that passes, rejects or crashes."""
 
 from __future__ import annotations
 
@@ -58,78 +58,78 @@ def outcomes(
     library: Library, record: ApiRecord = PICKY, *, batches: int = 40, seed: int = 0
 ) -> list[tuple[ApiCall, Outcome]]:
     level = ApiLevel([record], seed)
-    seen = []
+    observed = []
     for index in range(batches):
         batch = level.cases(index)
         calls = [*map(as_call, batch.cases)]
-        came = [library(call) for call in calls]
-        lesson = level.lesson(batch, came)
-        if lesson is not None:
-            level.learn(batch.api, lesson)
-        seen += list(zip(calls, came, strict=True))
-    return seen
+        results = [library(call) for call in calls]
+        feedback = level.lesson(batch, results)
+        if feedback is not None:
+            level.learn(batch.api, feedback)
+        observed += list(zip(calls, results, strict=True))
+    return observed
 
 
-def share_passed(seen: list[tuple[ApiCall, Outcome]]) -> float:
-    conforming = [out for case, out in seen if case.intent is Intent.CONFORMING]
+def share_passed(observed: list[tuple[ApiCall, Outcome]]) -> float:
+    conforming = [out for case, out in observed if case.intent is Intent.CONFORMING]
     return sum(isinstance(out, Passed | Crashed) for out in conforming) / len(conforming)
 
 
-def test_the_level_learns() -> None:
+def test_the_level_is_a_learning_level() -> None:
     assert isinstance(ApiLevel([PICKY], 0), LearningLevel)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_refused_at_first_passes_later(seed: int) -> None:
-    seen = outcomes(picky, seed=seed)
+def test_calls_that_are_rejected_at_first_pass_later(seed: int) -> None:
+    observed = outcomes(picky, seed=seed)
 
-    assert share_passed(seen[-320:]) > max(0.6, share_passed(seen[:96]))
+    assert share_passed(observed[-320:]) > max(0.6, share_passed(observed[:96]))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_was_learned_hides_no_crash(seed: int) -> None:
-    seen = outcomes(fragile, seed=seed, batches=60)
+def test_feedback_hides_no_crash(seed: int) -> None:
+    observed = outcomes(fragile, seed=seed, batches=60)
 
-    late = [out for _, out in seen[480:]]
+    late = [out for _, out in observed[480:]]
     assert sum(isinstance(out, Crashed) for out in late) / len(late) > 0.05
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_share_of_the_calls_ignores_what_was_learned(seed: int) -> None:
-    seen = outcomes(picky, seed=seed, batches=60)
+def test_a_share_of_the_calls_ignores_feedback(seed: int) -> None:
+    observed = outcomes(picky, seed=seed, batches=60)
 
     ranks = {
         len(case.arguments[0].shape)
-        for case, _ in seen[480:]
+        for case, _ in observed[480:]
         if case.intent is Intent.CONFORMING and isinstance(case.arguments[0], TensorValue)
     }
     assert len(ranks) > 2
 
 
-def test_learning_makes_no_difference_to_seed_and_index() -> None:
+def test_a_learning_level_is_deterministic_for_seed_and_index() -> None:
     assert outcomes(picky, seed=3) == outcomes(picky, seed=3)
     assert outcomes(picky, seed=3) != outcomes(picky, seed=4)
 
 
-def test_an_api_of_which_nothing_passes_is_searched_beyond_what_is_known() -> None:
+def test_an_api_without_passing_calls_is_searched_beyond_its_documentation() -> None:
     def wants_a_list(call: ApiCall) -> Outcome:
         x = call.arguments[0]
         is_list = not isinstance(x, TensorValue | LiteralValue)
         return PASSED if is_list else Rejected("ValueError", "no")
 
-    seen = outcomes(wants_a_list, batches=30)
+    observed = outcomes(wants_a_list, batches=30)
 
-    assert share_passed(seen[:16]) == 0
-    assert share_passed(seen[-160:]) > 0.3
+    assert share_passed(observed[:16]) == 0
+    assert share_passed(observed[-160:]) > 0.3
 
 
-def test_what_an_earlier_campaign_learned_is_used_from_the_first_call() -> None:
+def test_experience_of_earlier_campaigns_is_used_from_the_first_call() -> None:
     first = ApiLevel([PICKY], 0)
     for index in range(30):
         batch = first.cases(index)
-        lesson = first.lesson(batch, [picky(as_call(case)) for case in batch.cases])
-        assert lesson is not None
-        first.learn(batch.api, lesson)
+        feedback = first.lesson(batch, [picky(as_call(case)) for case in batch.cases])
+        assert feedback is not None
+        first.learn(batch.api, feedback)
 
     second = ApiLevel([PICKY, SUM], 1)
     second.recall(first.learned())
@@ -139,13 +139,13 @@ def test_what_an_earlier_campaign_learned_is_used_from_the_first_call() -> None:
     assert second.learned()[PICKY.api].noted == 480
 
 
-def test_learning_ends_when_enough_was_seen() -> None:
+def test_feedback_ends_after_the_maximum_number_of_calls() -> None:
     level = ApiLevel([PICKY], 0)
     batches = [level.cases(index) for index in range(31)]
 
-    lessons = [level.lesson(batch, [PASSED] * 16) for batch in batches]
+    pending = [level.lesson(batch, [PASSED] * 16) for batch in batches]
 
-    assert [lesson is not None for lesson in lessons] == [True] * 30 + [False]
+    assert [feedback is not None for feedback in pending] == [True] * 30 + [False]
 
 
 @settings(deadline=None)  # the first call of each API compiles it

@@ -1,4 +1,4 @@
-"""Which layers mutants are made of."""
+"""Selection of the layers that mutants may use."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ RECORDS = (POOLING, WRAPPER, DENSE)
 
 
 @pytest.mark.parametrize("name", ["keras.layers.MaxPooling2D", "keras.layers.MaxPool2D", "*Pool*"])
-def test_a_layer_is_known_by_all_its_names(name: str) -> None:
+def test_a_layer_is_selected_by_any_of_its_names(name: str) -> None:
     assert select_layers(RECORDS, (name,)) == (POOLING,)
     assert select_layers(RECORDS, exclude=(name,)) == (WRAPPER, DENSE)
 
 
-def test_a_layer_that_is_given_a_layer_takes_part_although_no_call_of_it_does() -> None:
+def test_a_wrapping_layer_is_selected_although_its_calls_are_not() -> None:
     assert select_layers(RECORDS) == RECORDS
     assert select(RECORDS) == (POOLING, DENSE)

@@ -1,4 +1,4 @@
-"""Roulette, Metropolis-Hastings and the formulas of LEMON, against the formulas."""
+"""Roulette, Metropolis-Hastings and inconsistency, compared with LEMON's formulas."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ GRAPH = GRAPHS["lstm"]
 DRAWS = 20_000
 
 
-def chi_squared(seen: Counter[str], expected: dict[str, float]) -> float:
-    total = seen.total()
-    return sum((seen[k] - total * p) ** 2 / (total * p) for k, p in expected.items())
+def chi_squared(counts: Counter[str], expected: dict[str, float]) -> float:
+    total = counts.total()
+    return sum((counts[k] - total * p) ** 2 / (total * p) for k, p in expected.items())
 
 
 def test_the_roulette_chooses_by_scores() -> None:
@@ -36,18 +36,18 @@ def test_the_roulette_chooses_by_scores() -> None:
     )
     rng = random.Random(1)
 
-    seen = Counter(roulette.choose(rng).name for _ in range(DRAWS))
+    counts = Counter(roulette.choose(rng).name for _ in range(DRAWS))
 
     assert roulette.probabilities() == pytest.approx({"0": 4 / 7, "1": 2 / 7, "3": 1 / 7})
     # 0.999 quantile for two degrees of freedom.
-    assert chi_squared(seen, roulette.probabilities()) < 13.8
+    assert chi_squared(counts, roulette.probabilities()) < 13.8
 
 
-def test_every_seed_has_its_turn_however_many_of_its_mutants_joined() -> None:
+def test_every_seed_is_equally_probable_whatever_the_size_of_its_pool() -> None:
     guidance = Guidance.begin({"lstm": GRAPH, "other": GRAPH})
     guidance.measured("lstm", 1.0)
-    for at in range(POOL + 5):
-        guidance.observe(mutant(f"m{at}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
+    for index in range(POOL + 5):
+        guidance.observe(mutant(f"m{index}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
 
     shares = guidance.roulette.probabilities()
 
@@ -71,19 +71,19 @@ def stationary(choice: MetropolisHastings) -> list[float]:
 def test_rules_are_chosen_by_rank() -> None:
     choice = MetropolisHastings()
     for rank, rule in enumerate(RuleName):
-        for at in range(20):
-            choice.observe(rule, amplified=at >= rank)
+        for index in range(20):
+            choice.observe(rule, amplified=index >= rank)
     rng = random.Random(2)
-    current, seen = None, Counter[str]()
+    current, counts = None, Counter[str]()
 
     for _ in range(DRAWS):
         current = choice.choose(rng, current)
-        seen[current] += 1
+        counts[current] += 1
 
     expected = dict(zip(RuleName, stationary(choice), strict=True))
     # 0.999 quantile for eleven degrees of freedom; draws of a chain hang together a little.
-    assert chi_squared(seen, {k.value: p for k, p in expected.items()}) < 1.5 * 31.3
-    assert seen[RuleName.REMOVAL] > 1.5 * seen[RuleName.NEURON_SWITCH]
+    assert chi_squared(counts, {k.value: p for k, p in expected.items()}) < 1.5 * 31.3
+    assert counts[RuleName.REMOVAL] > 1.5 * counts[RuleName.NEURON_SWITCH]
 
 
 def test_acceptance_is_that_of_the_formula() -> None:
@@ -111,7 +111,7 @@ def test_a_mutant_that_amplifies_joins_the_pool() -> None:
     assert guidance.rules.current is rule
 
 
-def test_without_guidance_every_mutant_joins_that_ran() -> None:
+def test_without_guidance_every_mutant_that_ran_joins() -> None:
     guidance = Guidance.begin({"lstm": GRAPH}, is_guided=False)
     rule = RuleName.COPY
     guidance.observe(mutant("a", 1.0), parent="lstm", parent_acc=5.0, rule=rule)
@@ -120,11 +120,11 @@ def test_without_guidance_every_mutant_joins_that_ran() -> None:
     assert list(guidance.roulette.pool) == ["lstm", "a"]
 
 
-def test_a_full_pool_lets_the_worn_out_mutant_go_and_no_seed() -> None:
+def test_a_full_pool_drops_the_most_chosen_mutant_and_no_seed() -> None:
     guidance = Guidance.begin({"lstm": GRAPH})
     guidance.roulette.pool["lstm"].chosen = 999
-    for at in range(POOL + 5):
-        guidance.observe(mutant(f"m{at}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
+    for index in range(POOL + 5):
+        guidance.observe(mutant(f"m{index}", 2.0), parent="m3", parent_acc=1.0, rule=RuleName.COPY)
 
     assert len(guidance.roulette.pool) == POOL
     assert "lstm" in guidance.roulette.pool
@@ -156,20 +156,20 @@ def test_deviation_and_d_mad_are_those_of_the_paper() -> None:
     assert accumulated(TRUTH, [ONE, OTHER, TRUTH]) == pytest.approx(0.5 + 1.0 + 1.0)
 
 
-def test_what_is_not_finite_adds_nothing() -> None:
+def test_non_finite_outputs_add_no_inconsistency() -> None:
     broken = np.array([[np.nan, 0.0], [np.inf, 1.0]])
 
     assert list(d_mad(TRUTH, ONE, broken)) == [0.0, 0.0]
 
 
-def test_shapes_that_differ_are_refused() -> None:
+def test_different_shapes_are_an_error() -> None:
     with pytest.raises(ValueError, match="shape"):
         deviations(ONE[:1], TRUTH)
     with pytest.raises(ValueError, match="shape"):
         layer_deviation(ONE[:1], TRUTH)
 
 
-def test_the_layer_where_it_begins_has_the_largest_rate() -> None:
+def test_the_layer_where_the_deviation_starts_has_the_largest_rate() -> None:
     deviation = {"x": 0.0, "a": 1e-8, "b": 0.01, "c": 0.02, "d": 0.012}
     inputs = {"a": ("x",), "b": ("a",), "c": ("b",), "d": ("a", "b")}
 
@@ -180,7 +180,7 @@ def test_the_layer_where_it_begins_has_the_largest_rate() -> None:
     assert rates["d"] == pytest.approx((0.012 - 0.01) / (0.01 + EPSILON))
 
 
-def test_the_first_layer_that_is_not_finite_alike_is_the_suspect() -> None:
+def test_the_first_layer_with_different_non_finite_outputs_is_the_suspect() -> None:
     nan = np.array([np.nan, 1.0])
     deviation = {"a": layer_deviation(nan, nan), "b": layer_deviation(nan, np.ones(2))}
     deviation["c"] = float("inf")

@@ -1,4 +1,4 @@
-"""Batches of mutants follow from seed, index and what was learned; lessons survive JSON."""
+"""Batches of mutants: they depend on seed, index and feedback, which survives JSON."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ciguard.domain.outcomes import Hung, Passed, Rejected
 from ciguard.domain.records import ApiRecord
 from ciguard.domain.values import Explicit, Json
 from ciguard.levels import Batch, IndexedLevel
+from ciguard.levels.model.feedback import ModelFeedback
 from ciguard.levels.model.kinds import KINDS
 from ciguard.levels.model.layers import elements
-from ciguard.levels.model.lessons import ModelLesson
 from ciguard.levels.model.level import INPUTS, PER_BATCH, ModelLevel
 
 if TYPE_CHECKING:
@@ -42,24 +42,26 @@ def outcomes_of(batch: Batch) -> dict[str, list[Outcome]]:
     return {"one": [PASSED for _ in batch.cases], "two": [PASSED for _ in batch.cases]}
 
 
-def run(made: ModelLevel, count: int, *, lag: int = 3, through_json: bool = False) -> list[Batch]:
+def run(
+    model_level: ModelLevel, count: int, *, lag: int = 3, through_json: bool = False
+) -> list[Batch]:
     """Run batches, each taught by those that lie a lag back."""
     waiting: list[Json] = []
     batches = []
     for index in range(count):
-        while waiting and ModelLesson.from_json(waiting[0]).index <= index - lag:
-            lesson = waiting.pop(0)
+        while waiting and ModelFeedback.from_json(waiting[0]).index <= index - lag:
+            feedback = waiting.pop(0)
             if through_json:
-                lesson = json.loads(json.dumps(lesson))
-            made.guide(lesson)
-        batches.append(made.cases(index))
-        lesson_ = made.taught(index, batches[-1], outcomes_of(batches[-1]))
-        assert lesson_ is not None
-        waiting.append(lesson_)
+                feedback = json.loads(json.dumps(feedback))
+            model_level.guide(feedback)
+        batches.append(model_level.cases(index))
+        feedback_ = model_level.taught(index, batches[-1], outcomes_of(batches[-1]))
+        assert feedback_ is not None
+        waiting.append(feedback_)
     return batches
 
 
-def test_the_first_batches_are_the_seeds_as_they_are() -> None:
+def test_the_first_batches_are_the_unchanged_seeds() -> None:
     batches = [level().cases(index) for index in range(len(MODELS))]
 
     for batch, model in zip(batches, MODELS, strict=True):
@@ -72,12 +74,12 @@ def models_in(batch: Batch) -> list[ModelCase]:
     return [case for case in batch.cases if isinstance(case, ModelCase)]
 
 
-def test_batches_follow_from_seed_index_and_lessons() -> None:
+def test_batches_depend_on_seed_index_and_feedback() -> None:
     assert run(level(), 30) == run(level(), 30, through_json=True)
     assert run(level(), 12) != run(level(6), 12)
 
 
-def test_making_a_batch_changes_no_other() -> None:
+def test_making_a_batch_does_not_change_others() -> None:
     plain, asked = level(), level()
     for index in (9, 4, 9, 20):
         asked.cases(index)
@@ -85,7 +87,7 @@ def test_making_a_batch_changes_no_other() -> None:
     assert run(plain, 12) == run(asked, 12)
 
 
-def test_mutants_of_one_seed_see_the_same_inputs_and_truth() -> None:
+def test_mutants_of_one_seed_share_inputs_and_truth() -> None:
     seen: dict[str, set[str]] = {}
     for batch in run(level(), 40)[len(MODELS) :]:
         assert len(batch.cases) == PER_BATCH
@@ -102,19 +104,19 @@ def test_labels_are_one_hot() -> None:
 
     assert case.truth.shape == (INPUTS, 10)
     assert isinstance(fill, Explicit)
-    rows = [fill.data[at : at + 10] for at in range(0, elements(case.truth.shape), 10)]
+    rows = [fill.data[index : index + 10] for index in range(0, elements(case.truth.shape), 10)]
     assert all(sorted(row) == [0.0] * 9 + [1.0] for row in rows)
     assert isinstance(case.data[0], DataSample)
     assert case.data[0].shape == (INPUTS, 8, 8, 1)
 
 
 def test_mutants_become_parents_and_their_mutations_add_up() -> None:
-    made = level()
-    batches = run(made, 60)
+    model_level = level()
+    batches = run(model_level, 60)
 
     orders = [len(case.origin.mutations) for batch in batches for case in models_in(batch)]
     assert max(orders) >= 3
-    assert len(made.guidance.roulette.pool) > len(MODELS)
+    assert len(model_level.guidance.roulette.pool) > len(MODELS)
 
 
 def test_checks_are_mostly_predictions() -> None:
@@ -124,55 +126,55 @@ def test_checks_are_mostly_predictions() -> None:
     assert 0.01 < checks.count(Check.SAVE) / len(checks) < 0.12
 
 
-def test_what_does_not_run_on_two_targets_teaches_no_inconsistency() -> None:
-    made = level()
-    batch = made.cases(2)
+def test_a_run_on_fewer_than_two_targets_gives_no_inconsistency() -> None:
+    model_level = level()
+    batch = model_level.cases(2)
     refused: list[Outcome] = [Rejected("ValueError", "no") for _ in batch.cases]
 
-    lesson = made.taught(2, batch, {**outcomes_of(batch), "two": refused})
+    feedback = model_level.taught(2, batch, {**outcomes_of(batch), "two": refused})
 
-    mutants = ModelLesson.from_json(lesson).mutants
+    mutants = ModelFeedback.from_json(feedback).mutants
     assert {mutant.acc for mutant in mutants} == {None}
     assert {mutant.graph for mutant in mutants} == {None}
 
 
 @pytest.mark.slow
-def test_layers_that_hang_are_left_out() -> None:
-    made, lag = level(), 6
+def test_hanging_layers_are_excluded() -> None:
+    model_level, lag = level(), 6
     seeds = {node.layer for model in MODELS for node in model.graph.nodes}
-    deadly = {kind.public for kind in KINDS[::4]} - seeds
+    crashing = {kind.public for kind in KINDS[::4]} - seeds
     met: Counter[str] = Counter()
-    lessons: dict[int, Json] = {}
+    pending: dict[int, Json] = {}
     for index in range(500):
-        if index - lag in lessons:
-            made.guide(lessons.pop(index - lag))
-        batch = made.cases(index)
-        found = [{n.layer for n in case.graph.nodes} & deadly for case in models_in(batch)]
+        if index - lag in pending:
+            model_level.guide(pending.pop(index - lag))
+        batch = model_level.cases(index)
+        found = [{n.layer for n in case.graph.nodes} & crashing for case in models_in(batch)]
         # What follows a hang in its batch is not run.
-        count = next((at + 1 for at, hangs in enumerate(found) if hangs), len(found))
+        count = next((index + 1 for index, hangs in enumerate(found) if hangs), len(found))
         met.update(layer for hangs in found[:count] for layer in hangs)
         outcomes: list[Outcome] = [Hung(60.0) if hangs else PASSED for hangs in found[:count]]
-        lesson = made.taught(index, batch, {"one": outcomes, "two": [PASSED] * count})
-        if lesson is not None:
-            lessons[index] = lesson
+        feedback = model_level.taught(index, batch, {"one": outcomes, "two": [PASSED] * count})
+        if feedback is not None:
+            pending[index] = feedback
 
     assert len(met) > 10
     assert max(met.values()) <= 2 + lag
     assert sum(count > 1 for count in met.values()) > 5
 
 
-def test_a_seed_model_that_hangs_is_mutated_no_more() -> None:
-    made = level()
+def test_a_hanging_seed_model_is_no_longer_mutated() -> None:
+    model_level = level()
     for index in range(len(MODELS)):
-        batch = made.cases(index)
+        batch = model_level.cases(index)
         outcomes = outcomes_of(batch)
         if index == 0:
             outcomes = {"one": [Hung(60.0)], "two": [PASSED]}
-        lesson = made.taught(index, batch, outcomes)
-        assert lesson is not None
-        made.guide(lesson)
+        feedback = model_level.taught(index, batch, outcomes)
+        assert feedback is not None
+        model_level.guide(feedback)
 
-    seeds = {case.origin.model for i in range(2, 40) for case in models_in(made.cases(i))}
+    seeds = {case.origin.model for i in range(2, 40) for case in models_in(model_level.cases(i))}
     assert seeds == {model.name for model in MODELS[1:]}
 
 
@@ -187,13 +189,13 @@ def test_a_universe_of_one_layer_is_enough(layer: str) -> None:
         assert len(narrow.cases(index).cases) <= PER_BATCH
 
 
-def test_it_is_a_level() -> None:
+def test_the_level_implements_the_protocol() -> None:
     assert isinstance(level(), IndexedLevel)
     with pytest.raises(ValueError, match="no seed model"):
         ModelLevel((), 1, models=(), amplification=amplification)
 
 
 @pytest.mark.parametrize("text", [[], [1], ["x", []], [1, [{}]], {"a": 1}])
-def test_what_is_no_lesson_is_refused(text: object) -> None:
-    with pytest.raises(ValueError, match="not an encoded lesson"):
-        ModelLesson.from_json(text)
+def test_invalid_feedback_is_an_error(text: object) -> None:
+    with pytest.raises(ValueError, match="not encoded feedback"):
+        ModelFeedback.from_json(text)

@@ -1,4 +1,4 @@
-"""Every rule, on every graph, again and again: what comes out is a valid graph of the same kind."""
+"""Mutation rules, applied repeatedly to every graph: the results are valid graphs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ RULE = st.sampled_from(RuleName)
 def mutants(graph: LayerGraph, rules: list[RuleName], seed: int) -> list[LayerGraph]:
     universe = ALL.within(bound(ALL.size(graph)))
     rng = random.Random(seed)
-    found = [graph]
+    graphs = [graph]
     for rule in rules:
-        made = RULES[rule](found[-1], rng, universe)
-        if made is not None:
-            found.append(made.graph)
-    return found
+        mutation = RULES[rule](graphs[-1], rng, universe)
+        if mutation is not None:
+            graphs.append(mutation.graph)
+    return graphs
 
 
 @given(NAMES, st.lists(RULE, min_size=1, max_size=12), st.integers(0, 2**32))
@@ -52,11 +52,11 @@ def test_mutants_of_any_order_are_valid_graphs(name: str, rules: list[RuleName],
 @given(NAMES, st.lists(RULE, min_size=1, max_size=12), st.integers(0, 2**32))
 def test_calls_of_a_shared_layer_agree_on_it(name: str, rules: list[RuleName], seed: int) -> None:
     for mutant in mutants(GRAPHS[name], rules, seed):
-        for each in mutant.nodes:
-            if each.shares:
-                first = mutant.node(each.shares)
+        for current in mutant.nodes:
+            if current.shares:
+                first = mutant.node(current.shares)
                 assert not first.shares
-                assert (first.layer, first.config) == (each.layer, each.config)
+                assert (first.layer, first.config) == (current.layer, current.config)
 
 
 @given(NAMES, st.lists(RULE, max_size=12), st.integers(0, 2**32))
@@ -67,7 +67,7 @@ def test_the_same_generator_makes_the_same_mutants(
 
 
 @pytest.mark.parametrize("rule", RuleName)
-def test_every_rule_finds_a_place_and_changes_something(rule: RuleName) -> None:
+def test_every_rule_applies_and_changes_the_graph(rule: RuleName) -> None:
     changed = Counter(
         name
         for name, graph in GRAPHS.items()
@@ -79,7 +79,7 @@ def test_every_rule_finds_a_place_and_changes_something(rule: RuleName) -> None:
     assert changed["residual"] > 10
 
 
-def test_nothing_from_the_softmax_on_is_touched() -> None:
+def test_no_rule_changes_layers_from_the_softmax_on() -> None:
     x = entry("x", 4)
     a = node("a", "Dense", x, units=4)
     soft = node("soft", "Softmax", a)
@@ -91,7 +91,7 @@ def test_nothing_from_the_softmax_on_is_touched() -> None:
     assert [(edge.source, edge.target) for edge in edges(graph)] == [("x", "a"), ("a", "soft")]
 
 
-def test_a_removed_layer_hands_its_weights_to_the_next_that_shares_them() -> None:
+def test_the_weights_of_a_removed_shared_layer_move_to_the_next_owner() -> None:
     graph = GRAPHS["shared"]
     mutant = next(
         m
@@ -105,17 +105,17 @@ def test_a_removed_layer_hands_its_weights_to_the_next_that_shares_them() -> Non
     assert mutant.node("c").shares == "b"
 
 
-def test_two_layers_of_a_chain_change_places() -> None:
+def test_switching_exchanges_two_layers_of_a_chain() -> None:
     x = entry("x", 4)
     a = node("a", "Dense", x, units=4)
     b = node("b", "ReLU", a)
     out = node("out", "Dense", b, units=2)
     graph = LayerGraph(nodes=(x, a, b, out), outputs=("out",))
 
-    made = RULES[RuleName.SWITCH](graph, random.Random(0), ALL)
+    mutation = RULES[RuleName.SWITCH](graph, random.Random(0), ALL)
 
-    assert made is not None
-    assert [(n.name, n.inputs) for n in made.graph.nodes] == [
+    assert mutation is not None
+    assert [(n.name, n.inputs) for n in mutation.graph.nodes] == [
         ("x", ()),
         ("b", ("x",)),
         ("a", ("b",)),
@@ -125,15 +125,15 @@ def test_two_layers_of_a_chain_change_places() -> None:
 
 def test_a_copy_has_the_weights_of_the_layer() -> None:
     graph = GRAPHS["lenet"]
-    made = next(
+    mutation = next(
         m
         for seed in range(99)
         if (m := RULES[RuleName.COPY](graph, random.Random(seed), ALL)) and m.what.startswith("d2")
     )
-    twin = made.graph.node("dense_1")
+    twin = mutation.graph.node("dense_1")
 
     assert twin.inputs == ("d2",)
-    assert made.graph.node("out").inputs == ("dense_1",)
+    assert mutation.graph.node("out").inputs == ("dense_1",)
     assert twin.weights == graph.node("d2").weights
 
 
@@ -154,7 +154,7 @@ def test_an_activation_that_is_an_argument_becomes_linear_or_another() -> None:
 
 
 @pytest.mark.parametrize("rule", WeightRule)
-def test_inner_rules_append_edits_in_order(rule: WeightRule) -> None:
+def test_weight_rules_append_edits_in_order(rule: WeightRule) -> None:
     once, twice = mutants(GRAPHS["lstm"], [RuleName(rule.value)] * 2, 3)[1:]
 
     kinds = [e.rule for n in twice.nodes for e in n.weights.edits]
@@ -164,7 +164,7 @@ def test_inner_rules_append_edits_in_order(rule: WeightRule) -> None:
     )
 
 
-def test_what_was_used_least_is_chosen_first() -> None:
+def test_the_least_used_layer_is_chosen_first() -> None:
     kinds = ALL.kinds[:4]
     uses = {kind.public: 0 if at == 2 else 10_000 for at, kind in enumerate(kinds)}
     choosing = replace(ALL, uses=uses)
@@ -176,7 +176,7 @@ def test_what_was_used_least_is_chosen_first() -> None:
     assert chosen[kinds[2].public] > 290
 
 
-def test_what_was_never_used_comes_before_another_use_of_what_was() -> None:
+def test_an_unused_layer_comes_before_another_use_of_a_used_one() -> None:
     kept, changing, never = ALL.kinds[:3]
     uses = {drawing(kept, keeps=True): 1, drawing(changing, keeps=False): 1}
     choosing = replace(ALL, uses=uses)
@@ -186,7 +186,7 @@ def test_what_was_never_used_comes_before_another_use_of_what_was() -> None:
     assert in_order == [0, 1, 2]
 
 
-def test_a_new_layer_goes_where_the_least_used_one_suits() -> None:
+def test_a_new_layer_goes_to_the_edge_of_the_least_used_one() -> None:
     """Were edges not compared, about half of the layers would go where no image comes along."""
     graph = GRAPHS["lenet"]
     of_images, of_vectors = (
@@ -197,34 +197,36 @@ def test_a_new_layer_goes_where_the_least_used_one_suits() -> None:
     uses = {drawing(kind, keeps=True): 1 for kind in ALL.kinds if kind.public not in never}
     universe = replace(ALL, uses=uses)
 
-    made = [RULES[RuleName.ADDITION](graph, random.Random(seed), universe) for seed in range(200)]
+    mutation = [
+        RULES[RuleName.ADDITION](graph, random.Random(seed), universe) for seed in range(200)
+    ]
 
-    assert sum(bool(one and one.drawn[0] in never) for one in made) > 150
+    assert sum(bool(one and one.drawn[0] in never) for one in mutation) > 150
 
 
 @pytest.mark.lengthy
-def test_bundles_reach_layers_that_take_volumes() -> None:
+def test_bundles_reach_layers_of_volumes() -> None:
     graph = next(graph for graph in GRAPHS.values() if len(graph.inputs[0].shape) == 3)
     rng, uses = random.Random(1), Counter[str]()
     universe = replace(ALL, uses=uses).within(bound(ALL.size(graph)))
     layers = set()
 
     for _ in range(600):
-        made = RULES[RuleName.MULTI_ADDITION](graph, rng, universe)
-        if made:
-            uses.update(made.drawn)
-            layers |= {node.layer for node in made.graph.nodes}
+        mutation = RULES[RuleName.MULTI_ADDITION](graph, rng, universe)
+        if mutation:
+            uses.update(mutation.drawn)
+            layers |= {node.layer for node in mutation.graph.nodes}
 
     assert {"keras.layers.MaxPooling3D", "keras.layers.SpatialDropout3D"} <= layers
 
 
 @pytest.mark.lengthy
-def test_what_suits_nowhere_keeps_nothing_from_being_inserted() -> None:
+def test_a_layer_that_fits_nowhere_does_not_block_insertion() -> None:
     """What was drawn least comes first, again and again, if nothing tells that it does not suit."""
 
     def added(seed: int, universe: Universe) -> tuple[str, ...]:
-        made = RULES[RuleName.ADDITION](GRAPHS["lstm"], random.Random(seed), universe)
-        return made.drawn if made else ()
+        mutation = RULES[RuleName.ADDITION](GRAPHS["lstm"], random.Random(seed), universe)
+        return mutation.drawn if mutation else ()
 
     suiting = Counter(name for seed in range(300) for name in added(seed, ALL))
     universe = replace(ALL, uses=dict.fromkeys(suiting, 1000))
@@ -233,23 +235,25 @@ def test_what_suits_nowhere_keeps_nothing_from_being_inserted() -> None:
 
 
 @pytest.mark.lengthy
-def test_a_layer_of_several_inputs_is_mostly_given_different_tensors() -> None:
-    found = Counter(
-        len(set(each.inputs)) > 1
+def test_a_layer_of_several_inputs_mostly_gets_different_tensors() -> None:
+    graphs = Counter(
+        len(set(current.inputs)) > 1
         for seed in range(600)
         for mutant in mutants(GRAPHS["lenet"], [RuleName.ADDITION], seed)[1:]
-        for each in mutant.nodes
-        if len(each.inputs) > 1
+        for current in mutant.nodes
+        if len(current.inputs) > 1
     )
 
-    assert found[True] > found[False] > 0
+    assert graphs[True] > graphs[False] > 0
 
 
-def test_activations_that_were_drawn_least_come_first() -> None:
+def test_the_least_drawn_activations_come_first() -> None:
     chosen = "softplus"
     used = {f"{ACTIVATIONS}{name}": 1000 for name in ALL.arguments.activations if name != chosen}
     rng, universe = random.Random(1), replace(ALL, uses=used)
 
-    made = [RULES[RuleName.ACTIVATION_REPLACEMENT](GRAPHS["lenet"], rng, universe) for _ in "123"]
+    mutation = [
+        RULES[RuleName.ACTIVATION_REPLACEMENT](GRAPHS["lenet"], rng, universe) for _ in "123"
+    ]
 
-    assert [one and one.drawn for one in made] == [(f"{ACTIVATIONS}{chosen}",)] * 3
+    assert [one and one.drawn for one in mutation] == [(f"{ACTIVATIONS}{chosen}",)] * 3

@@ -1,4 +1,4 @@
-"""Chains that were inserted before are inserted elsewhere, renamed and with fresh weights."""
+"""Repertoire: inserted chains are inserted elsewhere with new names and weights."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def test_a_chain_is_a_graph_of_one_input() -> None:
     assert graph_from_json(graph_to_json(chain)) == chain
 
 
-def test_what_came_from_elsewhere_comes_from_the_source() -> None:
+def test_inputs_from_elsewhere_are_replaced_by_the_source() -> None:
     source, layer = as_chain(SOURCE, [SUM]).nodes
     assert layer.inputs == (source.name, source.name)
 
 
-def test_a_chain_is_known_by_shape_and_kind_once() -> None:
+def test_a_chain_is_stored_once_per_shape_and_kind() -> None:
     rng, known = random.Random(0), Repertoire()
     one, several = as_chain(SOURCE, [SUM]), as_chain(SOURCE, [WIDER, BACK])
     for chain in (one, several):
@@ -74,7 +74,7 @@ def flat(negative_slope: float) -> LayerNode:
     )
 
 
-def test_the_oldest_chains_are_forgotten() -> None:
+def test_the_oldest_chains_are_dropped() -> None:
     rng, known = random.Random(0), Repertoire()
     for slope in range(200):
         known.learn(as_chain(SOURCE, [flat(slope)]))
@@ -82,7 +82,7 @@ def test_the_oldest_chains_are_forgotten() -> None:
     assert drawn == set(range(200 - 64, 200))
 
 
-def test_the_same_layers_are_one_chain_whatever_their_names_and_weights() -> None:
+def test_chains_ignore_names_and_weights() -> None:
     rng, known = random.Random(0), Repertoire()
     for seed in range(200):
         again = replace(flat(1), name=f"leaky_{seed}", weights=Weights(seed=seed))
@@ -98,7 +98,7 @@ def slope_of(known: Repertoire, rng: random.Random) -> object:
     return chain.nodes[1].config["negative_slope"]
 
 
-def test_a_renewed_chain_has_free_names_and_weights_of_its_own() -> None:
+def test_a_renewed_chain_has_unused_names_and_new_weights() -> None:
     chain = as_chain(SOURCE, [WIDER, BACK])
     wider, back = renewed(chain, random.Random(0), "pool", {"zero_padding2_d_1", "pool"})
     assert wider.inputs == ("pool",)
@@ -112,7 +112,7 @@ def test_a_renewed_chain_has_free_names_and_weights_of_its_own() -> None:
 def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
     """The graph with the chain once more is consistent, for all that both rules insert."""
     universe = Universe.of()
-    made = 0
+    repeated_count = 0
     for seed in range(600):
         rng = random.Random(seed)
         graph = rng.choice(MODELS).graph
@@ -127,12 +127,12 @@ def test_every_insertion_can_be_repeated_where_it_was_made() -> None:
         again = inserted(mutation.graph, Edge(last, target, place.index(last)), nodes)
         assert universe.is_consistent(again)
         assert chain.inputs[0].shape == mutation.graph.node(source).shape
-        made += 1
-    assert made > 150
+        repeated_count += 1
+    assert repeated_count > 150
 
 
 @pytest.mark.lengthy
-def test_as_many_insertions_repeat_what_is_known_as_is_asked_for() -> None:
+def test_the_share_of_repeated_chains_is_as_configured() -> None:
     rng, universe = random.Random(0), replace(Universe.of(), repeats=0.5)
     graph = MODELS[0].graph
     first = add(graph, rng, universe)
@@ -152,7 +152,7 @@ def test_as_many_insertions_repeat_what_is_known_as_is_asked_for() -> None:
     assert 0.3 < repeated / drawn < 0.8
 
 
-def test_layers_that_are_left_out_are_not_repeated() -> None:
+def test_excluded_layers_are_not_repeated() -> None:
     rng, universe = random.Random(0), Universe.of()
     graph = MODELS[0].graph
     first = add(graph, rng, universe)

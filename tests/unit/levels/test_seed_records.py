@@ -1,4 +1,4 @@
-"""Seed models: how they are named, and how carefully a target's records are read."""
+"""Seed models: their specification, and the parsing of a target's records."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def parse(text: str, base: Path, width: float = 1.0) -> Source:
 
 def constants(path: Path) -> dict[str, Any]:
     """Return what a script assigns by name, where it is a literal."""
-    found = {}
+    source = {}
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
-                found[node.targets[0].id] = ast.literal_eval(node.value)
+                source[node.targets[0].id] = ast.literal_eval(node.value)
             except ValueError:
                 continue  # computed
-    return found
+    return source
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -71,26 +71,26 @@ def test_the_models_of_the_paper_are_shipped() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))
-def test_a_shipped_script_says_what_it_is(name: str) -> None:
-    said = constants(shipped_scripts()[name])
+def test_a_shipped_script_declares_its_model(name: str) -> None:
+    declared = constants(shipped_scripts()[name])
 
-    assert said["NAME"] == name
-    assert SampleKind(said["DATA"])
-    assert all(size > 0 for size in said["INPUT"])
-    assert ("CLASSES" in said) == (said["DATA"] in {"digits", "images"})
+    assert declared["NAME"] == name
+    assert SampleKind(declared["DATA"])
+    assert all(size > 0 for size in declared["INPUT"])
+    assert ("CLASSES" in declared) == (declared["DATA"] in {"digits", "images"})
 
 
 def test_a_shipped_model_is_found_by_name(tmp_path: Path) -> None:
-    found = parse("lenet5-mnist", tmp_path, 0.25)
+    source = parse("lenet5-mnist", tmp_path, 0.25)
 
-    assert isinstance(found, Script)
-    assert found.path.name == "lenet5_mnist.py"
-    assert found.readable == (found.path.parent, found.path.parent)
-    assert found.request == {
+    assert isinstance(source, Script)
+    assert source.path.name == "lenet5_mnist.py"
+    assert source.readable == (source.path.parent, source.path.parent)
+    assert source.request == {
         "name": "lenet5-mnist",
-        "script": str(found.path),
+        "script": str(source.path),
         "function": "build",
-        "root": str(found.path.parent),
+        "root": str(source.path.parent),
         "width": 0.25,
     }
 
@@ -116,16 +116,16 @@ def test_a_saved_model_is_found(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.touch()
 
-    found = parse(name, tmp_path)
+    source = parse(name, tmp_path)
 
-    assert found == Saved(name=name, path=path)
-    assert found.readable == (path,)
-    assert found.writable == ()
-    assert found.owns(str(path))
-    assert not found.owns("/etc/passwd")
+    assert source == Saved(name=name, path=path)
+    assert source.readable == (path,)
+    assert source.writable == ()
+    assert source.owns(str(path))
+    assert not source.owns("/etc/passwd")
 
 
-def test_weights_of_an_application_are_downloaded_only_when_asked_for(tmp_path: Path) -> None:
+def test_weights_of_an_application_are_downloaded_only_on_request(tmp_path: Path) -> None:
     plain = parse("application:MobileNet", tmp_path)
     trained = parse("pretrained:MobileNet", tmp_path)
 
@@ -149,7 +149,9 @@ def test_weights_of_an_application_are_downloaded_only_when_asked_for(tmp_path: 
         ("", "no such seed model"),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_known(tmp_path: Path, text: str, why: str) -> None:
+def test_an_unknown_name_is_an_error_with_the_known_names(
+    tmp_path: Path, text: str, why: str
+) -> None:
     with pytest.raises(UnknownNameError) as caught:
         parse(text, tmp_path)
 
@@ -159,17 +161,19 @@ def test_an_unknown_name_is_answered_with_the_known(tmp_path: Path, text: str, w
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("gone.keras", "there is no file {}/gone.keras. {} holds: tower.h5, tower.py"),
+        ("gone.keras", "there is no file {}/gone.keras. {} contains: tower.h5, tower.py"),
         ("gone.py:build", "there is no file {}/gone.py"),
-        ("no/folder/gone.h5", "no/folder holds: no model"),
-        ("tower.py:tall-one", "'tall-one' is no name of a function"),
+        ("no/folder/gone.h5", "no/folder contains: no model"),
+        ("tower.py:tall-one", "'tall-one' is no function name"),
         ("tower.py:", "Write path/to/model.py:function"),
         ("folder.keras", "there is no file {}/folder.keras"),
         ("pretrained:", "write pretrained:NAME with a model of keras.applications"),
         ("application:../x", "such as application:MobileNetV2"),
     ],
 )
-def test_what_cannot_be_found_is_told_with_a_remedy(tmp_path: Path, text: str, why: str) -> None:
+def test_a_missing_seed_model_is_an_error_with_a_remedy(
+    tmp_path: Path, text: str, why: str
+) -> None:
     for name in ("tower.py", "tower.h5", "notes.txt"):
         (tmp_path / name).touch()
     (tmp_path / "folder.keras").mkdir()
@@ -183,7 +187,7 @@ def test_what_cannot_be_found_is_told_with_a_remedy(tmp_path: Path, text: str, w
 # --- records --------------------------------------------------------------------------------------
 
 
-def test_a_record_is_read() -> None:
+def test_a_seed_record_is_parsed() -> None:
     seed = read_seed_model(SCRIPT, RECORD)
 
     assert (seed.name, seed.truth, seed.classes) == ("own", (8,), 0)
@@ -192,7 +196,7 @@ def test_a_record_is_read() -> None:
     assert seed.graph.inputs == (LayerNode(name="words", layer=INPUT, shape=(4,), dtype="int32"),)
 
 
-def test_an_error_names_the_model() -> None:
+def test_an_error_in_a_record_names_the_model() -> None:
     with pytest.raises(SeedModelError, match=r"^seed model own: no\\nline"):
         read_seed_model(SCRIPT, {"name": "else", "error": "no\nline"})
 
@@ -239,12 +243,12 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
-def test_a_damaged_record_is_refused(damage: str) -> None:
+def test_a_damaged_record_is_an_error(damage: str) -> None:
     with pytest.raises(SeedModelError, match=r"^seed model own: "):
         read_seed_model(SCRIPT, DAMAGED[damage])
 
 
-def test_weights_are_read_from_the_file_that_was_asked_for_only() -> None:
+def test_weights_are_read_only_from_the_requested_file() -> None:
     def stored(file: str) -> dict[str, Any]:
         return changed("graph", "nodes", 1, "weights", to={"file": file, "stored": "table"})
 
@@ -273,9 +277,7 @@ PLACES = [
 
 
 @given(place=st.sampled_from(PLACES), value=JSON)
-def test_whatever_stands_in_a_record_it_is_read_or_refused(
-    place: tuple[Any, ...], value: Any
-) -> None:
+def test_any_record_is_parsed_or_rejected(place: tuple[Any, ...], value: Any) -> None:
     try:
         seed = read_seed_model(SCRIPT, changed(*place, to=value))
     except SeedModelError:

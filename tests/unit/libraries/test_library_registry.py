@@ -1,4 +1,4 @@
-"""What the registered libraries say of themselves."""
+"""Descriptions of the registered libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REGISTERED = sorted(LIBRARIES.items().values(), key=lambda library: library.name
 
 
 @pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)
-def test_every_library_is_complete_and_keeps_what_crashes_print(library: Library) -> None:
+def test_every_library_is_complete_and_logs_the_messages_of_crashes(library: Library) -> None:
     variables = {**library.environment, **library.cpu_environment}
 
     assert library.distributions
@@ -32,7 +32,7 @@ def test_every_library_is_complete_and_keeps_what_crashes_print(library: Library
     [library for library in REGISTERED if library.adapter.is_relative_to(BUILT_IN)],
     ids=lambda library: library.name,
 )
-def test_every_mode_has_a_way_to_run_in_it_and_a_way_to_be_written(library: Library) -> None:
+def test_every_mode_is_implemented_by_the_adapter_and_the_writer(library: Library) -> None:
     relative = library.adapter.relative_to(BUILT_IN).with_suffix("")
     adapter = importlib.import_module(".".join(("ciguard.libraries", *relative.parts))).ADAPTER
 
@@ -40,7 +40,7 @@ def test_every_mode_has_a_way_to_run_in_it_and_a_way_to_be_written(library: Libr
 
 
 @pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)
-def test_no_library_sets_what_a_target_may_not_set(library: Library) -> None:
+def test_no_library_sets_a_variable_that_targets_must_not_set(library: Library) -> None:
     variables = {
         **library.environment,
         **library.cuda_environment,
@@ -73,23 +73,21 @@ def test_a_library_is_found_by_any_spelling_of_its_distributions(
         ("0.4.20", []),
     ],
 )
-def test_extras_that_bring_cuda_are_those_of_the_version(
-    version: str | None, extras: list[str]
-) -> None:
+def test_the_extras_with_cuda_depend_on_the_version(version: str | None, extras: list[str]) -> None:
     jax = LIBRARIES.get("jax")
 
     assert [extra.name for extra in jax.cuda_extras if extra.is_in(version)] == extras
 
 
 @pytest.mark.parametrize("library", REGISTERED, ids=lambda library: library.name)
-def test_extras_that_bring_cuda_are_listed_with_the_newest_cuda_first(library: Library) -> None:
+def test_the_extras_with_cuda_are_sorted_from_the_newest_cuda(library: Library) -> None:
     majors = [extra.cuda for extra in library.cuda_extras]
 
     assert majors == sorted(majors, reverse=True)
     assert set(library.cpu_distributions) <= set(library.distributions)
 
 
-def test_a_distribution_that_only_starts_like_a_library_is_none() -> None:
+def test_a_distribution_with_a_similar_name_is_not_a_library() -> None:
     assert library_of_distribution("torchvision") is None
 
 
@@ -97,7 +95,7 @@ def test_a_distribution_that_only_starts_like_a_library_is_none() -> None:
     ("versions", "version", "is_needed"),
     [("", None, True), ("<2.3", "2.2.1", True), ("<2.3", "2.3.0", False), ("<2.3", None, False)],
 )
-def test_a_companion_is_needed_by_the_versions_it_names(
+def test_a_companion_is_needed_by_its_versions(
     versions: str, version: str | None, *, is_needed: bool
 ) -> None:
     companion = Companion(requirement="numpy<2", versions=versions)

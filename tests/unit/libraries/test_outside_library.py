@@ -1,6 +1,6 @@
-"""A library of another package, taken through all that is asked of a library: one folder says it.
+"""A library of another package supports every feature of a library with one folder.
 
-The order is that of `docs/extending.md`.
+The tests are in the order of `docs/extending.md`.
 """
 
 from __future__ import annotations
@@ -55,23 +55,29 @@ def test_library_of_another_package_is_registered_under_its_name() -> None:
     assert LIBRARIES.get("tiles") is LIBRARY
 
 
-def test_documentation_names_every_part_that_a_description_may_have() -> None:
+def test_documentation_lists_every_field_of_a_description() -> None:
     section = (ROOT / "docs" / "extending.md").read_text("utf-8").partition("\n## A library\n")[2]
-    named = set(re.findall(r"^\| `(\w+)` \|", section.partition("\n## ")[0], re.MULTILINE))
-    parts = {field.name for field in fields(Library) if is_given(field.name)}
+    documented = set(re.findall(r"^\| `(\w+)` \|", section.partition("\n## ")[0], re.MULTILINE))
+    parts = {field.name for field in fields(Library) if is_set(field.name)}
 
-    assert named <= parts, "the example lacks parts that the documentation names"
-    assert parts - named <= {"name", "distributions", "module", "adapter", "forks", "case_limit_s"}
+    assert documented <= parts, "the example lacks parts that the documentation names"
+    assert parts - documented <= {
+        "name",
+        "distributions",
+        "module",
+        "adapter",
+        "forks",
+        "case_limit_s",
+    }
 
 
-def is_given(name: str) -> bool:
+def is_set(name: str) -> bool:
     field = next(field for field in fields(Library) if field.name == name)
-    given = getattr(LIBRARY, name)
-    made = field.default_factory() if field.default_factory is not MISSING else field.default
-    return bool(given != made)
+    default = field.default_factory() if field.default_factory is not MISSING else field.default
+    return bool(getattr(LIBRARY, name) != default)
 
 
-def test_adapter_describes_the_api_and_tags_what_needs_care() -> None:
+def test_adapter_describes_the_apis_with_their_tags() -> None:
     records = described()
 
     assert records["planted_tiles.store"].tags == {"files"}
@@ -81,27 +87,27 @@ def test_adapter_describes_the_api_and_tags_what_needs_care() -> None:
     assert all(row.reason for row in TAG_ROWS)
 
 
-def test_version_of_the_description_changes_with_the_reader_of_documentation() -> None:
+def test_version_of_the_description_changes_with_the_rules_for_documentation() -> None:
     other = replace(LIBRARY, documentation="tensorflow")
 
     assert description_version(other) != description_version(LIBRARY)
 
 
-def test_documentation_is_read_with_the_rules_that_the_library_names() -> None:
+def test_documentation_is_parsed_with_the_rules_of_the_library() -> None:
     record = described()["planted_tiles.outline"]
     width = next(parameter for parameter in record.parameters if parameter.name == "width")
 
-    found = mined.read(record, width)
+    clues = mined.read(record, width)
 
-    assert ClueSource.MINED_RULE in {clue.source for clue in found}
+    assert ClueSource.MINED_RULE in {clue.source for clue in clues}
     assert not mined.read(replace(record, api="unknown.outline"), width)
 
 
-def test_script_writes_tensors_as_the_library_does_and_runs() -> None:
-    met = crash(case=call(X, api="planted_tiles.absolute"))
-    met = replace(met, library="tiles")
+def test_script_has_tensors_of_the_library_and_runs() -> None:
+    finding = crash(case=call(X, api="planted_tiles.absolute"))
+    finding = replace(finding, library="tiles")
 
-    text = script(met, environment_hint=EnvironmentHint(install=("ciguard-planted==1.0",)))
+    text = script(finding, environment_hint=EnvironmentHint(install=("ciguard-planted==1.0",)))
 
     assert "import planted_tiles as pt" in text
     assert "pt.absolute(" in text
@@ -134,7 +140,7 @@ output = model(images)
 """
 
 
-def test_programs_of_the_library_are_taken_apart_in_its_dialect() -> None:
+def test_programs_of_the_library_are_disassembled_in_its_style() -> None:
     seed = SeedProgram.of(SOURCE, "tiles", name="small")
 
     apis = {called.api for block in seed.blocks for called in block.calls}
@@ -143,7 +149,7 @@ def test_programs_of_the_library_are_taken_apart_in_its_dialect() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64"])
-def test_statements_of_the_dialect_run_in_the_library(dtype: str) -> None:
+def test_statements_of_the_style_run_in_the_library(dtype: str) -> None:
     namespace: dict[str, Any] = {"planted_tiles": planted_tiles, "model": planted_tiles.absolute}
 
     exec(running("tiles", "model", BlockInput((2, 3), dtype)), namespace)
@@ -154,7 +160,7 @@ def test_statements_of_the_dialect_run_in_the_library(dtype: str) -> None:
     assert namespace["_fed"] == {1: namespace["x"]}
 
 
-def test_adapters_of_the_dialect_reshape_in_the_library() -> None:
+def test_adapters_of_the_style_reshape_in_the_library() -> None:
     adapter = dialect_of("tiles").adapter((4, 6), 4, 1)
 
     assert adapter is not None
@@ -170,9 +176,9 @@ def test_relations_compute_with_the_operations_of_the_library() -> None:
     twin = relation.twin(call(X, ROW, api="planted_tiles.add"))
 
     sizes = ListValue((LiteralValue(2), LiteralValue(3)))
-    spread = CallValue("planted_tiles.broadcast_to", (ROW, sizes))
+    broadcast = CallValue("planted_tiles.broadcast_to", (ROW, sizes))
     assert relation.applies(record, ())
-    assert twin == CallValue("planted_tiles.add", (X, spread))
+    assert twin == CallValue("planted_tiles.add", (X, broadcast))
     assert not RELATIONS.get("double precision").applies(record, ())
 
 
@@ -183,12 +189,12 @@ def test_equivalent_calls_join_the_row_of_the_other_libraries() -> None:
         other = equivalent(own, library)
         assert other is not None
         assert other.api == api
-        back = equivalent(other, "tiles")
-        assert back is not None
-        assert back.api == own.api
+        round_trip = equivalent(other, "tiles")
+        assert round_trip is not None
+        assert round_trip.api == own.api
 
 
-def test_equivalent_call_that_another_row_writes_otherwise_is_refused() -> None:
+def test_equivalent_call_that_another_row_has_in_another_form_is_rejected() -> None:
     known = equivalences('[[equivalent]]\ntorch = "torch.abs(x)"\njax = "jax.numpy.abs(x)"')
     added = equivalences('[[equivalent]]\ntorch = "torch.abs(input=x)"\ntiles = "t.absolute(x)"')
 
@@ -196,7 +202,7 @@ def test_equivalent_call_that_another_row_writes_otherwise_is_refused() -> None:
         joined(known, added)
 
 
-def test_planning_knows_the_library_in_requirements_and_sources() -> None:
+def test_planning_recognises_the_library_in_requirements_and_sources() -> None:
     (pin,) = read_pins("environment.yml", b"dependencies:\n  - tiles-cpu=1.0\n")
     names = ApiNames()
 
@@ -206,16 +212,16 @@ def test_planning_knows_the_library_in_requirements_and_sources() -> None:
     assert names.written("planted_tiles.array.Tile") == "planted_tiles.Tile"
 
 
-def test_raw_entry_point_of_the_library_is_known_as_such() -> None:
+def test_raw_entry_point_of_the_library_is_recognised() -> None:
     assert is_raw("planted_tiles.raw.absolute")
     assert not is_raw("planted_tiles.absolute")
 
 
-def test_security_crash_names_where_the_maintainers_want_to_hear_of_it() -> None:
+def test_security_crash_has_the_security_policy_of_the_library() -> None:
     report: Any = None
 
     assert SecurityCrash(report=report, library="tiles", apis=()).policy == LIBRARY.security_policy
 
 
-def test_everything_of_the_library_lies_in_one_folder() -> None:
+def test_all_files_of_the_library_are_in_one_folder() -> None:
     assert LIBRARY.adapter.parent == LIBRARY.equivalents.parent == FOLDER  # type: ignore[union-attr]

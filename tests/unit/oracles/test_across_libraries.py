@@ -1,4 +1,4 @@
-"""Equivalent calls of several libraries: what may differ, and who is blamed."""
+"""Differences between equivalent calls of several libraries."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def case(x: TensorValue = X, api: str = "torch.sum") -> ApiCall:
     return ApiCall(api=api, kind=CallKind.FUNCTION, arguments=(x,))
 
 
-def found(outcomes: dict[str, Outcome], met: ApiCall | None = None) -> list[Finding]:
-    return judge(met or case(), outcomes, subject(*outcomes))
+def findings_of(outcomes: dict[str, Outcome], api_call: ApiCall | None = None) -> list[Finding]:
+    return judge(api_call or case(), outcomes, subject(*outcomes))
 
 
 def tensor(array: np.ndarray) -> Passed:
@@ -61,7 +61,7 @@ def tensor(array: np.ndarray) -> Passed:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (passed(1.0, dtype="float32"), passed(1.00001, dtype="float64")),
         (passed(3, dtype="int64"), passed(3, dtype="int32")),
@@ -74,22 +74,22 @@ def tensor(array: np.ndarray) -> Passed:
         (passed(1.0), Passed(b'["f","2.0"]', 0.1)),
     ],
 )
-def test_types_widths_refusals_and_overflow_are_each_librarys_own(
-    one: Outcome, other: Outcome
+def test_differences_in_types_rejections_and_overflow_are_no_findings(
+    first: Outcome, second: Outcome
 ) -> None:
-    assert found({TORCH: one, JAX: other}) == []
+    assert findings_of({TORCH: first, JAX: second}) == []
 
 
-def test_nothing_is_said_of_nan_among_the_arguments_or_of_random_results() -> None:
+def test_nan_arguments_and_random_results_are_not_compared() -> None:
     outcomes: dict[str, Outcome] = {TORCH: passed(1.0), JAX: passed(2.0)}
 
-    assert found(outcomes)
-    assert found(outcomes, case(replace(X, fill=Special(1)))) == []
+    assert findings_of(outcomes)
+    assert findings_of(outcomes, case(replace(X, fill=Special(1)))) == []
     assert judge(case(), outcomes, subject(*outcomes, tags=("random",))) == []
 
 
-def test_a_dimension_too_few_is_a_difference_told_as_it_is() -> None:
-    (finding,) = found(
+def test_a_missing_dimension_is_reported_as_a_shape_difference() -> None:
+    (finding,) = findings_of(
         {TORCH: tensor(np.ones((1, 1), np.float32)), JAX: tensor(np.ones((), np.float32))}
     )
 
@@ -100,8 +100,8 @@ def test_a_dimension_too_few_is_a_difference_told_as_it_is() -> None:
 # --- who is blamed --------------------------------------------------------------------------------
 
 
-def test_of_two_libraries_neither_is_blamed_and_no_check_fails() -> None:
-    (finding,) = found({TORCH: passed(1.0), JAX: passed(2.0)})
+def test_a_difference_between_two_libraries_has_low_severity() -> None:
+    (finding,) = findings_of({TORCH: passed(1.0), JAX: passed(2.0)})
 
     assert finding.pair is PairKind.LIBRARY
     assert finding.severity is Severity.LOW
@@ -109,8 +109,8 @@ def test_of_two_libraries_neither_is_blamed_and_no_check_fails() -> None:
     assert "1 vs 2" in finding.message or "2 vs 1" in finding.message
 
 
-def test_the_library_that_all_others_disagree_with_is_blamed_by_its_own_call() -> None:
-    (finding,) = found({TORCH: passed(1.0), TF: passed(2.0), JAX: passed(1.0)})
+def test_the_library_that_all_others_disagree_with_is_blamed_with_its_own_call() -> None:
+    (finding,) = findings_of({TORCH: passed(1.0), TF: passed(2.0), JAX: passed(1.0)})
 
     assert finding.library == "tensorflow"
     assert finding.api == finding.case.api == "tensorflow.reduce_sum"
@@ -118,42 +118,42 @@ def test_the_library_that_all_others_disagree_with_is_blamed_by_its_own_call() -
     assert finding.severity is Severity.MEDIUM
 
 
-def test_a_missing_number_is_of_low_severity_however_many_agree() -> None:
-    (finding,) = found({TORCH: passed(1.0), TF: passed(float("nan")), JAX: passed(1.0)})
+def test_a_nan_difference_has_low_severity_even_if_several_libraries_agree() -> None:
+    (finding,) = findings_of({TORCH: passed(1.0), TF: passed(float("nan")), JAX: passed(1.0)})
 
     assert (finding.kind, finding.library) == ("nan", "tensorflow")
     assert finding.severity is Severity.LOW
 
 
 def test_keras_and_its_backend_have_one_vote() -> None:
-    (finding,) = found({TORCH: passed(1.0), JAX: passed(2.0), KERAS: passed(2.0)})
+    (finding,) = findings_of({TORCH: passed(1.0), JAX: passed(2.0), KERAS: passed(2.0)})
 
     assert finding.severity is Severity.LOW
 
 
-def test_a_backend_is_blamed_for_what_keras_does_with_it() -> None:
+def test_keras_is_blamed_if_only_its_results_deviate() -> None:
     outcomes: dict[str, Outcome] = {
         TORCH: passed(1.0), TF: passed(1.0), JAX: passed(2.0), KERAS: passed(2.0)
     }  # fmt: skip
 
-    (finding,) = found(outcomes)
+    (finding,) = findings_of(outcomes)
 
     assert (finding.library, finding.severity) == ("jax", Severity.MEDIUM)
 
 
-def test_where_all_disagree_nobody_is_the_odd_one_out() -> None:
-    (finding,) = found({TORCH: passed(1.0), TF: passed(2.0), JAX: passed(3.0)})
+def test_no_library_is_odd_if_all_disagree() -> None:
+    (finding,) = findings_of({TORCH: passed(1.0), TF: passed(2.0), JAX: passed(3.0)})
 
     assert finding.severity is Severity.LOW
 
 
 @pytest.mark.parametrize(("wrong", "count"), [(TF, 2), (TORCH, 2), (TORCH, 3), (TF, 3), (JAX, 3)])
-def test_a_finding_is_the_same_when_its_own_case_is_judged(wrong: str, count: int) -> None:
+def test_a_finding_is_stable_when_its_own_case_is_judged(wrong: str, count: int) -> None:
     names = {TORCH, wrong, *((TF, JAX) if count > 2 else (TF,))}
     outcomes: dict[str, Outcome] = {
         name: passed(2.0 if name == wrong else 1.0) for name in sorted(names, reverse=True)
     }
-    (first,) = found(outcomes)
+    (first,) = findings_of(outcomes)
 
     again = judge(first.case, first.outcomes, subject(*outcomes, library=first.library))
 
@@ -163,7 +163,7 @@ def test_a_finding_is_the_same_when_its_own_case_is_judged(wrong: str, count: in
 # --- the calls ------------------------------------------------------------------------------------
 
 
-def test_every_target_is_sent_the_call_of_its_own_library() -> None:
+def test_every_target_gets_the_call_of_its_own_library() -> None:
     both = subject(TORCH, JAX)
 
     assert encode_on(TORCH, case(), both) == encode(case())
@@ -171,7 +171,7 @@ def test_every_target_is_sent_the_call_of_its_own_library() -> None:
     assert is_expressible(case(), (TORCH, JAX), both)
 
 
-def test_what_another_library_cannot_say_is_not_sent_to_it() -> None:
+def test_a_call_without_an_equivalent_is_not_sent() -> None:
     both, odd = subject(TORCH, JAX), case(replace(X, dtype="float16"))
 
     assert call_on(JAX, odd, both) is None
@@ -180,7 +180,7 @@ def test_what_another_library_cannot_say_is_not_sent_to_it() -> None:
         encode_on(JAX, odd, both)
 
 
-def test_targets_of_one_library_run_any_case_as_it_is() -> None:
+def test_targets_of_one_library_run_a_case_unchanged() -> None:
     odd = case(replace(X, dtype="float16"), api="torch.linalg.inv")
 
     assert is_expressible(odd, (TORCH,), subject(TORCH))
@@ -193,7 +193,11 @@ ON_TORCH, ON_JAX = "keras==3.15.1 + torch", "keras==3.15.1 + jax"
 
 
 def between_backends(
-    one: Outcome, other: Outcome, *, api: str = "keras.ops.sum", intent: Intent = Intent.CONFORMING
+    first: Outcome,
+    second: Outcome,
+    *,
+    api: str = "keras.ops.sum",
+    intent: Intent = Intent.CONFORMING,
 ) -> list[Finding]:
     targets = {
         name: replace(
@@ -201,18 +205,18 @@ def between_backends(
         )
         for name, engine in ((ON_TORCH, "torch"), (ON_JAX, "jax"))
     }
-    of = Subject(library="keras", api=api, targets=targets)
-    return judge(replace(case(api=api), intent=intent), {ON_TORCH: one, ON_JAX: other}, of)
+    tested = Subject(library="keras", api=api, targets=targets)
+    return judge(replace(case(api=api), intent=intent), {ON_TORCH: first, ON_JAX: second}, tested)
 
 
-def test_backends_must_come_to_the_same_values_and_shapes() -> None:
+def test_backends_must_return_the_same_values_and_shapes() -> None:
     (finding,) = between_backends(passed(1.0), passed(2.0))
 
     assert finding.pair is PairKind.BACKEND
     assert finding.severity is Severity.HIGH
 
 
-def test_a_container_of_another_kind_weighs() -> None:
+def test_a_different_container_type_keeps_its_severity() -> None:
     (finding,) = between_backends(passed(1.0), Passed(b'["i","1"]', 0.1))
 
     assert (finding.kind, finding.severity) == ("structure", Severity.HIGH)
@@ -221,22 +225,20 @@ def test_a_container_of_another_kind_weighs() -> None:
 @pytest.mark.parametrize(
     ("api", "is_left_open"), [("keras.ops.bartlett", True), ("keras.ops.sum", False)]
 )
-def test_shapes_that_keras_leaves_to_its_backends_are_in_the_exemptions(
-    api: str, *, is_left_open: bool
-) -> None:
-    found = between_backends(passed(1.0), passed(1.0, 2.0), api=api)
+def test_shapes_left_to_backends_are_exempted(api: str, *, is_left_open: bool) -> None:
+    findings_of = between_backends(passed(1.0), passed(1.0, 2.0), api=api)
 
-    assert [f.kind for f in found] == ([] if is_left_open else ["shape"])
+    assert [f.kind for f in findings_of] == ([] if is_left_open else ["shape"])
 
 
-def test_which_exception_a_backend_raises_is_its_own_business() -> None:
+def test_different_exception_classes_of_backends_are_no_finding() -> None:
     assert between_backends(Rejected("ValueError", "no"), Rejected("TypeError", "no")) == []
     refused = Rejected("ValueError", "no")
     assert between_backends(passed(1.0), refused, intent=Intent.BOUNDARY) == []
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (passed(1.0), Rejected("ValueError", "no")),
         (passed(1, dtype="int64"), passed(1, dtype="int32")),
@@ -246,12 +248,12 @@ def test_which_exception_a_backend_raises_is_its_own_business() -> None:
         (Passed(b'["O","function"]', 0.1), Passed(b'["O","Bind"]', 0.1)),
     ],
 )
-def test_what_keras_leaves_to_its_backends_is_of_low_severity(one: Outcome, other: Outcome) -> None:
-    (finding,) = between_backends(one, other)
+def test_differences_left_to_backends_have_low_severity(first: Outcome, second: Outcome) -> None:
+    (finding,) = between_backends(first, second)
 
     assert finding.severity is Severity.LOW
 
 
-def test_what_is_exempt_between_backends_is_not_compared() -> None:
+def test_an_exempted_api_is_not_compared_between_backends() -> None:
     assert between_backends(passed(1.0), passed(2.0), api="keras.ops.svd") == []
     assert between_backends(passed(1.0), passed(2.0, 1.0), api="keras.ops.svd")

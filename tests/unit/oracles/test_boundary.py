@@ -1,3 +1,5 @@
+"""Boundary oracle: accepted arguments that the documentation forbids."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -24,7 +26,7 @@ X = TensorValue("float32", (2,), Constant(1))
 P = Law(
     parameter="p",
     position=1,
-    demand=interval(low=0.0, high=1.0),
+    requirement=interval(low=0.0, high=1.0),
     source=ClueSource.DOC_PHRASE,
     sentence="Float between 0 and 1",
 )
@@ -36,13 +38,15 @@ def bent(value: Value, *, focus: str = "p") -> ApiCall:
     return replace(case(X, value, intent=Intent.VIOLATING), focus=focus)
 
 
-def found(met: ApiCall, *laws: Law, outcomes: Mapping[str, Outcome] | None = None) -> list[Finding]:
-    of = replace(subject(names=(OLD, NEW)), laws={"p": laws or (P,)})
-    return [f for f in judge(met, outcomes or BOTH, of) if f.oracle == "boundary"]
+def findings_of(
+    api_call: ApiCall, *specifications: Law, outcomes: Mapping[str, Outcome] | None = None
+) -> list[Finding]:
+    tested = replace(subject(names=(OLD, NEW)), laws={"p": specifications or (P,)})
+    return [f for f in judge(api_call, outcomes or BOTH, tested) if f.oracle == "boundary"]
 
 
-def test_a_forbidden_argument_that_every_target_takes_is_found() -> None:
-    (finding,) = found(bent(LiteralValue(2.0)))
+def test_a_forbidden_argument_that_every_target_accepts_is_a_finding() -> None:
+    (finding,) = findings_of(bent(LiteralValue(2.0)))
 
     assert (finding.kind, finding.detail) == ("accepted-illegal", "p: range")
     assert finding.severity is Severity.LOW
@@ -53,14 +57,14 @@ def test_a_forbidden_argument_that_every_target_takes_is_found() -> None:
     )
 
 
-def test_an_argument_by_name_counts_before_its_place() -> None:
+def test_a_keyword_argument_takes_precedence_over_the_position() -> None:
     named = replace(bent(LiteralValue(0.5)), keywords=(("p", LiteralValue(7)),))
 
-    assert "accepts 7 for 'p'" in found(named)[0].message
+    assert "accepts 7 for 'p'" in findings_of(named)[0].message
 
 
 @pytest.mark.parametrize(
-    "met",
+    "api_call",
     [
         bent(LiteralValue(0.5)),
         bent(LiteralValue(2.0), focus="x"),
@@ -73,20 +77,20 @@ def test_an_argument_by_name_counts_before_its_place() -> None:
     ],
     ids=["lawful", "another focus", "no focus", "left out", "nothing to work on"],
 )
-def test_a_call_that_breaks_no_law_at_its_focus_is_left_alone(met: ApiCall) -> None:
-    assert found(met) == []
+def test_a_call_without_a_violation_at_its_focus_is_no_finding(api_call: ApiCall) -> None:
+    assert findings_of(api_call) == []
 
 
 @pytest.mark.parametrize(
     "other",
     [Rejected("ValueError", "p"), Errored("SystemError", "slot"), Rejected("TypeError", "")],
 )
-def test_what_one_target_does_not_take_is_another_oracles(other: Outcome) -> None:
-    assert found(bent(LiteralValue(2.0)), outcomes={OLD: ORDINARY, NEW: other}) == []
+def test_a_rejection_on_one_target_is_left_to_another_oracle(other: Outcome) -> None:
+    assert findings_of(bent(LiteralValue(2.0)), outcomes={OLD: ORDINARY, NEW: other}) == []
 
 
 @pytest.mark.parametrize(
-    ("encoded", "says"),
+    ("encoded", "text"),
     [
         (passed().encoded, "returns an empty result"),
         (passed(1.0, float("nan")).encoded, "returns NaN or infinity"),
@@ -95,39 +99,41 @@ def test_what_one_target_does_not_take_is_another_oracles(other: Outcome) -> Non
         (b'["L","tuple",[["O","Thing"],["i","3"]],2]', "returns 3"),
     ],
 )
-def test_the_consequence_is_told(encoded: bytes, says: str) -> None:
-    (finding,) = found(bent(LiteralValue(2.0)), outcomes={OLD: Passed(encoded, 0.1)})
+def test_the_message_contains_the_consequence(encoded: bytes, text: str) -> None:
+    (finding,) = findings_of(bent(LiteralValue(2.0)), outcomes={OLD: Passed(encoded, 0.1)})
 
-    assert f" and {says}; " in finding.message
+    assert f" and {text}; " in finding.message
 
 
 @pytest.mark.parametrize("encoded", [b"null", b'["O","Dataset"]', b'["s","text"]', b"damaged"])
-def test_a_result_that_shows_nothing_computed_proves_nothing(encoded: bytes) -> None:
-    assert found(bent(LiteralValue(2.0)), outcomes={OLD: Passed(encoded, 0.1)}) == []
+def test_a_result_without_numbers_is_no_finding(encoded: bytes) -> None:
+    assert findings_of(bent(LiteralValue(2.0)), outcomes={OLD: Passed(encoded, 0.1)}) == []
 
 
-def test_nan_that_was_put_in_is_no_consequence() -> None:
-    met = bent(LiteralValue(float("-inf")))
+def test_nan_from_the_arguments_is_no_consequence() -> None:
+    api_call = bent(LiteralValue(float("-inf")))
 
-    (finding,) = found(met, outcomes={OLD: passed(float("nan"))})
+    (finding,) = findings_of(api_call, outcomes={OLD: passed(float("nan"))})
 
     assert "returns float32[1] (nan)" in finding.message
 
 
-def test_an_argument_that_an_older_one_replaces_is_not_judged() -> None:
-    law = replace(P, parameter="reduction", position=None, demand=choice(("mean", "sum")))
+def test_a_superseded_argument_is_not_judged() -> None:
+    specification = replace(
+        P, parameter="reduction", position=None, requirement=choice(("mean", "sum"))
+    )
     keywords = (("reduction", LiteralValue("median")), ("size_average", LiteralValue(value=True)))
-    met = replace(case(X, intent=Intent.VIOLATING), keywords=keywords, focus="reduction")
-    of = replace(subject(names=(OLD,)), laws={"reduction": (law,)})
+    api_call = replace(case(X, intent=Intent.VIOLATING), keywords=keywords, focus="reduction")
+    tested = replace(subject(names=(OLD,)), laws={"reduction": (specification,)})
 
-    judged = judge(met, {OLD: ORDINARY}, of)
-    without = judge(replace(met, keywords=keywords[:1]), {OLD: ORDINARY}, of)
+    judged = judge(api_call, {OLD: ORDINARY}, tested)
+    without = judge(replace(api_call, keywords=keywords[:1]), {OLD: ORDINARY}, tested)
 
     assert judged == []
     assert [finding.detail for finding in without] == ["reduction: member"]
 
 
-def test_the_source_of_a_law_is_named() -> None:
-    (finding,) = found(bent(LiteralValue(2.0)), replace(P, source=ClueSource.OPDEF))
+def test_the_message_names_the_source_of_the_specification() -> None:
+    (finding,) = findings_of(bent(LiteralValue(2.0)), replace(P, source=ClueSource.OPDEF))
 
     assert "the operator's definition says in [0, 1]" in finding.message

@@ -1,3 +1,5 @@
+"""Comparison of outputs."""
+
 from __future__ import annotations
 
 import math
@@ -22,8 +24,8 @@ floats = npst.arrays(
 )
 
 
-def kind_of(reference: Output, other: Output) -> str:
-    difference = compare_outputs(reference, other)
+def kind_of(reference: Output, second: Output) -> str:
+    difference = compare_outputs(reference, second)
     return "" if difference is None else difference.kind
 
 
@@ -39,11 +41,11 @@ def test_an_output_agrees_with_itself(array: np.ndarray) -> None:
 
 
 @given(floats, floats)
-def test_a_difference_does_not_depend_on_who_is_the_reference(
-    one: np.ndarray, other: np.ndarray
+def test_a_difference_does_not_depend_on_the_choice_of_the_reference(
+    first: np.ndarray, second: np.ndarray
 ) -> None:
-    left = TensorOutput(str(one.dtype), one.shape, one)
-    right = TensorOutput(str(other.dtype), other.shape, other)
+    left = TensorOutput(str(first.dtype), first.shape, first)
+    right = TensorOutput(str(second.dtype), second.shape, second)
 
     assert kind_of(left, right) == kind_of(right, left)
 
@@ -57,12 +59,12 @@ def test_rounding_within_some_dozen_steps_is_no_difference(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("error", [1e-3, 1e-4])
-def test_an_error_in_the_fourth_digit_of_single_precision_is_seen(error: float) -> None:
+def test_an_error_in_the_fourth_digit_of_single_precision_is_a_difference(error: float) -> None:
     assert kind_of(tensor(0.5, 1.0), tensor(0.5, 1.0 + error)) == "values"
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_half_precision_may_be_off_by_a_twentieth_and_no_more(dtype: str) -> None:
+def test_half_precision_tolerates_an_error_of_a_twentieth(dtype: str) -> None:
     assert kind_of(tensor(1.0, dtype=dtype), tensor(1.04, dtype=dtype)) == ""
     assert kind_of(tensor(1.0, dtype=dtype), tensor(1.1, dtype=dtype)) == "values"
 
@@ -78,7 +80,7 @@ def test_the_tolerance_is_relative_to_the_largest_element() -> None:
     assert kind_of(tensor(1.0, 0.0), tensor(1.0, 1.0)) == "values"
 
 
-def test_a_difference_that_overflows_is_still_one() -> None:
+def test_an_overflowing_difference_is_reported() -> None:
     greatest = float(np.finfo("float64").max)
 
     assert kind_of(tensor(greatest, dtype="float64"), tensor(-greatest, dtype="float64")) == (
@@ -97,11 +99,11 @@ def test_a_difference_that_overflows_is_still_one() -> None:
         (NAN, INF, "nan"),
     ],
 )
-def test_what_is_not_finite_must_be_the_same_in_both(mine: float, theirs: float, kind: str) -> None:
+def test_non_finite_elements_must_be_equal(mine: float, theirs: float, kind: str) -> None:
     assert kind_of(tensor(1.0, mine), tensor(1.0, theirs)) == kind
 
 
-def test_no_elements_agree() -> None:
+def test_empty_tensors_agree() -> None:
     assert kind_of(tensor(), tensor()) == ""
 
 
@@ -123,11 +125,13 @@ def test_no_elements_agree() -> None:
         ),
     ],
 )
-def test_form_comes_before_values(mine: Output, theirs: Output, kind: str) -> None:
+def test_structure_dtype_and_shape_are_compared_before_values(
+    mine: Output, theirs: Output, kind: str
+) -> None:
     assert kind_of(mine, theirs) == kind
 
 
-def test_the_first_difference_inside_a_container_counts() -> None:
+def test_the_first_difference_inside_a_container_is_reported() -> None:
     mine = sequence(scalar(1), sequence(tensor(1.0), tensor(2.0)))
     theirs = sequence(scalar(1), sequence(tensor(1.0), tensor(3.0)))
 
@@ -177,14 +181,14 @@ def test_large_integer_tensors_must_have_the_same_digest() -> None:
     assert kind_of(reference, digest(1, 2, dtype="int64")) == ""
 
 
-def test_nan_beside_the_sample_is_seen_by_its_count() -> None:
+def test_nan_outside_of_the_sample_is_detected_by_its_count() -> None:
     reference = digest(1.0, sha256="aa", nan=1)
 
     assert kind_of(reference, digest(1.0, sha256="bb", nan=2)) == "nan"
     assert kind_of(reference, digest(1.0, sha256="bb", nan=1, inf=1)) == "nan"
 
 
-def test_unreadable_tensors_are_compared_by_what_can_be_seen() -> None:
+def test_unreadable_tensors_are_compared_by_dtype_and_shape() -> None:
     meta = Unreadable("float32", (2,), "meta tensor")
 
     assert kind_of(meta, Unreadable("float32", (2,), "sparse")) == ""
@@ -202,26 +206,26 @@ def test_unreadable_tensors_are_compared_by_what_can_be_seen() -> None:
         (sequence(scalar(1), length=2), sequence(scalar(1), scalar(2))),
     ],
 )
-def test_what_no_healthy_worker_writes_proves_nothing(mine: Output, theirs: Output) -> None:
+def test_a_damaged_record_is_no_difference(mine: Output, theirs: Output) -> None:
     assert compare_outputs(mine, theirs) is None
     assert compare_outputs(theirs, mine) is None
 
 
-def test_what_is_left_of_like_numbers_is_measured_by_the_inputs() -> None:
+def test_cancellation_is_measured_by_the_scale_of_the_inputs() -> None:
     mine, theirs = tensor(-2.5e-9, dtype="float64"), tensor(5e-9, dtype="float64")
 
     assert compare_outputs(mine, theirs) is not None
     assert compare_outputs(mine, theirs, inputs_of([("float32", -3.0, 3.0)])) is None
 
 
-def test_a_cast_of_numbers_outside_the_integers_range_is_left_open() -> None:
+def test_a_cast_of_out_of_range_numbers_is_not_compared() -> None:
     mine, theirs = tensor(254, dtype="uint8"), tensor(0, dtype="uint8")
 
     assert compare_outputs(mine, theirs, inputs_of([("float32", -3.0, 3.0)])) is None
     assert compare_outputs(mine, theirs, inputs_of([("float32", 0.0, 3.0)])) is not None
 
 
-def test_integers_among_the_inputs_say_nothing_of_exactness() -> None:
+def test_integer_inputs_do_not_affect_the_tolerance() -> None:
     assert inputs_of([("int32", -3, 2**40)]) == inputs_of([])
 
 
@@ -230,9 +234,9 @@ def test_integers_among_the_inputs_say_nothing_of_exactness() -> None:
     st.floats(allow_nan=False, allow_infinity=False),
     st.floats(allow_nan=False, allow_infinity=False),
 )
-def test_any_two_numbers_can_be_told_apart_in_words(dtype: str, one: float, other: float) -> None:
+def test_the_error_of_any_two_numbers_has_a_text(dtype: str, first: float, second: float) -> None:
     with np.errstate(over="ignore"):
-        mine, theirs = (np.array([number]).astype(dtype) for number in (one, other))
+        mine, theirs = (np.array([number]).astype(dtype) for number in (first, second))
 
     difference = compare_outputs(TensorOutput(dtype, (1,), mine), TensorOutput(dtype, (1,), theirs))
 

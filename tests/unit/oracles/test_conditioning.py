@@ -1,4 +1,4 @@
-"""A call with inputs moved by one rounding tells what is rounding and what is a defect."""
+"""Perturbed inputs: they distinguish rounding from defects."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def inverse(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     both = np.hstack([matrix, np.eye(size, dtype=np.float32)])
     for row in range(size):
         both[row] /= both[row, row]
-        for other in range(size):
-            if other != row:
-                both[other] -= both[row] * both[other, row]
+        for second in range(size):
+            if second != row:
+                both[second] -= both[row] * both[second, row]
     return both[:, size:]
 
 
@@ -76,21 +76,21 @@ def exponential(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def elements_of(value: Value) -> NDArray[np.float32]:
     assert isinstance(value, TensorValue)
-    made: NDArray[np.float32] = elements(value_to_json(value)[3], value.dtype, value.shape)
-    return made
+    array: NDArray[np.float32] = elements(value_to_json(value)[3], value.dtype, value.shape)
+    return array
 
 
-def on_both(matrix: Value, one: Compute, other: Compute) -> dict[str, Outcome]:
-    computed = {OLD: one(elements_of(matrix)), NEW: other(elements_of(matrix))}
+def on_both(matrix: Value, first: Compute, second: Compute) -> dict[str, Outcome]:
+    computed = {OLD: first(elements_of(matrix)), NEW: second(elements_of(matrix))}
     return {name: passed(*array.ravel().tolist()) for name, array in computed.items()}
 
 
-def judged(matrix: TensorValue, one: Compute, other: Compute) -> tuple[Finding, bool]:
+def judged(matrix: TensorValue, first: Compute, second: Compute) -> tuple[Finding, bool]:
     """Return the finding of a call on two targets, and whether rounding explains it."""
     call = case(matrix)
-    (finding,) = judge(call, on_both(matrix, one, other), subject())
+    (finding,) = judge(call, on_both(matrix, first, second), subject())
     (moved,) = nudged(call, 1).values
-    near = on_both(moved, one, other)
+    near = on_both(moved, first, second)
     return finding, is_rounding(finding, {name: [outcome] for name, outcome in near.items()})
 
 
@@ -100,13 +100,13 @@ def test_two_ways_to_invert_a_nearly_singular_matrix_differ_by_rounding_only() -
     assert (finding.kind, explained) == ("values", True)
 
 
-def test_an_error_in_the_fourth_digit_of_a_well_conditioned_call_is_none_of_rounding() -> None:
+def test_an_error_in_the_fourth_digit_of_a_well_conditioned_call_is_no_rounding() -> None:
     finding, explained = judged(PLAIN, exponential, wrong_exponential)
 
     assert (finding.kind, explained) == ("values", False)
 
 
-def test_what_the_last_place_of_the_inputs_decides_says_nothing() -> None:
+def test_an_index_that_depends_on_the_last_digit_is_rounding() -> None:
     whole = TensorValue("float32", (3,), Constant(2.0))
 
     def down(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -121,19 +121,19 @@ def test_what_the_last_place_of_the_inputs_decides_says_nothing() -> None:
     assert (finding.kind, explained) == ("values", True)
 
 
-def finding_of(one: Outcome, other: Outcome) -> Finding:
-    (finding,) = judge(case(), {OLD: one, NEW: other}, subject())
+def finding_of(first: Outcome, second: Outcome) -> Finding:
+    (finding,) = judge(case(), {OLD: first, NEW: second}, subject())
     return finding
 
 
-def test_repetitions_that_are_as_far_apart_as_the_targets_explain_the_difference() -> None:
+def test_repetitions_as_far_apart_as_the_targets_explain_the_difference() -> None:
     finding = finding_of(passed(1.0), passed(1.001))
 
     assert not is_rounding(finding, {OLD: [passed(1.0)], NEW: [passed(1.001)]})
     assert is_rounding(finding, {OLD: [passed(1.0005)], NEW: [passed(1.001)]})
 
 
-def test_of_a_layer_the_target_that_is_believed_says_what_rounding_does() -> None:
+def test_the_condition_of_a_layer_is_measured_on_the_elected_target() -> None:
     right, off = np.array([[0.2, 0.8]]), np.array([[0.2, 0.9]])
     outcomes = dict(zip(ENGINES, map(alone, (right, off, right)), strict=True))
     (finding,) = judge(ALONE, outcomes, layer_subject())
@@ -147,7 +147,7 @@ def test_of_a_layer_the_target_that_is_believed_says_what_rounding_does() -> Non
 @pytest.mark.parametrize(
     "near", [Rejected("LinAlgError", "singular"), passed(1.0, 2.0), Passed(b"?", 0.0)]
 )
-def test_a_call_that_moved_inputs_turn_into_another_proves_nothing(near: Outcome) -> None:
+def test_a_perturbed_call_with_another_result_form_explains_the_difference(near: Outcome) -> None:
     assert is_rounding(finding_of(passed(1.0), passed(1.1)), {OLD: [near]})
 
 
@@ -169,7 +169,7 @@ def test_only_differences_of_values_may_be_rounding() -> None:
     st.integers(0, 65535),
     st.sampled_from([(0.5, 4.0), (-3.0, 3.0), (0.0, 1.0)]),
 )
-def test_every_element_moves_by_one_rounding(
+def test_every_element_is_perturbed_by_one_rounding(
     dtype: str, seed: int, span: tuple[float, float]
 ) -> None:
     tensor = TensorValue(dtype, (2, 3), Uniform(seed, *span))
@@ -195,11 +195,11 @@ def test_every_element_moves_by_one_rounding(
         LiteralValue("nearest"),
     ],
 )
-def test_what_is_exact_or_too_large_stays_as_it_is(value: Value) -> None:
+def test_integers_and_large_tensors_are_not_perturbed(value: Value) -> None:
     assert nudged(case(value), 1).values == (value,)
 
 
-def test_the_numbers_of_a_call_move_where_it_has_no_tensors() -> None:
+def test_the_numbers_of_a_call_without_tensors_are_perturbed() -> None:
     alone = nudged(case(LiteralValue(0.5)), 1).values[0]
     beside = nudged(case(TensorValue("float32", (1,), Constant(1.0)), LiteralValue(0.5)), 1)
 
@@ -209,7 +209,7 @@ def test_the_numbers_of_a_call_move_where_it_has_no_tensors() -> None:
     assert beside.values[1] == LiteralValue(0.5)
 
 
-def test_tensors_inside_of_lists_and_objects_move_too_and_nan_stays() -> None:
+def test_nested_tensors_are_perturbed_and_nan_stays() -> None:
     inner = ArrayValue("float32", (2,), Explicit((1.0, float("nan"))))
     held = (
         ListValue((inner,)),
@@ -220,13 +220,13 @@ def test_tensors_inside_of_lists_and_objects_move_too_and_nan_stays() -> None:
 
     moved = nudged(case(*held), 3).values
 
-    assert all(one != other for one, other in zip(held[:3], moved[:3], strict=True))
+    assert all(first != second for first, second in zip(held[:3], moved[:3], strict=True))
     assert repr(moved).count("nan") >= repr(held).count("nan")
 
 
-def checked(*said: object) -> Passed:
+def checked(*items: object) -> Passed:
     """Return the outcome of a call whose gradient was checked."""
-    ended = ["L", "list", said, len(said)]
+    ended = ["L", "list", items, len(items)]
     return Passed(json.dumps(["L", "list", [["f", "1.0"], ended], 2]).encode(), 0.1)
 
 
@@ -234,16 +234,16 @@ FAILED = checked(["s", "raised"], ["s", "GradcheckError"], ["s", "Jacobian misma
 HELD = checked(["s", "returned"], ["o", "True"])
 
 
-def test_a_gradient_that_is_wrong_at_one_point_only_has_met_a_kink() -> None:
+def test_a_gradient_that_is_wrong_at_one_point_only_is_a_kink() -> None:
     tied = TensorValue("float32", (2,), Uniform(5, 0.0, 1.0))
     call = replace(case(tied, tied), api="torch.maximum", relation="numeric gradient")
     (finding,) = MetamorphicOracle().judge(call, {OLD: FAILED}, subject())
 
-    one, other = nudged(call, 1).values
+    first, second = nudged(call, 1).values
 
     assert may_be_rounding(finding)
-    assert one != other
-    for moved in (one, other):
+    assert first != second
+    for moved in (first, second):
         assert isinstance(moved, TensorValue)
         assert isinstance(moved.fill, Uniform)
         assert 0.0 < moved.fill.low < moved.fill.high < 1.0

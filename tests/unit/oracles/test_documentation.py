@@ -1,3 +1,5 @@
+"""Documentation oracle."""
+
 from __future__ import annotations
 
 import pytest
@@ -14,14 +16,14 @@ from ciguard.oracles import documentation_findings
 
 
 def record(*parameters: ParameterRecord, **changes: object) -> ApiRecord:
-    said: dict[str, object] = {
+    fields: dict[str, object] = {
         "api": "lib.f",
         "kind": CallKind.FUNCTION,
         "source": "signature",
         "parameters": parameters,
         **changes,
     }
-    return ApiRecord(**said)  # type: ignore[arg-type]
+    return ApiRecord(**fields)  # type: ignore[arg-type]
 
 
 def findings(*records: ApiRecord) -> list[DocumentationFinding]:
@@ -30,16 +32,16 @@ def findings(*records: ApiRecord) -> list[DocumentationFinding]:
 
 def described(text: str, **changes: object) -> list[DocumentationFinding]:
     """Return what is wrong with one description, the second parameter's."""
-    said: dict[str, object] = {"name": "x", "doc": text, **changes}
+    fields: dict[str, object] = {"name": "x", "doc": text, **changes}
     other = ParameterRecord(name="other", doc="Something.")
-    return findings(record(ParameterRecord(**said), other))  # type: ignore[arg-type]
+    return findings(record(ParameterRecord(**fields), other))  # type: ignore[arg-type]
 
 
 # --- formatting ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "symbol"),
     [
         ("Same shape as `tags. Values for the summary.", "a backquote"),
         ("mapped to `[0, 1] in coordinates. The `y` too", "a backquote"),
@@ -48,12 +50,12 @@ def described(text: str, **changes: object) -> list[DocumentationFinding]:
         ("one of (a, b or c.", "a bracket '('"),
     ],
 )
-def test_what_lacks_its_other_half_is_found(text: str, what: str) -> None:
-    (found,) = described(text)
+def test_an_unmatched_bracket_or_backquote_is_found(text: str, symbol: str) -> None:
+    (finding,) = described(text)
 
-    assert found.check is DocumentationCheck.FORMATTING
-    assert found.message == f"'x': {what} lacks its other half"
-    assert found.evidence in text
+    assert finding.check is DocumentationCheck.FORMATTING
+    assert finding.message == f"'x': {symbol} has no counterpart"
+    assert finding.evidence in text
 
 
 @pytest.mark.parametrize(
@@ -67,12 +69,12 @@ def test_what_lacks_its_other_half_is_found(text: str, what: str) -> None:
         "half of it was cut: `" + "x" * 2000,
     ],
 )
-def test_what_is_well_formed_is_left_alone(text: str) -> None:
+def test_a_well_formed_description_is_no_finding(text: str) -> None:
     assert described(text) == []
 
 
-def test_an_item_without_its_colon_is_found() -> None:
-    (found,) = findings(
+def test_an_item_without_a_colon_is_found() -> None:
+    (finding,) = findings(
         record(
             ParameterRecord(name="x", doc="Given."),
             ParameterRecord(name="boxes"),
@@ -80,25 +82,25 @@ def test_an_item_without_its_colon_is_found() -> None:
         )
     )
 
-    assert (found.check, found.parameter) == (DocumentationCheck.FORMATTING, "boxes")
+    assert (finding.check, finding.parameter) == (DocumentationCheck.FORMATTING, "boxes")
 
 
 # --- signature and section ----------------------------------------------------------------------
 
 
-def test_a_described_name_that_is_no_parameter_is_a_stranger() -> None:
-    (found,) = findings(record(ParameterRecord(name="x", doc="A."), strangers=("alpha",)))
+def test_a_described_name_that_is_no_parameter_is_found() -> None:
+    (finding,) = findings(record(ParameterRecord(name="x", doc="A."), strangers=("alpha",)))
 
-    assert (found.check, found.parameter) == (DocumentationCheck.STRANGER, "alpha")
-    assert found.message == "describes 'alpha', which is no parameter"
+    assert (finding.check, finding.parameter) == (DocumentationCheck.STRANGER, "alpha")
+    assert finding.message == "describes 'alpha', which is no parameter"
 
 
-def test_a_stranger_beside_one_undescribed_parameter_is_that_parameter() -> None:
+def test_an_undeclared_name_beside_one_undescribed_parameter_is_a_misnomer() -> None:
     parameters = (ParameterRecord(name="sp_weights"), ParameterRecord(name="x", doc="A."))
 
-    (found,) = findings(record(*parameters, strangers=("sparse_weights",)))
+    (finding,) = findings(record(*parameters, strangers=("sparse_weights",)))
 
-    assert found.message == "describes 'sparse_weights'; the parameter is called 'sp_weights'"
+    assert finding.message == "describes 'sparse_weights'; the parameter is called 'sp_weights'"
 
 
 @pytest.mark.parametrize(
@@ -114,14 +116,16 @@ def test_a_stranger_beside_one_undescribed_parameter_is_that_parameter() -> None
         record(ParameterRecord(name="x", doc="A."), strangers=("a",), kind=CallKind.METHOD),
     ],
 )
-def test_a_name_that_may_be_meant_otherwise_is_no_stranger(harmless: ApiRecord) -> None:
+def test_a_harmless_undeclared_name_is_no_finding(harmless: ApiRecord) -> None:
     assert findings(harmless) == []
 
 
-def test_a_parameter_that_the_section_leaves_out_is_found() -> None:
-    (found,) = findings(record(ParameterRecord(name="x", doc="A."), ParameterRecord(name="value")))
+def test_an_undescribed_parameter_is_found() -> None:
+    (finding,) = findings(
+        record(ParameterRecord(name="x", doc="A."), ParameterRecord(name="value"))
+    )
 
-    assert (found.check, found.parameter) == (DocumentationCheck.UNDESCRIBED, "value")
+    assert (finding.check, finding.parameter) == (DocumentationCheck.UNDESCRIBED, "value")
 
 
 @pytest.mark.parametrize(
@@ -137,18 +141,20 @@ def test_a_parameter_that_the_section_leaves_out_is_found() -> None:
         record(ParameterRecord(name="x", doc="A."), ParameterRecord(name="y"), source="schema"),
     ],
 )
-def test_without_a_section_or_a_signature_nothing_is_left_out(harmless: ApiRecord) -> None:
+def test_a_record_without_section_or_signature_has_no_undescribed_parameter(
+    harmless: ApiRecord,
+) -> None:
     assert findings(harmless) == []
 
 
-def test_what_a_module_describes_nowhere_is_its_custom() -> None:
+def test_a_name_that_a_module_never_describes_is_no_finding() -> None:
     parameters = (ParameterRecord(name="x", doc="A."), ParameterRecord(name="device"))
     layers = [record(*parameters, api=f"lib.nn.Layer{number}") for number in range(5)]
     elsewhere = record(*parameters, api="lib.zeros")
 
-    found = findings(*layers, elsewhere)
+    finding = findings(*layers, elsewhere)
 
-    assert [finding.api for finding in found] == ["lib.zeros"]
+    assert [finding.api for finding in finding] == ["lib.zeros"]
 
 
 # --- references ---------------------------------------------------------------------------------
@@ -157,18 +163,18 @@ def test_what_a_module_describes_nowhere_is_its_custom() -> None:
 @pytest.mark.parametrize(
     "text", ["multiplier for :attr:`mat`", "Has the same shape as `mat`.", "same dtype as ``mat``"]
 )
-def test_a_reference_to_no_parameter_dangles(text: str) -> None:
-    (found,) = described(text)
+def test_a_reference_to_an_unknown_parameter_is_found(text: str) -> None:
+    (finding,) = described(text)
 
-    assert found.check is DocumentationCheck.DANGLING
-    assert found.message == "'x' refers to 'mat', which is no parameter"
+    assert finding.check is DocumentationCheck.DANGLING
+    assert finding.message == "'x' refers to 'mat', which is no parameter"
 
 
-def test_a_reference_to_a_parameter_holds() -> None:
+def test_a_reference_to_a_parameter_is_no_finding() -> None:
     assert described("multiplier for :attr:`other`, same shape as `other`") == []
 
 
-def test_a_layer_may_refer_to_its_attributes() -> None:
+def test_a_reference_to_a_layers_attribute_is_no_finding() -> None:
     layer = record(ParameterRecord(name="x", doc="of :attr:`running_mean`"), kind=CallKind.LAYER)
 
     assert findings(layer) == []
@@ -180,17 +186,17 @@ def test_a_layer_may_refer_to_its_attributes() -> None:
 @pytest.mark.parametrize(
     ("text", "default", "clause"),
     [
-        ("apply it. Default: ``True``", "False", "the description says default True"),
-        ('Defaults to "SAME".', "'VALID'", 'the description says default "SAME"'),
-        ("small (default: 1e-12)", "1e-30", "the description says default 1e-12"),
+        ("apply it. Default: ``True``", "False", "the description has default True"),
+        ('Defaults to "SAME".', "'VALID'", 'the description has default "SAME"'),
+        ("small (default: 1e-12)", "1e-30", "the description has default 1e-12"),
     ],
 )
 def test_two_defaults_contradict_each_other(text: str, default: str, clause: str) -> None:
-    (found,) = described(text, default=default)
+    (finding,) = described(text, default=default)
 
-    assert found.check is DocumentationCheck.CONTRADICTION
-    assert clause in found.message
-    assert default.strip("'") in found.message
+    assert finding.check is DocumentationCheck.CONTRADICTION
+    assert clause in finding.message
+    assert default.strip("'") in finding.message
 
 
 @pytest.mark.parametrize(
@@ -211,10 +217,10 @@ def test_defaults_that_may_agree_do_not_contradict(text: str, default: str) -> N
     assert described(text, default=default) == []
 
 
-def test_a_documented_type_that_no_signature_takes_contradicts_it() -> None:
-    (found,) = described("Some.", doc_type="bool", schema_type="Tensor[]")
+def test_a_documented_type_that_the_signature_excludes_contradicts_it() -> None:
+    (finding,) = described("Some.", doc_type="bool", schema_type="Tensor[]")
 
-    assert found.message == "'x': the description says bool, the signature Tensor[]"
+    assert finding.message == "'x': the description has bool, but the signature has Tensor[]"
 
 
 @pytest.mark.parametrize(
@@ -224,10 +230,10 @@ def test_types_that_share_a_value_agree(documented: str, formal: str) -> None:
     assert described("Some.", doc_type=documented, schema_type=formal) == []
 
 
-def test_a_documented_dtype_that_the_operator_refuses_contradicts_it() -> None:
-    (found,) = described("A `Tensor` of type `int32`.", dtypes=("float32", "float64"))
+def test_a_documented_dtype_that_the_operator_rejects_contradicts_it() -> None:
+    (finding,) = described("A `Tensor` of type `int32`.", dtypes=("float32", "float64"))
 
-    assert found.message == "'x': the description says int32, the operator takes float32"
+    assert finding.message == "'x': the description has int32, but the operator accepts float32"
 
 
 def test_dtypes_that_overlap_agree() -> None:
@@ -235,9 +241,9 @@ def test_dtypes_that_overlap_agree() -> None:
 
 
 def test_a_rank_and_a_shape_contradict_each_other() -> None:
-    (found,) = described("A 3-D tensor of shape `[rows, columns]`.")
+    (finding,) = described("A 3-D tensor of shape `[rows, columns]`.")
 
-    assert found.message == "'x': the description says 3-D, yet of shape [rows, columns]"
+    assert finding.message == "'x': the description has 3-D, but also the shape [rows, columns]"
 
 
 @pytest.mark.parametrize(
@@ -249,18 +255,18 @@ def test_a_rank_and_a_shape_contradict_each_other() -> None:
         "3-D or 4-D of shape [a, b, c]",
     ],
 )
-def test_ranks_that_may_fit_do_not_contradict(text: str) -> None:
+def test_compatible_ranks_do_not_contradict(text: str) -> None:
     assert described(text) == []
 
 
 # --- findings -----------------------------------------------------------------------------------
 
 
-def test_a_finding_is_of_low_severity_and_keeps_its_name() -> None:
-    (found,) = described("Default: ``True``", default="False")
+def test_a_documentation_finding_has_low_severity_and_a_stable_name() -> None:
+    (finding,) = described("Default: ``True``", default="False")
     (reworded,) = described("Default: True", default="False")
 
-    assert found.severity is Severity.LOW
-    assert found.fingerprint == reworded.fingerprint
-    assert found.fingerprint.startswith("d1:")
-    assert documentation_to_json(found)["kind"] == "documentation"
+    assert finding.severity is Severity.LOW
+    assert finding.fingerprint == reworded.fingerprint
+    assert finding.fingerprint.startswith("d1:")
+    assert documentation_to_json(finding)["kind"] == "documentation"

@@ -1,4 +1,4 @@
-"""Equivalent calls: the shipped rows, and how a call of one library becomes that of another."""
+"""Equivalent calls: the shipped rows, and translation between libraries."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def number(value: float | None) -> LiteralValue:
 # --- the rows that come with ciguard --------------------------------------------------------------
 
 
-def test_the_shipped_rows_are_many_and_of_known_libraries() -> None:
+def test_the_shipped_rows_name_known_libraries() -> None:
     assert len(shipped_equivalences()) >= 100
     assert {library for library, _ in FORMS} == set(LIBRARIES)
 
@@ -60,7 +60,7 @@ def test_every_row_names_apis_of_the_catalogue(library: str) -> None:
 # --- from one library to another ------------------------------------------------------------------
 
 
-def test_arguments_go_by_the_names_and_the_order_of_the_other_library() -> None:
+def test_arguments_follow_the_names_and_order_of_the_other_library() -> None:
     case = call("torch.amax", X, dim=number(1), keepdim=LiteralValue(value=True))
 
     assert equivalent(case, "tensorflow") == call(
@@ -68,13 +68,13 @@ def test_arguments_go_by_the_names_and_the_order_of_the_other_library() -> None:
     )
 
 
-def test_a_default_that_differs_is_written_out() -> None:
+def test_a_different_default_is_passed_explicitly() -> None:
     case = call("tensorflow.nn.leaky_relu", X)
 
     assert equivalent(case, "jax") == call("jax.nn.leaky_relu", X, negative_slope=number(0.2))
 
 
-def test_a_fixed_argument_is_given_and_asked_for() -> None:
+def test_a_fixed_argument_is_passed_and_required() -> None:
     assert equivalent(call("tensorflow.math.reduce_variance", X), "torch") == call(
         "torch.var", X, correction=number(0)
     )
@@ -93,7 +93,7 @@ def test_a_list_of_tensors_stays_a_list_and_one_of_numbers_becomes_a_tuple() -> 
     assert flipped == call("jax.numpy.flip", X, axis=TupleValue(axes.items))
 
 
-def test_what_is_none_or_only_stores_the_result_is_left_out() -> None:
+def test_none_and_output_arguments_are_left_out() -> None:
     case = call("torch.exp", X, out=X, dtype=number(None))
 
     assert equivalent(case, "keras") == call("keras.ops.exp", X)
@@ -116,7 +116,7 @@ def test_what_is_none_or_only_stores_the_result_is_left_out() -> None:
     ],
     ids=lambda case: case.api,
 )
-def test_a_call_that_no_row_speaks_of_has_no_equivalent(case: ApiCall) -> None:
+def test_a_call_outside_of_all_rows_has_no_equivalent(case: ApiCall) -> None:
     assert all(equivalent(case, library) is None for library in LIBRARIES)
 
 
@@ -126,20 +126,20 @@ def test_a_library_that_computes_in_32_bits_is_not_compared_in_64() -> None:
     assert set(calls_across(case, LIBRARIES)) == {"torch", "tensorflow", "jax", "jittor"}
 
 
-def test_none_in_the_place_of_a_default_is_not_passed_on() -> None:
+def test_none_instead_of_a_default_has_no_equivalent() -> None:
     assert equivalent(call("tensorflow.argmax", X, axis=number(None)), "torch") is None
     assert equivalent(call("torch.argmax", X), "tensorflow") is None
     assert equivalent(call("torch.argmax", X), "jax") is not None
 
 
-def test_an_argument_that_the_other_library_lacks_leaves_it_out() -> None:
+def test_an_argument_that_the_other_library_lacks_has_no_equivalent() -> None:
     case = call("torch.nn.functional.elu", X, alpha=number(0.5))
 
     assert list(calls_across(case, LIBRARIES)) == ["torch", "jax", "keras", "jittor"]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_calls_across_libraries_can_start_from_any_of_them(library: str) -> None:
+def test_equivalent_calls_are_the_same_from_any_library(library: str) -> None:
     calls = calls_across(call("torch.sum", X), LIBRARIES)
 
     again = calls_across(calls[library], LIBRARIES)
@@ -147,7 +147,7 @@ def test_calls_across_libraries_can_start_from_any_of_them(library: str) -> None
     assert again == calls
 
 
-def test_an_api_in_no_row_has_no_calls_elsewhere() -> None:
+def test_an_api_in_no_row_has_no_equivalent_calls() -> None:
     assert equivalence_of("torch.linalg.inv") is None
     assert calls_across(call("torch.linalg.inv", X), LIBRARIES) == {}
 
@@ -156,24 +156,24 @@ def test_an_api_in_no_row_has_no_calls_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "says"),
+    ("row", "text"),
     [
         ('torch = "torch.abs(x)"', "two libraries"),
-        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs"', "not calls"),
-        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs(x"', "not calls"),
-        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs(x + 1)"', "not calls"),
-        ('torch = "torch.abs(x)"\njax = 3', "not calls"),
+        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs"', "expected calls"),
+        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs(x"', "expected calls"),
+        ('torch = "torch.abs(x)"\njax = "jax.numpy.abs(x + 1)"', "expected calls"),
+        ('torch = "torch.abs(x)"\njax = 3', "expected calls"),
         ('torch = "torch.abs(x)"\njax = "f(x)"\nelements = ["half"]', "elements are"),
     ],
 )
-def test_a_row_that_is_wrong_is_named(row: str, says: str) -> None:
-    with pytest.raises(ValueError, match=says) as raised:
+def test_an_invalid_row_is_named_in_the_error(row: str, text: str) -> None:
+    with pytest.raises(ValueError, match=text) as raised:
         equivalences(f"[[equivalent]]\n{row}\n")
 
     assert "equivalent 1 (torch.abs(x))" in str(raised.value)
 
 
-def test_an_api_in_two_rows_is_refused() -> None:
+def test_an_api_in_two_rows_is_an_error() -> None:
     row = '[[equivalent]]\ntorch = "torch.abs(x)"\njax = "jax.numpy.abs(x)"\n'
 
     with pytest.raises(ValueError, match=r"torch\.abs, jax\.numpy\.abs in two rows"):

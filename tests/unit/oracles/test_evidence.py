@@ -1,4 +1,4 @@
-"""What findings hold against each other: expected, observed, the law, and where it stands."""
+"""Evidence of findings: expected, observed, invariant and source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFUSED = Rejected("ValueError", "p must be in [0, 1]")
 P = Law(
     parameter="p",
     position=1,
-    demand=interval(low=0.0, high=1.0),
+    requirement=interval(low=0.0, high=1.0),
     source=ClueSource.DOC_PHRASE,
     sentence="Float between 0 and 1",
 )
@@ -34,60 +34,64 @@ def tensor(*elements: float, shape: tuple[int, ...] = ()) -> TensorOutput:
     return TensorOutput("float32", shape or (len(elements),), values)
 
 
-def only(met: dict[str, Outcome], *, p: float = 0.5) -> Finding:
+def only(outcomes: dict[str, Outcome], *, p: float = 0.5) -> Finding:
     tested = case(TensorValue("float32", (2,), Constant(1)), LiteralValue(p))
     tested = replace(tested, intent=Intent.CONFORMING, focus="p")
-    (finding,) = judge(tested, met, replace(subject(names=(OLD, NEW)), laws={"p": (P,)}))
+    (finding,) = judge(tested, outcomes, replace(subject(names=(OLD, NEW)), laws={"p": (P,)}))
     return finding
 
 
-def test_a_difference_shows_what_each_target_gave() -> None:
-    said = only({OLD: passed(1.0, 2.0), NEW: passed(1.0, 5.0)}).evidence
+def test_the_evidence_of_a_difference_shows_both_results() -> None:
+    evidence = only({OLD: passed(1.0, 2.0), NEW: passed(1.0, 5.0)}).evidence
 
-    assert said.expected == f"{OLD}: returns float32[2] (1, 2)"
-    assert said.observed == f"{NEW}: returns float32[2] (1, 5)"
-    assert said.law == "The same call comes to the same in every version"
-
-
-def test_what_is_newly_refused_is_a_regression_that_fails_a_check() -> None:
-    found = only({OLD: passed(1.0), NEW: REFUSED})
-
-    assert class_of(found) is FindingClass.REGRESSION
-    assert Policy().action(found) is Action.FAIL
-    assert found.evidence.observed == f"{NEW}: raises ValueError: p must be in [0, 1]"
+    assert evidence.expected == f"{OLD}: returns float32[2] (1, 2)"
+    assert evidence.observed == f"{NEW}: returns float32[2] (1, 5)"
+    assert evidence.law == "The same call comes to the same in every version"
 
 
-def test_to_refuse_what_documentation_forbids_is_a_change_worth_knowing() -> None:
-    found = only({OLD: passed(1.0), NEW: REFUSED}, p=2.0)
+def test_a_new_rejection_has_medium_severity() -> None:
+    finding = only({OLD: passed(1.0), NEW: REFUSED})
 
-    assert (found.kind, found.severity) == ("refused", Severity.INFO)
-    assert class_of(found) is FindingClass.CHANGE
-    assert found.evidence.law == "'p' is in [0, 1]"
-    assert found.evidence.source == "the documentation: “Float between 0 and 1”"
+    assert class_of(finding) is FindingClass.REGRESSION
+    assert Policy().action(finding) is Action.FAIL
+    assert finding.evidence.observed == f"{NEW}: raises ValueError: p must be in [0, 1]"
 
 
-def test_what_one_target_refuses_by_its_documentation_and_the_other_accepts_is_accepted_illegal(
+def test_a_rejection_of_a_forbidden_argument_is_information() -> None:
+    finding = only({OLD: passed(1.0), NEW: REFUSED}, p=2.0)
+
+    assert (finding.kind, finding.severity) == ("refused", Severity.INFO)
+    assert class_of(finding) is FindingClass.CHANGE
+    assert finding.evidence.law == "'p' is in [0, 1]"
+    assert finding.evidence.source == "the documentation: “Float between 0 and 1”"
+
+
+def test_accepting_a_forbidden_argument_on_one_target_cites_the_documentation(
 ) -> None:  # fmt: skip
-    found = only({OLD: REFUSED, NEW: passed(1.0)}, p=2.0)
+    finding = only({OLD: REFUSED, NEW: passed(1.0)}, p=2.0)
 
-    assert (found.oracle, found.kind, found.severity) == ("differential", "accepted", Severity.LOW)
-    assert class_of(found) is FindingClass.ACCEPTED_ILLEGAL
-    assert found.evidence.expected == f"{OLD}: raises ValueError: p must be in [0, 1]"
-    assert found.evidence.observed == f"{NEW}: returns float32[1] (1)"
+    assert (finding.oracle, finding.kind, finding.severity) == (
+        "differential",
+        "accepted",
+        Severity.LOW,
+    )
+    assert class_of(finding) is FindingClass.ACCEPTED_ILLEGAL
+    assert finding.evidence.expected == f"{OLD}: raises ValueError: p must be in [0, 1]"
+    assert finding.evidence.observed == f"{NEW}: returns float32[1] (1)"
 
 
-def test_a_hang_beside_a_result_says_where_the_call_returns() -> None:
-    found = only({OLD: passed(1.0), NEW: Hung(5.0)})
+def test_the_message_of_a_hang_names_the_targets_that_return() -> None:
+    finding = only({OLD: passed(1.0), NEW: Hung(5.0)})
 
-    assert found.message == (
+    assert finding.message == (
         f"torch.fold does not return within 5 s on {NEW}, and returns in 0.001 s on {OLD}"
     )
-    assert found.evidence.expected == f"returns in 0.001 s on {OLD}"
-    assert limit_of(found) == 5.0
+    assert finding.evidence.expected == f"returns in 0.001 s on {OLD}"
+    assert limit_of(finding) == 5.0
 
 
 @pytest.mark.parametrize(
-    "met",
+    "outcomes",
     [
         {OLD: passed(1.0), NEW: Hung(50.0)},
         {OLD: passed(1.0), NEW: Passed(b"null", 4.9)},
@@ -95,10 +99,10 @@ def test_a_hang_beside_a_result_says_where_the_call_returns() -> None:
         {OLD: Hung(50.0), NEW: Passed(b"null", 9.0)},
     ],
 )
-def test_only_what_takes_longer_than_the_limit_and_returns_everywhere_is_slow(
-    met: dict[str, Outcome],
+def test_a_call_is_slow_only_if_it_exceeds_the_timeout_and_returns_on_all_targets(
+    outcomes: dict[str, Outcome],
 ) -> None:
-    assert slow(only({OLD: passed(1.0), NEW: Hung(5.0)}), met) is None
+    assert slow(only({OLD: passed(1.0), NEW: Hung(5.0)}), outcomes) is None
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_only_what_takes_longer_than_the_limit_and_returns_everywhere_is_slow(
         ),
     ],
 )
-def test_a_result_is_shown_in_few_words(output: Output, text: str) -> None:
+def test_a_result_is_shown_briefly(output: Output, text: str) -> None:
     assert shown(output) == text
 
 
@@ -129,14 +133,14 @@ def test_results_are_shown_where_they_differ_most() -> None:
     )
 
 
-def test_a_nan_on_one_side_is_the_largest_difference() -> None:
+def test_nan_on_one_side_is_the_largest_difference() -> None:
     mine = tensor(0, 1, 2, 3, float("nan"), 5)
     theirs = tensor(0, 1, 2, 300, 4, 5)
 
     assert side_by_side(mine, theirs)[0] == "float32[6] (from [4]: nan, 5)"
 
 
-def test_of_containers_the_item_that_differs_is_shown() -> None:
+def test_the_differing_item_of_a_container_is_shown() -> None:
     same, other = tensor(1.0), tensor(2.0)
 
     sides = side_by_side(
@@ -146,7 +150,7 @@ def test_of_containers_the_item_that_differs_is_shown() -> None:
     assert sides == ("item 1: float32[1] (1)", "item 1: float32[1] (2)")
 
 
-def test_of_a_digest_it_is_not_known_which_elements_are_shown() -> None:
+def test_the_position_of_a_digests_elements_is_not_shown() -> None:
     mine = TensorDigest("float32", (9, 9), np.arange(8.0), "a", 0, 0)
     theirs = TensorDigest("float32", (9, 9), np.array([0, 1, 2, 3, 4, 5, 6, 9.0]), "b", 0, 0)
 

@@ -1,4 +1,4 @@
-"""What oracles ask of levels, and the oracles that levels bring."""
+"""The protocol of judged levels, and the oracles that levels register."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ciguard.oracles import ORACLES, JudgedLevel, JudgingDefaults, judge, judged
 
 
 @pytest.mark.parametrize("name", LEVELS.names())
-def test_every_level_answers_what_oracles_ask(name: str) -> None:
+def test_every_level_implements_the_protocol_of_judged_levels(name: str) -> None:
     assert isinstance(LEVELS.get(name), JudgedLevel)
 
 
 @pytest.mark.parametrize("name", ["derivation", "growth", "function", "application", "layer-runs"])
-def test_an_oracle_of_a_level_is_known_before_anything_of_the_level_is_loaded(name: str) -> None:
+def test_an_oracle_of_a_level_is_registered_when_oracles_are_listed(name: str) -> None:
     script = f"from ciguard.oracles import ORACLES; print(ORACLES.get({name!r}))"
 
     done = subprocess.run(
@@ -32,7 +32,7 @@ def test_an_oracle_of_a_level_is_known_before_anything_of_the_level_is_loaded(na
     assert "ciguard.levels." in done.stdout
 
 
-def test_traits_of_an_oracle_that_nobody_brings_are_plain() -> None:
+def test_an_unknown_oracle_has_default_traits() -> None:
     assert traits_of("of-another-package") == traits_of("")
 
 
@@ -46,7 +46,7 @@ def test_a_claim_is_a_sentence_about_kind_and_detail() -> None:
         )
 
 
-def test_a_case_of_a_package_that_is_gone_is_judged_as_a_call() -> None:
+def test_a_case_of_an_uninstalled_level_is_judged_as_a_call() -> None:
     gone = OpaqueCase("planted.checked", "stride", '["planted.checked", "stride"]')
 
     assert judged(gone).compares_targets
@@ -58,7 +58,7 @@ class _Silent:
     name: str = "silent"
 
 
-def test_a_level_that_answers_nothing_is_refused_by_its_name(
+def test_a_level_without_the_protocol_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(type(case()), "level", "silent")
@@ -76,7 +76,7 @@ class _Patient(JudgingDefaults[OpaqueCase]):
         return True
 
 
-def test_what_runs_over_and_over_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_program_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes: dict[str, Outcome] = {OLD: passed(), NEW: Hung(5.0)}
     (hang,) = judge(case(), outcomes, subject(names=(OLD, NEW)))
     assert hang.oracle == "hang"

@@ -1,3 +1,5 @@
+"""Metamorphic relations and their oracle."""
+
 from __future__ import annotations
 
 import base64
@@ -65,8 +67,8 @@ def call(
 
 
 def record(api: str, *parameters: str, kind: CallKind = CallKind.FUNCTION) -> ApiRecord:
-    made = tuple(ParameterRecord(name=name) for name in parameters)
-    return ApiRecord(api=api, kind=kind, parameters=made)
+    parameter_records = tuple(ParameterRecord(name=name) for name in parameters)
+    return ApiRecord(api=api, kind=kind, parameters=parameter_records)
 
 
 def twin_of(case: ApiCall, relation: str) -> Value | None:
@@ -92,7 +94,7 @@ def seen(first: list[Any], *twin: Any) -> Passed:
 SAME = call("torch.fold", tensor(2), relation="same call twice")
 
 
-def test_a_case_travels_with_its_twin_only_where_it_is_tried_with_a_relation() -> None:
+def test_a_case_is_encoded_with_its_twin_only_if_it_has_a_relation() -> None:
     alone = json.loads(encode(replace(SAME, relation="")))
     related = json.loads(encode(SAME))
 
@@ -106,20 +108,20 @@ def test_a_case_keeps_its_relation_in_json() -> None:
     assert case_from_json(case_to_json(SAME)) == SAME
 
 
-def test_a_relation_that_says_nothing_of_the_arguments_leaves_the_call_alone() -> None:
+def test_a_relation_that_does_not_apply_encodes_the_call_alone() -> None:
     without = call("torch.fold", LiteralValue(1), relation="strided memory")
 
     assert len(json.loads(encode(without))) == 9
 
 
-def test_every_relation_says_what_it_holds_and_where_that_comes_from() -> None:
+def test_every_relation_has_a_statement_and_a_source() -> None:
     for relation in RELATIONS.items().values():
         assert relation.law.endswith(".")
         assert relation.source
         assert relation.every >= 1
 
 
-def test_an_exempted_api_is_not_tried() -> None:
+def test_an_exempted_api_has_no_relation() -> None:
     names = {relation.name for relation in relations_of(record("torch.empty_like"), ())}
 
     assert names == set()
@@ -156,11 +158,11 @@ def test_every_exemption_has_a_reason_and_names_relations_that_exist() -> None:
         ("jax.numpy.sin", "numeric gradient"),
     ],
 )
-def test_a_relation_is_not_tried_where_it_promises_nothing(api: str, relation: str) -> None:
+def test_a_relation_does_not_apply_outside_of_its_scope(api: str, relation: str) -> None:
     assert relation not in {found.name for found in relations_of(record(api), ())}
 
 
-def test_a_function_is_held_against_variants_that_the_library_has() -> None:
+def test_a_function_is_compared_with_its_existing_variants() -> None:
     names = ("torch.exp", "torch.Tensor.exp", "torch.Tensor.exp_")
 
     found = {relation.name for relation in relations_of(record("torch.exp", "input", "out"), names)}
@@ -170,7 +172,7 @@ def test_a_function_is_held_against_variants_that_the_library_has() -> None:
     assert not {"function and method", "in place", "into out"} & fewer
 
 
-def test_a_batch_is_cut_in_two_parts_that_are_joined() -> None:
+def test_a_batch_is_split_into_two_halves_that_are_concatenated() -> None:
     twin = twin_of(call("torch.relu", tensor(3, 2)), "batch in parts")
 
     assert isinstance(twin, CallValue)
@@ -186,21 +188,21 @@ def test_an_unbatched_image_is_no_batch() -> None:
     assert twin_of(image, "batch in parts") is None
 
 
-def test_operands_of_one_shape_need_no_broadcasting() -> None:
+def test_operands_of_one_shape_have_no_broadcasting_twin() -> None:
     assert twin_of(call("torch.add", tensor(2), tensor(2)), "broadcasting by hand") is None
     assert twin_of(call("torch.add", tensor(2, 1), tensor(3)), "broadcasting by hand") is not None
 
 
-def test_arguments_that_an_out_overwrites_are_not_expected_to_stay() -> None:
-    given = call("torch.exp", tensor(2), keywords=(("out", tensor(2)),))
+def test_an_out_argument_disables_the_relation_of_kept_arguments() -> None:
+    api_call = call("torch.exp", tensor(2), keywords=(("out", tensor(2)),))
 
-    assert twin_of(given, "arguments stay as they are") is None
+    assert twin_of(api_call, "arguments stay as they are") is None
     assert twin_of(call("torch.exp", tensor(2)), "arguments stay as they are") == TupleValue(
         (tensor(2),)
     )
 
 
-def test_gradients_are_not_asked_at_places_where_functions_have_kinks() -> None:
+def test_gradients_are_not_checked_at_possible_kinks() -> None:
     kink = TensorValue("float32", (2,), Constant(0.0))
 
     assert twin_of(call("torch.relu", kink), "numeric gradient") is None
@@ -208,7 +210,7 @@ def test_gradients_are_not_asked_at_places_where_functions_have_kinks() -> None:
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=6))
-def test_a_rounded_result_is_near_enough_to_the_exact_one(numbers: list[float]) -> None:
+def test_a_rounded_result_is_within_the_tolerance_of_the_exact_one(numbers: list[float]) -> None:
     exact = array(*numbers, dtype="float64")
     rounded = array(*numbers, dtype="float32")
     twin = Container("tuple", (), (exact, exact), 2)
@@ -218,7 +220,7 @@ def test_a_rounded_result_is_near_enough_to_the_exact_one(numbers: list[float]) 
     assert RELATIONS.get("double precision").broken(observed) is None
 
 
-def test_a_result_that_is_off_by_more_than_roundings_is_told() -> None:
+def test_a_result_beyond_rounding_is_a_difference() -> None:
     exact = array(1.0, 2.0, dtype="float64")
     twin = Container("tuple", (), (exact, exact), 2)
 
@@ -229,7 +231,7 @@ def test_a_result_that_is_off_by_more_than_roundings_is_told() -> None:
     assert difference.kind == "values"
 
 
-def test_a_result_that_a_nudge_of_the_inputs_changes_as_much_proves_nothing() -> None:
+def test_a_result_that_a_perturbation_changes_as_much_is_no_difference() -> None:
     twin = Container(
         "tuple", (), (array(1.0, 2.0, dtype="float64"), array(1.0, 2.001, dtype="float64")), 2
     )
@@ -261,9 +263,7 @@ def test_an_empty_batch_keeps_the_other_sizes(shape: tuple[int, ...], kind: str 
         ("NotImplementedError", "no forward mode", False),
     ],
 )
-def test_only_a_wrong_derivative_is_told_not_a_missing_one(
-    raised: str, message: str, *, is_told: bool
-) -> None:
+def test_a_missing_derivative_is_no_difference(raised: str, message: str, *, is_told: bool) -> None:
     observed = ObservedPair(
         first=array(1.0), twin=None, raised=raised, message=message, inputs=NO_INPUTS
     )
@@ -271,7 +271,7 @@ def test_only_a_wrong_derivative_is_told_not_a_missing_one(
     assert (RELATIONS.get("numeric gradient").broken(observed) is not None) == is_told
 
 
-def test_what_differs_on_two_targets_in_the_same_way_is_one_finding() -> None:
+def test_the_same_difference_on_two_targets_is_one_finding() -> None:
     different = seen(written(1.0), written(2.0))
 
     (finding,) = MetamorphicOracle().judge(SAME, {OLD: different, NEW: different}, subject())
@@ -293,11 +293,11 @@ def test_what_differs_on_two_targets_in_the_same_way_is_one_finding() -> None:
         Passed(b"not written by a healthy worker", 0.1),
     ],
 )
-def test_what_is_equal_or_refused_or_unreadable_is_no_finding(outcome: Passed) -> None:
+def test_equal_rejected_and_unreadable_results_are_no_finding(outcome: Passed) -> None:
     assert MetamorphicOracle().judge(SAME, {OLD: outcome}, subject()) == []
 
 
-def test_an_api_that_disagrees_with_itself_proves_nothing() -> None:
+def test_an_unstable_api_has_no_metamorphic_finding() -> None:
     different = seen(written(1.0), written(2.0))
 
     assert MetamorphicOracle().judge(SAME, {OLD: different}, subject("unstable")) == []
@@ -314,7 +314,7 @@ def test_a_twin_follows_from_the_call_alone(name: str, is_method: bool) -> None:
             assert relation.twin(case) == relation.twin(case)
 
 
-def test_values_that_are_no_promise_are_not_compared_between_targets_either() -> None:
+def test_exempted_values_are_not_compared_between_targets() -> None:
     bare = replace(subject(), api="torch.ops.aten.slow_conv3d")
     outcomes = {OLD: Passed(json.dumps(written(1.0)).encode(), 0.1)}
     outcomes[NEW] = Passed(json.dumps(written(2.0)).encode(), 0.1)
@@ -324,7 +324,7 @@ def test_values_that_are_no_promise_are_not_compared_between_targets_either() ->
     assert DifferentialOracle().judge(alone, outcomes, bare) == []
 
 
-def test_a_wrong_gradient_is_told_with_both_derivatives() -> None:
+def test_the_message_of_a_wrong_gradient_has_both_derivatives() -> None:
     message = (
         "Jacobian mismatch for output 0 with respect to input 0,\n"
         "numerical:tensor([[0.5000]],\n       dtype=torch.float64)\n"
@@ -344,7 +344,7 @@ def test_a_wrong_gradient_is_told_with_both_derivatives() -> None:
     )
 
 
-def test_a_gradient_is_not_asked_of_a_call_that_rounds_to_a_type() -> None:
+def test_a_call_with_a_dtype_argument_has_no_gradient_twin() -> None:
     rounding = call("torch.asarray", tensor(2), keywords=(("dtype", DtypeValue("float32")),))
 
     assert twin_of(rounding, "numeric gradient") is None
@@ -354,15 +354,13 @@ def test_a_gradient_is_not_asked_of_a_call_that_rounds_to_a_type() -> None:
     st.sampled_from(sorted(RELATIONS.items())),
     st.sampled_from(["planted.double", "torch.bmm", "torch", "tensorflow.add", "jax.numpy.sin"]),
 )
-def test_a_stored_case_of_an_api_that_a_relation_does_not_know_is_no_error(
-    name: str, api: str
-) -> None:
+def test_a_stored_case_outside_of_a_relations_scope_runs_alone(name: str, api: str) -> None:
     for arguments in ((tensor(2, 2), tensor(2)), (tensor(3), LiteralValue(2.0)), ()):
         case = call(api, *arguments, relation=name)
         assert json.loads(encode(case))[:9] == case_to_json(case)
 
 
-def test_a_tensor_that_has_a_batch_of_its_own_is_not_cut_with_the_other() -> None:
+def test_a_call_with_a_second_batch_has_no_split_twin() -> None:
     wider = call("torch.clamp", tensor(2), tensor(3, 2))
 
     assert twin_of(wider, "batch in parts") is None

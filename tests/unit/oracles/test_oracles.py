@@ -1,3 +1,5 @@
+"""The contract of oracles, and the oracles of single calls."""
+
 from __future__ import annotations
 
 import binascii
@@ -64,15 +66,15 @@ EVERY_OUTCOME: tuple[Outcome, ...] = (
     Exhausted(Resource.MEMORY, died=True),
     Exhausted(Resource.OUTPUT, died=True),
 )
-outcomes = st.fixed_dictionaries({OLD: st.sampled_from(EVERY_OUTCOME)}).flatmap(
-    lambda one: st.sampled_from(EVERY_OUTCOME).map(lambda other: {**one, NEW: other})
+any_outcomes = st.fixed_dictionaries({OLD: st.sampled_from(EVERY_OUTCOME)}).flatmap(
+    lambda old: st.sampled_from(EVERY_OUTCOME).map(lambda new: {**old, NEW: new})
 )
 
 
-def found(
-    met: Mapping[str, Outcome], *, tags: tuple[str, ...] = (), of: Value = NUMBER
+def summaries(
+    outcomes: Mapping[str, Outcome], *, tags: tuple[str, ...] = (), argument: Value = NUMBER
 ) -> list[tuple[str, str, Severity, tuple[str, ...]]]:
-    findings = judge(case(of), met, subject(*tags))
+    findings = judge(case(argument), outcomes, subject(*tags))
     return [(f.oracle, f.kind, f.severity, f.targets) for f in findings]
 
 
@@ -90,50 +92,50 @@ def test_the_first_set_is_registered() -> None:
     }  # fmt: skip
 
 
-@given(met=outcomes, names=st.permutations([OLD, NEW]))
+@given(outcomes=any_outcomes, names=st.permutations([OLD, NEW]))
 def test_the_same_input_gives_the_same_findings(
-    oracle: Oracle, met: dict[str, Outcome], names: list[str]
+    oracle: Oracle, outcomes: dict[str, Outcome], names: list[str]
 ) -> None:
-    of = subject(names=names)
-    before = dict(met)
+    tested = subject(names=names)
+    before = dict(outcomes)
 
-    first = oracle.judge(case(), met, of)
-    second = oracle.judge(case(), dict(met), of)
+    first = oracle.judge(case(), outcomes, tested)
+    second = oracle.judge(case(), dict(outcomes), tested)
 
     assert list(first) == list(second)
-    assert met == before
+    assert outcomes == before
 
 
-@given(met=outcomes)
+@given(outcomes=any_outcomes)
 @pytest.mark.lengthy
-def test_a_finding_names_targets_that_ran_the_case_and_what_they_answered(
-    oracle: Oracle, met: dict[str, Outcome]
+def test_a_finding_has_the_targets_that_ran_the_case_with_their_outcomes(
+    oracle: Oracle, outcomes: dict[str, Outcome]
 ) -> None:
-    for finding in oracle.judge(case(), met, subject()):
+    for finding in oracle.judge(case(), outcomes, subject()):
         assert finding.targets
-        assert set(finding.targets) <= set(finding.outcomes) <= set(met)
-        assert all(finding.outcomes[name] == met[name] for name in finding.outcomes)
+        assert set(finding.targets) <= set(finding.outcomes) <= set(outcomes)
+        assert all(finding.outcomes[name] == outcomes[name] for name in finding.outcomes)
         assert (finding.library, finding.api, finding.case) == ("torch", "torch.fold", case())
         assert finding.message
         assert ORACLES.get(finding.oracle) is oracle
 
 
-def test_an_oracle_has_nothing_to_say_of_no_outcome_and_of_one_that_passed(oracle: Oracle) -> None:
+def test_no_outcome_and_a_single_pass_are_no_finding(oracle: Oracle) -> None:
     assert not oracle.judge(case(), {}, subject())
     assert not oracle.judge(case(), {OLD: passed(1.0)}, subject())
 
 
-@given(met=outcomes)
-def test_the_quick_check_leaves_out_nothing_that_an_oracle_would_find(
-    met: dict[str, Outcome],
+@given(outcomes=any_outcomes)
+def test_the_quick_check_drops_no_finding(
+    outcomes: dict[str, Outcome],
 ) -> None:
     one_by_one = [
         finding
         for oracle in ORACLES.items().values()
-        for finding in oracle.judge(case(), met, subject())
+        for finding in oracle.judge(case(), outcomes, subject())
     ]
 
-    assert judge(case(), met, subject()) == one_by_one
+    assert judge(case(), outcomes, subject()) == one_by_one
 
 
 def test_no_outcome_at_all_is_no_finding() -> None:
@@ -143,54 +145,58 @@ def test_no_outcome_at_all_is_no_finding() -> None:
 # --- deaths, hangs, internal errors -----------------------------------------------------------
 
 
-def test_a_death_on_both_targets_is_one_finding_that_names_both() -> None:
-    met: dict[str, Outcome] = {OLD: Crashed("SIGSEGV"), NEW: Crashed("SIGABRT")}
+def test_a_crash_on_both_targets_is_one_finding_with_both() -> None:
+    outcomes: dict[str, Outcome] = {OLD: Crashed("SIGSEGV"), NEW: Crashed("SIGABRT")}
 
-    assert found(met) == [("crash", "signal", Severity.CRITICAL, (OLD, NEW))]
-
-
-def test_a_death_on_one_target_is_no_difference_as_well() -> None:
-    met: dict[str, Outcome] = {OLD: passed(1.0), NEW: Crashed("SIGSEGV")}
-
-    assert found(met) == [("crash", "signal", Severity.CRITICAL, (NEW,))]
+    assert summaries(outcomes) == [("crash", "signal", Severity.CRITICAL, (OLD, NEW))]
 
 
-def test_an_exit_is_a_crash_of_its_own_kind() -> None:
-    assert found({OLD: Crashed("exit 3")}) == [("crash", "exit", Severity.CRITICAL, (OLD,))]
+def test_a_crash_on_one_target_is_no_differential_finding() -> None:
+    outcomes: dict[str, Outcome] = {OLD: passed(1.0), NEW: Crashed("SIGSEGV")}
+
+    assert summaries(outcomes) == [("crash", "signal", Severity.CRITICAL, (NEW,))]
+
+
+def test_an_exit_is_a_crash_of_kind_exit() -> None:
+    assert summaries({OLD: Crashed("exit 3")}) == [("crash", "exit", Severity.CRITICAL, (OLD,))]
 
 
 def test_an_internal_error_is_named_by_its_class_and_first_line() -> None:
-    met = {NEW: Errored("SystemError", "  slot 7\nmore\n" + "x" * 999)}
+    outcomes = {NEW: Errored("SystemError", "  slot 7\nmore\n" + "x" * 999)}
 
-    (finding,) = judge(case(), met, subject())
+    (finding,) = judge(case(), outcomes, subject())
 
     assert (finding.oracle, finding.kind) == ("internal-error", "SystemError")
     assert finding.message == "torch.fold fails internally: SystemError: slot 7"
 
 
-def test_a_clean_out_of_memory_is_an_answer_and_an_abort_is_not() -> None:
-    clean, dead = Exhausted(Resource.MEMORY), Exhausted(Resource.MEMORY, died=True)
+def test_an_out_of_memory_exception_is_no_finding_but_an_abort_is() -> None:
+    clean, aborted = Exhausted(Resource.MEMORY), Exhausted(Resource.MEMORY, died=True)
 
-    assert found({OLD: clean, NEW: clean}) == []
-    assert found({OLD: clean, NEW: dead}) == [("exhaustion", "memory", Severity.MEDIUM, (NEW,))]
+    assert summaries({OLD: clean, NEW: clean}) == []
+    assert summaries({OLD: clean, NEW: aborted}) == [
+        ("exhaustion", "memory", Severity.MEDIUM, (NEW,))
+    ]
 
 
-def test_whoever_asks_for_much_and_runs_out_of_it_is_a_small_matter() -> None:
-    met: dict[str, Outcome] = {OLD: Exhausted(Resource.MEMORY, died=True)}
+def test_exhaustion_by_a_large_request_has_low_severity() -> None:
+    outcomes: dict[str, Outcome] = {OLD: Exhausted(Resource.MEMORY, died=True)}
 
-    assert [severity for *_, severity, _ in found(met, of=LiteralValue(HUGE))] == [Severity.LOW]
+    assert [severity for *_, severity, _ in summaries(outcomes, argument=LiteralValue(HUGE))] == [
+        Severity.LOW
+    ]
 
 
 def test_too_much_output_is_an_exhaustion() -> None:
-    met = {OLD: Exhausted(Resource.OUTPUT, died=True)}
+    outcomes = {OLD: Exhausted(Resource.OUTPUT, died=True)}
 
-    assert found(met) == [("exhaustion", "output", Severity.MEDIUM, (OLD,))]
+    assert summaries(outcomes) == [("exhaustion", "output", Severity.MEDIUM, (OLD,))]
 
 
 def test_a_hang_on_small_arguments_is_a_finding() -> None:
-    met: dict[str, Outcome] = {OLD: Hung(5.0), NEW: passed(1.0)}
+    outcomes: dict[str, Outcome] = {OLD: Hung(5.0), NEW: passed(1.0)}
 
-    assert found(met) == [("hang", "hang", Severity.HIGH, (OLD,))]
+    assert summaries(outcomes) == [("hang", "hang", Severity.HIGH, (OLD,))]
 
 
 HUGE = 2**31
@@ -218,8 +224,8 @@ SMALL = TensorValue("int32", (2,), Constant(1))
         TensorValue("float32", (1000, 1000), Constant(1.0)),
     ],
 )
-def test_whoever_asks_for_much_may_have_to_wait(value: Value) -> None:
-    assert found({OLD: Hung(5.0)}, of=value) == []
+def test_a_hang_of_a_large_request_is_no_finding(value: Value) -> None:
+    assert summaries({OLD: Hung(5.0)}, argument=value) == []
 
 
 @pytest.mark.parametrize(
@@ -236,8 +242,8 @@ def test_whoever_asks_for_much_may_have_to_wait(value: Value) -> None:
         TensorValue("float32", (3,), Uniform(0, -1.0, 1.0)),
     ],
 )
-def test_small_arguments_excuse_no_hang(value: Value) -> None:
-    assert [oracle for oracle, *_ in found({OLD: Hung(5.0)}, of=value)] == ["hang"]
+def test_a_hang_on_small_numbers_is_a_finding(value: Value) -> None:
+    assert [oracle for oracle, *_ in summaries({OLD: Hung(5.0)}, argument=value)] == ["hang"]
 
 
 # --- differences --------------------------------------------------------------------------------
@@ -259,10 +265,10 @@ def test_small_arguments_excuse_no_hang(value: Value) -> None:
 def test_a_difference_has_a_kind_and_a_severity(
     mine: Outcome, theirs: Outcome, kind: str, severity: Severity
 ) -> None:
-    met = {OLD: mine, NEW: theirs}
+    outcomes = {OLD: mine, NEW: theirs}
 
-    assert found(met) == [("differential", kind, severity, (OLD, NEW))]
-    (finding,) = judge(case(), met, subject())
+    assert summaries(outcomes) == [("differential", kind, severity, (OLD, NEW))]
+    (finding,) = judge(case(), outcomes, subject())
     assert finding.pair is PairKind.VERSION
 
 
@@ -280,17 +286,17 @@ def test_a_difference_has_a_kind_and_a_severity(
         (passed(1.0), Errored("SystemError", "")),
     ],
 )
-def test_what_agrees_or_is_anothers_business_is_no_difference(
-    mine: Outcome, theirs: Outcome
-) -> None:
+def test_equal_outcomes_and_crashes_are_no_difference(mine: Outcome, theirs: Outcome) -> None:
     assert differs(mine, theirs) is None
 
 
 @pytest.mark.parametrize("tag", ["random", "time", "unstable"])
-def test_values_of_an_unstable_api_are_not_compared_and_its_form_is(tag: str) -> None:
-    assert found({OLD: passed(1.0), NEW: passed(2.0)}, tags=(tag,)) == []
-    assert found({OLD: passed(1.0), NEW: passed(float("nan"))}, tags=(tag,)) == []
-    assert [kind for _, kind, *_ in found({OLD: passed(1.0), NEW: passed(1.0, 2.0)}, tags=(tag,))]
+def test_an_unstable_api_is_compared_in_form_only(tag: str) -> None:
+    assert summaries({OLD: passed(1.0), NEW: passed(2.0)}, tags=(tag,)) == []
+    assert summaries({OLD: passed(1.0), NEW: passed(float("nan"))}, tags=(tag,)) == []
+    assert [
+        kind for _, kind, *_ in summaries({OLD: passed(1.0), NEW: passed(1.0, 2.0)}, tags=(tag,))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -305,9 +311,9 @@ def test_values_of_an_unstable_api_are_not_compared_and_its_form_is(tag: str) ->
         CallValue("torch.abs", (), (("x", LiteralValue(float("-inf"))),)),
     ],
 )
-def test_what_special_elements_turn_into_is_left_open(value: Value) -> None:
-    assert found({OLD: passed(1.0), NEW: passed(2.0)}, of=value) == []
-    assert found({OLD: passed(1.0), NEW: Crashed("SIGSEGV")}, of=value)
+def test_results_of_special_elements_are_not_compared(value: Value) -> None:
+    assert summaries({OLD: passed(1.0), NEW: passed(2.0)}, argument=value) == []
+    assert summaries({OLD: passed(1.0), NEW: Crashed("SIGSEGV")}, argument=value)
 
 
 NOT_A_NUMBER = TensorValue("float32", (2,), Explicit((1.0, float("nan"))))
@@ -323,9 +329,7 @@ NOT_A_NUMBER = TensorValue("float32", (2,), Explicit((1.0, float("nan"))))
         (passed(NAN, NAN), "nan"),
     ],
 )
-def test_what_becomes_of_nan_is_compared_where_it_is_all_that_is_special(
-    theirs: Outcome, kind: str
-) -> None:
+def test_results_of_nan_are_compared_in_special_cases(theirs: Outcome, kind: str) -> None:
     special = case(NOT_A_NUMBER, intent=Intent.SPECIAL)
 
     findings = judge(special, {OLD: passed(1.0, NAN), NEW: theirs}, subject())
@@ -334,12 +338,12 @@ def test_what_becomes_of_nan_is_compared_where_it_is_all_that_is_special(
 
 
 @pytest.mark.parametrize("api", ["torch.sort", "torch.linalg.inv", "tensorflow.math.top_k"])
-def test_where_nan_is_left_open_is_in_the_exemptions(api: str) -> None:
+def test_exempted_results_of_nan_are_not_compared(api: str) -> None:
     special = case(NOT_A_NUMBER, intent=Intent.SPECIAL)
-    of = replace(subject(), api=api)
+    tested = replace(subject(), api=api)
 
-    assert judge(special, {OLD: passed(NAN), NEW: passed(1.0)}, of) == []
-    assert judge(case(SMALL), {OLD: passed(2.0), NEW: passed(1.0)}, of)
+    assert judge(special, {OLD: passed(NAN), NEW: passed(1.0)}, tested) == []
+    assert judge(case(SMALL), {OLD: passed(2.0), NEW: passed(1.0)}, tested)
 
 
 def doing(changed: list[int], shared: list[int]) -> Passed:
@@ -360,7 +364,7 @@ def doing(changed: list[int], shared: list[int]) -> Passed:
         ),
     ],
 )
-def test_what_a_call_does_to_its_arguments_is_compared(
+def test_effects_on_arguments_are_compared(
     theirs: Outcome, kind: str, severity: Severity, text: str
 ) -> None:
     (finding,) = judge(case(), {OLD: passed(1.0), NEW: theirs}, subject())
@@ -370,17 +374,17 @@ def test_what_a_call_does_to_its_arguments_is_compared(
     assert differs(theirs, theirs) is None
 
 
-def test_a_wrong_result_comes_before_a_changed_argument() -> None:
+def test_a_wrong_result_takes_precedence_over_a_changed_argument() -> None:
     found_ = judge(case(), {OLD: passed(2.0), NEW: doing([0], [0])}, subject())
 
     assert [finding.kind for finding in found_] == ["values"]
 
 
 def test_a_copy_made_on_the_way_to_another_device_is_no_difference() -> None:
-    of = replace(subject(), targets={OLD: identity(), NEW: identity(device="cuda")})
+    tested = replace(subject(), targets={OLD: identity(), NEW: identity(device="cuda")})
 
-    assert judge(case(), {OLD: doing([], [0]), NEW: passed(1.0)}, of) == []
-    assert judge(case(), {OLD: doing([0], []), NEW: passed(1.0)}, of)
+    assert judge(case(), {OLD: doing([], [0]), NEW: passed(1.0)}, tested) == []
+    assert judge(case(), {OLD: doing([0], []), NEW: passed(1.0)}, tested)
 
 
 @pytest.mark.parametrize(
@@ -394,28 +398,30 @@ def test_a_copy_made_on_the_way_to_another_device_is_no_difference() -> None:
         ("Expected all tensors to be on the same device, cuda:0 and cpu", Severity.MEDIUM),
     ],
 )
-def test_what_a_device_refuses_weighs_by_why(message: str, severity: Severity) -> None:
-    of = replace(subject(), targets=ON_DEVICES)
+def test_the_severity_of_a_devices_rejection_depends_on_its_reason(
+    message: str, severity: Severity
+) -> None:
+    tested = replace(subject(), targets=ON_DEVICES)
     refused: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("RuntimeError", message)}
 
-    assert [finding.severity for finding in judge(case(), refused, of)] == [severity]
+    assert [finding.severity for finding in judge(case(), refused, tested)] == [severity]
 
 
-def test_errors_and_what_only_another_device_takes_are_no_difference_between_devices() -> None:
-    of = replace(subject(), targets=ON_DEVICES)
+def test_exceptions_and_acceptance_are_not_compared_between_devices() -> None:
+    tested = replace(subject(), targets=ON_DEVICES)
     refused, otherwise = Rejected("IndexError", "no"), Rejected("AcceleratorError", "no")
 
-    assert judge(case(), {OLD: refused, NEW: otherwise}, of) == []
-    assert judge(case(), {OLD: refused, NEW: passed(1.0)}, of) == []
+    assert judge(case(), {OLD: refused, NEW: otherwise}, tested) == []
+    assert judge(case(), {OLD: refused, NEW: passed(1.0)}, tested) == []
     assert judge(case(), {OLD: refused, NEW: otherwise}, subject())
 
 
 @pytest.mark.parametrize("api", ["torch.Tensor.argsort", "torch.Tensor.get_device"])
-def test_what_devices_may_answer_otherwise_is_compared_between_versions(api: str) -> None:
-    met = {OLD: passed(1.0), NEW: passed(2.0)}
+def test_exemptions_between_devices_do_not_apply_between_versions(api: str) -> None:
+    outcomes = {OLD: passed(1.0), NEW: passed(2.0)}
 
-    assert judge(case(), met, replace(subject(), api=api, targets=ON_DEVICES)) == []
-    assert judge(case(), met, replace(subject(), api=api))
+    assert judge(case(), outcomes, replace(subject(), api=api, targets=ON_DEVICES)) == []
+    assert judge(case(), outcomes, replace(subject(), api=api))
 
 
 def pair_of(first: float, second: float) -> Passed:
@@ -438,25 +444,25 @@ def _item(number: float) -> str:
     ],
     ids=["indices of ties", "values", "incomplete", "no exemption"],
 )
-def test_devices_agree_in_the_part_that_is_documented(
+def test_devices_are_compared_in_the_documented_part(
     api: str, other: Passed, *, is_open: bool
 ) -> None:
-    met: dict[str, Outcome] = {OLD: pair_of(1.0, 3.0), NEW: other}
-    findings = judge(case(), met, replace(subject(), api=api, targets=ON_DEVICES))
+    outcomes: dict[str, Outcome] = {OLD: pair_of(1.0, 3.0), NEW: other}
+    findings = judge(case(), outcomes, replace(subject(), api=api, targets=ON_DEVICES))
 
     assert (findings == []) is is_open
 
 
-def test_decompositions_that_are_complete_agree() -> None:
-    of = replace(subject(), api="torch.linalg.inv_ex", targets=ON_DEVICES)
+def test_complete_decompositions_are_compared_between_devices() -> None:
+    tested = replace(subject(), api="torch.linalg.inv_ex", targets=ON_DEVICES)
 
-    assert judge(case(), {OLD: pair_of(1.0, 0.0), NEW: pair_of(2.0, 0.0)}, of)
+    assert judge(case(), {OLD: pair_of(1.0, 0.0), NEW: pair_of(2.0, 0.0)}, tested)
 
 
 def test_an_integer_too_large_for_a_float_is_not_special() -> None:
     value = TensorValue("int64", (1,), Explicit((10**400,)))
 
-    assert found({OLD: passed(1.0), NEW: passed(2.0)}, of=value)
+    assert summaries({OLD: passed(1.0), NEW: passed(2.0)}, argument=value)
 
 
 @pytest.mark.parametrize("intent", [Intent.VIOLATING, Intent.BOUNDARY])
@@ -467,12 +473,12 @@ def test_values_are_compared_for_conforming_cases_only(intent: Intent) -> None:
     assert judge(bent, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
 
 
-def test_every_target_is_compared_with_the_first_that_ran() -> None:
+def test_every_target_is_compared_with_the_first_one_that_ran() -> None:
     third = "torch==2.14.0"
-    of = subject(names=(OLD, NEW, third))
+    tested = subject(names=(OLD, NEW, third))
 
-    all_ran = judge(case(), {third: passed(3.0), NEW: passed(1.0), OLD: passed(1.0)}, of)
-    first_absent = judge(case(), {NEW: passed(1.0), third: passed(3.0)}, of)
+    all_ran = judge(case(), {third: passed(3.0), NEW: passed(1.0), OLD: passed(1.0)}, tested)
+    first_absent = judge(case(), {NEW: passed(1.0), third: passed(3.0)}, tested)
 
     assert [f.targets for f in all_ran] == [(OLD, third)]
     assert [f.targets for f in first_absent] == [(NEW, third)]
@@ -492,7 +498,7 @@ def test_every_target_is_compared_with_the_first_that_ran() -> None:
         (identity(mode="trace", device="cuda"), PairKind.DEVICE),
     ],
 )
-def test_a_pair_is_named_by_what_differs(other: Identity, kind: PairKind) -> None:
+def test_a_pair_has_the_kind_of_its_first_difference(other: Identity, kind: PairKind) -> None:
     assert pair_kind(identity(), other) is kind
 
 
@@ -509,12 +515,12 @@ IN_MODES = Subject(
 )
 
 
-def test_a_mode_is_held_against_the_same_target_without_it() -> None:
-    met = {
+def test_a_mode_is_compared_with_the_same_target_without_it() -> None:
+    outcomes = {
         NEW_TRACED: passed(2.0), OLD: passed(1.0), OLD_TRACED: passed(3.0), NEW: passed(2.0)
     }  # fmt: skip
 
-    found_in = judge(case(), met, IN_MODES)
+    found_in = judge(case(), outcomes, IN_MODES)
 
     assert [(f.targets, f.pair) for f in found_in] == [
         ((OLD, OLD_TRACED), PairKind.MODE),
@@ -523,7 +529,7 @@ def test_a_mode_is_held_against_the_same_target_without_it() -> None:
     assert found_in[0].detail == "trace"
 
 
-def test_a_mode_alone_is_held_against_the_first_eager_target_or_the_first_of_its_kind() -> None:
+def test_a_mode_without_its_eager_target_is_compared_with_the_first_one() -> None:
     beside_old = judge(case(), {NEW_TRACED: passed(2.0), OLD: passed(1.0)}, IN_MODES)
     among_modes = judge(case(), {NEW_TRACED: passed(2.0), OLD_TRACED: passed(1.0)}, IN_MODES)
 
@@ -549,30 +555,28 @@ NUMBER_RETURNED = Passed(b'["i","1"]', 0.1)
         (passed(1.0), Errored("InternalError", "missing output"), ["InternalError"]),
     ],
 )
-def test_a_mode_promises_results_and_not_how_wrong_calls_end(
+def test_a_mode_is_compared_in_results_not_in_exceptions(
     eager: Outcome, traced: Outcome, kinds: list[str]
 ) -> None:
     assert [f.kind for f in judge(case(), {OLD: eager, OLD_TRACED: traced}, IN_MODES)] == kinds
 
 
 @pytest.mark.parametrize(
-    ("said", "severity"),
+    ("message", "severity"),
     [
         ("Shape must be rank 1 for '{{node Reverse}} = Reverse[T=DT_INT8](x0, x1)'", Severity.LOW),
         ("no kernel for int8", Severity.MEDIUM),
     ],
 )
-def test_what_only_a_graph_checks_by_an_operators_definition_weighs_little(
-    said: str, severity: Severity
-) -> None:
-    refused: dict[str, Outcome] = {OLD: passed(1.0), OLD_TRACED: Rejected("ValueError", said)}
-    between_versions: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("ValueError", said)}
+def test_a_rejection_by_shape_inference_has_low_severity(message: str, severity: Severity) -> None:
+    refused: dict[str, Outcome] = {OLD: passed(1.0), OLD_TRACED: Rejected("ValueError", message)}
+    between_versions: dict[str, Outcome] = {OLD: passed(1.0), NEW: Rejected("ValueError", message)}
 
     assert [f.severity for f in judge(case(), refused, IN_MODES)] == [severity]
     assert [f.severity for f in judge(case(), between_versions, IN_MODES)] == [Severity.MEDIUM]
 
 
-def test_what_chance_decides_is_not_compared_between_modes() -> None:
+def test_random_results_are_not_compared_between_modes() -> None:
     random = replace(IN_MODES, tags=frozenset({"random"}))
 
     assert judge(case(), {OLD: passed(1.0), OLD_TRACED: passed(1.0, 2.0)}, random) == []
@@ -580,14 +584,14 @@ def test_what_chance_decides_is_not_compared_between_modes() -> None:
     assert judge(case(), {OLD: passed(1.0), OLD_TRACED: passed(1, dtype="int8")}, random)
 
 
-def test_what_an_exemption_leaves_open_between_modes_is_compared_between_versions() -> None:
+def test_exemptions_between_modes_do_not_apply_between_versions() -> None:
     clipping = replace(IN_MODES, api="tensorflow.clip_by_value")
     clipped = {OLD: passed(1.0), OLD_TRACED: passed(2.0), NEW: passed(2.0)}
 
     assert [f.pair for f in judge(case(), clipped, clipping)] == [PairKind.VERSION]
 
 
-def test_a_mode_may_refuse_what_an_exemption_says() -> None:
+def test_an_exempted_rejection_by_a_mode_is_no_finding() -> None:
     memory = replace(IN_MODES, api="jax.numpy.from_dlpack")
     refused: dict[str, Outcome] = {OLD: passed(1.0), OLD_TRACED: Rejected("TypeError", "no memory")}
 
@@ -596,20 +600,20 @@ def test_a_mode_may_refuse_what_an_exemption_says() -> None:
 
 
 @pytest.mark.parametrize("api", ["tensorflow.linalg.svd", "tensorflow.raw_ops.Eig", "torch.svd"])
-def test_singular_vectors_and_eigenvectors_have_no_phase(api: str) -> None:
-    met = {OLD: passed(1.0), NEW: passed(-1.0)}
+def test_the_phase_of_singular_vectors_and_eigenvectors_is_not_compared(api: str) -> None:
+    outcomes = {OLD: passed(1.0), NEW: passed(-1.0)}
 
-    assert judge(case(), met, replace(subject(), api=api)) == []
-    assert judge(case(), met, replace(subject(), api="torch.linalg.svdvals"))
-
-
-def test_a_subject_without_targets_is_compared_with_nothing() -> None:
-    of = Subject(library="torch", api="torch.fold", targets={})
-
-    assert judge(case(), {OLD: passed(1.0), NEW: passed(2.0)}, of) == []
+    assert judge(case(), outcomes, replace(subject(), api=api)) == []
+    assert judge(case(), outcomes, replace(subject(), api="torch.linalg.svdvals"))
 
 
-def test_a_headline_is_what_a_library_has_to_say() -> None:
+def test_a_subject_without_targets_has_no_finding() -> None:
+    tested = Subject(library="torch", api="torch.fold", targets={})
+
+    assert judge(case(), {OLD: passed(1.0), NEW: passed(2.0)}, tested) == []
+
+
+def test_a_headline_has_no_boilerplate() -> None:
     graph = "{{function_node __wrapped__Fold_device_/job:localhost}} no such axis: 3 [Op:Fold]"
     layer = (
         "Exception encountered when calling RandomFlip.call().\n\n"
@@ -621,23 +625,23 @@ def test_a_headline_is_what_a_library_has_to_say() -> None:
 
 
 @pytest.mark.parametrize(("intent", "is_told"), [(Intent.BOUNDARY, False), (Intent.SPECIAL, True)])
-def test_a_shape_that_an_unchecked_index_decides_is_left_open(
+def test_a_shape_that_depends_on_an_unchecked_index_is_not_compared(
     intent: Intent,
     is_told: bool,  # noqa: FBT001 - a column
 ) -> None:
-    given = case(NOT_A_NUMBER, intent=intent)
+    special_case = case(NOT_A_NUMBER, intent=intent)
 
-    found = judge(given, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
+    findings = judge(special_case, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
 
-    assert bool(found) is is_told
+    assert bool(findings) is is_told
     plain = case(LiteralValue(1), intent=Intent.BOUNDARY)
     assert judge(plain, {OLD: passed(1.0), NEW: passed(1.0, 2.0)}, subject())
 
 
-def test_a_kernel_without_checks_is_compared_in_shape_within_the_documented_range_only() -> None:
+def test_an_unchecked_kernels_shape_is_compared_only_for_conforming_cases() -> None:
     kernel = replace(subject(), api="tensorflow.raw_ops.SparseAdd")
     beyond, within = (case(intent=i) for i in (Intent.BOUNDARY, Intent.CONFORMING))
-    met = {OLD: passed(1.0), NEW: passed(1.0, 2.0)}
+    outcomes = {OLD: passed(1.0), NEW: passed(1.0, 2.0)}
 
-    assert judge(beyond, met, kernel) == []
-    assert [f.kind for f in judge(within, met, kernel)] == ["shape"]
+    assert judge(beyond, outcomes, kernel) == []
+    assert [f.kind for f in judge(within, outcomes, kernel)] == ["shape"]

@@ -1,3 +1,5 @@
+"""Performance oracle."""
+
 from __future__ import annotations
 
 import itertools
@@ -70,16 +72,16 @@ def p_of_all_signs(differences: Sequence[float]) -> float:
         size: sum(i + 1 for i, other in enumerate(sizes) if other == size) / sizes.count(size)
         for size in sizes
     }
-    seen = sum(ranks[abs(d)] for d in differences if d > 0)
+    observed = sum(ranks[abs(d)] for d in differences if d > 0)
     sums = [
         sum(ranks[size] for size, is_positive in zip(sizes, signs, strict=True) if is_positive)
         for signs in itertools.product((False, True), repeat=len(sizes))
     ]
-    return sum(total >= seen for total in sums) / len(sums)
+    return sum(total >= observed for total in sums) / len(sums)
 
 
 @given(st.lists(st.integers(-5, 5), max_size=9))
-def test_the_p_value_is_that_of_trying_every_choice_of_signs(differences: list[int]) -> None:
+def test_the_p_value_equals_that_of_enumerating_all_signs(differences: list[int]) -> None:
     assert signed_rank_p(differences) == pytest.approx(p_of_all_signs(differences))
 
 
@@ -91,7 +93,7 @@ def test_differences_of_one_sign_have_the_least_p_value(differences: list[float]
 
 @pytest.mark.parametrize("sigma", [0.05, 1.5])
 @pytest.mark.lengthy
-def test_equal_targets_are_called_different_no_more_often_than_the_level_says(
+def test_the_false_positive_rate_of_equal_targets_is_within_the_level(
     sigma: float,
 ) -> None:
     draw, level, runs = chance(1), 0.05, 2000
@@ -131,7 +133,7 @@ def test_three_times_the_time_is_found(seed: int, sigma: float, tests: int) -> N
     assert finding.targets == (OLD, NEW)
 
 
-def test_what_only_one_half_of_the_rounds_shows_proves_nothing() -> None:
+def test_an_excess_in_one_half_of_the_rounds_is_no_finding() -> None:
     quiet, busy = [110 * US] * 8, [400 * US] * 8
 
     for other in (quiet + busy, busy + quiet):
@@ -139,7 +141,7 @@ def test_what_only_one_half_of_the_rounds_shows_proves_nothing() -> None:
     assert found(Quantity.TIME, [100 * US] * 16, busy * 2) != []
 
 
-def test_less_than_the_reference_differs_from_itself_proves_nothing() -> None:
+def test_an_excess_within_the_references_spread_is_no_finding() -> None:
     unsteady = [100 * US, 390 * US] * 8
 
     assert found(Quantity.TIME, unsteady, [400 * US] * 16) == []
@@ -168,25 +170,25 @@ def test_a_faster_target_is_no_defect(seed: int) -> None:
     ],
     ids=["ratio of time", "little time", "little memory", "ratio of memory"],
 )
-def test_what_is_certain_but_small_is_no_finding(
+def test_a_significant_but_small_excess_is_no_finding(
     quantity: Quantity, reference: float, other: float
 ) -> None:
     assert found(quantity, [reference] * 24, [other] * 24) == []
 
 
-def test_more_memory_is_found_also_where_the_reference_needs_none() -> None:
+def test_more_memory_is_found_even_if_the_reference_needs_none() -> None:
     (finding,) = found(Quantity.PEAK, [0.0] * 16, [8 * MIB] * 16)
 
     assert finding.kind == "more memory"
     assert "8.0 MiB instead of 0.0 MiB" in finding.message
 
 
-def test_too_few_rounds_prove_nothing() -> None:
+def test_too_few_rounds_are_no_finding() -> None:
     assert found(Quantity.TIME, [100 * US] * 11, [900 * US] * 11) == []
     assert found(Quantity.TIME, [100 * US] * 12, [900 * US] * 12) != []
 
 
-def test_many_tests_ask_for_more_rounds() -> None:
+def test_more_tests_need_more_rounds() -> None:
     few, many = [100 * US] * 12, [900 * US] * 12
 
     assert found(Quantity.TIME, few, many, tests=10_000) == []
@@ -199,7 +201,9 @@ def test_memory_that_grows_with_every_call_is_a_leak(
     seed: int, kib: float, checkpoints: int
 ) -> None:
     draw = chance(seed)
-    sizes = [1e8 + at * CALLS * kib * 1024 + draw.uniform(0, 4096) for at in range(checkpoints)]
+    sizes = [
+        1e8 + index * CALLS * kib * 1024 + draw.uniform(0, 4096) for index in range(checkpoints)
+    ]
 
     (finding,) = found(Quantity.GROWTH, [1e8] * checkpoints, sizes)
 
@@ -211,13 +215,13 @@ def test_memory_that_grows_with_every_call_is_a_leak(
     "sizes",
     [
         [1e8] * 10,
-        [1e8 + at * CALLS * 900 for at in range(10)],
-        [1e8 + CALLS * 4096 * min(at, 3) for at in range(10)],
+        [1e8 + index * CALLS * 900 for index in range(10)],
+        [1e8 + CALLS * 4096 * min(index, 3) for index in range(10)],
         [1e8, *[1e8 + 2**23] * 9],
-        [1e8 + 2**20 * (at + 1) ** 0.5 for at in range(0, 100, 10)],
-        [1e8 + 2**21 * (1 - 0.6**at) for at in range(10)],
-        [1e8 + 2**18 * (at // 3) for at in range(10)],
-        [1e8 + at * CALLS * 4096 for at in range(7)],
+        [1e8 + 2**20 * (index + 1) ** 0.5 for index in range(0, 100, 10)],
+        [1e8 + 2**21 * (1 - 0.6**index) for index in range(10)],
+        [1e8 + 2**18 * (index // 3) for index in range(10)],
+        [1e8 + index * CALLS * 4096 for index in range(7)],
     ],
     ids=[
         "level",
@@ -234,16 +238,16 @@ def test_other_growth_is_no_leak(sizes: list[float]) -> None:
     assert found(Quantity.GROWTH, [1e8] * len(sizes), sizes) == []
 
 
-def test_what_leaks_on_the_reference_too_is_no_regression() -> None:
-    sizes = [1e8 + at * CALLS * 4096 for at in range(10)]
+def test_a_leak_on_the_reference_too_is_no_finding() -> None:
+    sizes = [1e8 + index * CALLS * 4096 for index in range(10)]
 
-    bent = [size + 2**20 * (at % 2) for at, size in enumerate(sizes)]
+    bent = [size + 2**20 * (index % 2) for index, size in enumerate(sizes)]
 
     assert found(Quantity.GROWTH, sizes, sizes) == []
     assert found(Quantity.GROWTH, bent, sizes) == []
 
 
-def test_devices_may_differ_in_speed() -> None:
+def test_a_slower_device_is_no_finding() -> None:
     slow = [100 * US] * 20, [900 * US] * 20
 
     assert found(Quantity.TIME, *slow, about=subject()) != []
@@ -251,7 +255,7 @@ def test_devices_may_differ_in_speed() -> None:
     assert found(Quantity.TIME, *slow, about=subject(version="2.12.0")) == []
 
 
-def test_ordinary_outcomes_are_not_its_business() -> None:
+def test_ordinary_outcomes_are_no_performance_finding() -> None:
     measured = Measured(quantity=Quantity.TIME, values=(900 * US,) * 20).encoded()
     outputs = b'["f","1.0"]'
 

@@ -1,4 +1,4 @@
-"""The tolerance grows with whatever makes results inexact, and with nothing else."""
+"""Tolerances of results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ inputs = st.builds(
 
 
 @given(st.sampled_from(FLOATS), counts, inputs, st.floats(1.0, 1e6))
-def test_an_ill_conditioned_call_is_allowed_more(
+def test_an_ill_conditioned_call_has_a_larger_tolerance(
     dtype: str, count: int, given_: InputPrecision, factor: float
 ) -> None:
     worse = replace(given_, condition=given_.condition * factor)
@@ -38,7 +38,7 @@ def test_an_ill_conditioned_call_is_allowed_more(
 
 
 @given(st.sampled_from(FLOATS), counts, inputs, counts)
-def test_longer_sums_are_allowed_more(
+def test_longer_sums_have_a_larger_tolerance(
     dtype: str, count: int, given_: InputPrecision, elements: int
 ) -> None:
     first, second = given_.largest
@@ -50,7 +50,9 @@ def test_longer_sums_are_allowed_more(
 
 
 @given(counts, inputs)
-def test_a_type_with_fewer_digits_is_allowed_more(count: int, given_: InputPrecision) -> None:
+def test_a_type_with_fewer_digits_has_a_larger_tolerance(
+    count: int, given_: InputPrecision
+) -> None:
     ranked = ["float64", "float32", "float16", "bfloat16"]
     allowed = [relative_tolerance(dtype, count=count, inputs=given_) for dtype in ranked]
 
@@ -62,17 +64,17 @@ def test_a_type_with_fewer_digits_is_allowed_more(count: int, given_: InputPreci
     st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=1, max_size=6),
     inputs,
 )
-def test_what_agrees_in_a_narrow_tolerance_agrees_in_a_wider_one_whoever_is_the_reference(
+def test_agreement_in_a_narrow_tolerance_implies_agreement_in_a_wider_one(
     dtype: str, pairs: list[tuple[float, float]], given_: InputPrecision
 ) -> None:
     left, right = (np.array(column).astype(dtype) for column in zip(*pairs, strict=True))
-    one, other = (TensorOutput(dtype, side.shape, side) for side in (left, right))
+    first, second = (TensorOutput(dtype, side.shape, side) for side in (left, right))
     wider = replace(given_, condition=max(1.0, given_.condition) * 2)
 
-    difference = compare_outputs(one, other, given_)
+    difference = compare_outputs(first, second, given_)
 
-    assert (difference is None) == (compare_outputs(other, one, given_) is None)
-    assert difference is not None or compare_outputs(one, other, wider) is None
+    assert (difference is None) == (compare_outputs(second, first, given_) is None)
+    assert difference is not None or compare_outputs(first, second, wider) is None
 
 
 @pytest.mark.parametrize(
@@ -87,15 +89,15 @@ def test_what_agrees_in_a_narrow_tolerance_agrees_in_a_wider_one_whoever_is_the_
         ((12,), 144, 1.0),
     ],
 )
-def test_how_many_elements_enter_one_follows_from_the_sizes(
+def test_the_length_of_a_sum_follows_from_the_sizes(
     sizes: tuple[int, ...], count: int, length: float
 ) -> None:
-    found = inputs_of([], sizes=sizes).length(count)
+    length = inputs_of([], sizes=sizes).length(count)
 
-    assert found == pytest.approx(length)
+    assert length == pytest.approx(length)
 
 
-def test_a_sum_of_many_may_be_off_by_more_than_one_of_few() -> None:
+def test_a_longer_sum_tolerates_a_larger_error() -> None:
     mine, theirs = tensor(1.0), tensor(1.0 + 100 * dtypes.EPSILON["float32"])
     few, many = (inputs_of([("float32", 0.0, 1.0)], sizes=[size]) for size in (1, 100))
 
@@ -104,7 +106,9 @@ def test_a_sum_of_many_may_be_off_by_more_than_one_of_few() -> None:
 
 
 @pytest.mark.parametrize("error", [1e-3, 1e-4])
-def test_planted_errors_of_single_precision_show_in_sums_of_up_to_a_hundred(error: float) -> None:
+def test_planted_errors_of_single_precision_are_found_in_sums_of_up_to_a_hundred(
+    error: float,
+) -> None:
     mine, theirs = tensor(1.0), tensor(1.0 + error)
 
     assert compare_outputs(mine, theirs, inputs_of([("float32", -1.0, 1.0)], sizes=[100]))

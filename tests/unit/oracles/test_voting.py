@@ -1,4 +1,4 @@
-"""The vote among targets."""
+"""Majority vote among targets."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ciguard.oracles.voting import elected
         ({"a": 1, "b": 2, "c": 1, "d": 2, "e": 2}, "b"),
     ],
 )
-def test_the_most_agreed_with_is_elected_and_among_equals_the_first(
+def test_the_majority_target_is_elected_and_the_first_of_a_tie(
     ballots: dict[str, int], winner: str
 ) -> None:
     assert elected(ballots, operator.eq) == winner
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(0, 3), min_size=1, max_size=6))
-def test_nobody_elected_has_fewer_companions_than_another(ballots: dict[str, int]) -> None:
+def test_no_target_has_more_votes_than_the_elected_one(ballots: dict[str, int]) -> None:
     counts = {name: list(ballots.values()).count(answer) for name, answer in ballots.items()}
 
     assert counts[elected(ballots, operator.eq)] == max(counts.values())

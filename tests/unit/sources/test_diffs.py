@@ -7,7 +7,7 @@ import pytest
 from ciguard.sources import diff_of, git_lines, path_of, source_lines
 
 
-def test_python_ends_lines_at_returns_and_git_does_not() -> None:
+def test_source_lines_splits_at_carriage_returns_and_git_lines_does_not() -> None:
     text = "a\rb\r\nc\x0cd\u2028e\nf"
 
     assert source_lines(text) == ["a\r", "b\r\n", "c\x0cd\u2028e\n", "f"]
@@ -16,13 +16,13 @@ def test_python_ends_lines_at_returns_and_git_does_not() -> None:
 
 
 @pytest.mark.parametrize("file", ["a.py", "my app/é.py", 'a "quoted".py', "back\\slash.py", "t\tb"])
-def test_a_path_is_read_back_from_a_diff(file: str) -> None:
+def test_path_round_trips_through_a_diff(file: str) -> None:
     head, _, _ = diff_of(file, "a\n", "b\n").partition("\n")
 
     assert path_of(head.removeprefix("--- ")) == f"a/{file}"
 
 
-def test_a_last_line_without_an_end_is_marked() -> None:
+def test_diff_of_marks_a_last_line_without_an_end() -> None:
     assert diff_of("a", "x", "y").splitlines()[-4:] == [
         "-x",
         "\\ No newline at end of file",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_lines_end_as_those_of_the_file_do(end: str, mark: str) -> None:
+def test_with_lines_uses_the_line_ends_of_the_file(end: str, mark: str) -> None:
     source = Source("a.py", f"{mark}a{end}b\x0cc{end}d")
 
     changed = source.with_lines({1: ["x"], 3: ["y", "z"]}, [2])
@@ -23,11 +23,11 @@ def test_lines_end_as_those_of_the_file_do(end: str, mark: str) -> None:
     assert changed == f"{mark}x{end}a{end}y{end}z{end}d"
 
 
-def test_lines_are_put_at_the_end_too() -> None:
+def test_with_lines_appends_at_the_end() -> None:
     assert Source("a.py", "a\n").with_lines({2: ["b"]}) == "a\nb\n"
 
 
-def test_an_expression_is_spliced_where_it_stands() -> None:
+def test_spliced_replaces_the_text_of_an_expression() -> None:
     source = Source("a.py", "\ufeffé = 'ü'; n = 12  # twelve\r\n")
     number = next(
         node
@@ -47,9 +47,7 @@ def test_an_expression_is_spliced_where_it_stands() -> None:
         ("import a\n'text'", 2, 0),
     ],
 )
-def test_modules_open_with_docstring_and_imports(
-    text: str, all_imports: int, of_future: int
-) -> None:
+def test_opening_counts_docstring_and_imports(text: str, all_imports: int, of_future: int) -> None:
     tree = ast.parse(text)
 
     assert opening(tree) == all_imports
@@ -69,7 +67,7 @@ def test_modules_open_with_docstring_and_imports(
         (b"", True),
     ],
 )  # fmt: skip
-def test_files_are_read_as_they_are_if_a_diff_can_show_them(
+def test_read_source_accepts_only_python_in_utf8(
     tmp_path: Path,
     content: bytes,
     is_read: bool,  # noqa: FBT001
@@ -91,11 +89,11 @@ def test_files_are_read_as_they_are_if_a_diff_can_show_them(
         ("y = a * b", "b", None),
     ],
 )
-def test_an_expression_is_replaced_so_that_it_means_just_that(
+def test_replaced_preserves_the_meaning_of_other_code(
     text: str, other: str, expected: str | None
 ) -> None:
     source = Source("a.py", text)
-    node = next(one for one in source.nodes if isinstance(one, ast.Name) and one.id == "b")
+    node = next(item for item in source.nodes if isinstance(item, ast.Name) and item.id == "b")
 
     diff = source.replaced({node: other})
 

@@ -34,7 +34,7 @@ convolutional = layers.convolutional
         ("make().conv", ""),
     ],
 )
-def test_names_mean_what_is_imported(text: str, name: str) -> None:
+def test_qualified_of_an_imported_name_is_the_import(text: str, name: str) -> None:
     tree = ast.parse(IMPORTS)
     imports = imports_of(tree).with_aliases(tree)
 
@@ -45,7 +45,7 @@ def test_names_mean_what_is_imported(text: str, name: str) -> None:
     ("text", "name"),
     [("np.zeros", "numpy.zeros"), ("own.thing", "own.thing"), ("f().x", "")],
 )
-def test_what_is_not_imported_keeps_its_name(text: str, name: str) -> None:
+def test_qualified_of_another_name_is_unchanged(text: str, name: str) -> None:
     imports = imports_of(ast.parse("import numpy as np"))
 
     assert imports.qualified(ast.parse(text, mode="eval").body) == name
@@ -62,19 +62,17 @@ def test_what_is_not_imported_keeps_its_name(text: str, name: str) -> None:
         ("from c import x", "a.b", "c.x"),
     ],
 )
-def test_relative_imports_start_from_the_package(
-    statement: str, package: str, meaning: str
-) -> None:
+def test_relative_imports_start_at_the_package(statement: str, package: str, meaning: str) -> None:
     assert imports_of(ast.parse(statement), package).meanings == {"x": meaning}
 
 
-def test_without_a_package_relative_imports_are_left_out() -> None:
+def test_imports_of_without_a_package_omits_relative_imports() -> None:
     tree = ast.parse("from .torch import relu\nimport numpy")
 
     assert imports_of(tree).meanings == {"numpy": "numpy"}
 
 
-def test_a_script_finds_the_modules_beside_it() -> None:
+def test_imports_of_a_script_resolves_modules_in_its_folder() -> None:
     tree = ast.parse("import tools.fast\nfrom tools import slow\nimport numpy")
 
     imports = imports_of(tree, "jobs", {"tools"})
@@ -97,15 +95,15 @@ def test_a_script_finds_the_modules_beside_it() -> None:
         ("from google.cloud import visionary", "google.cloud.vision", False),
     ],
 )
-def test_versions_and_parts_of_a_package_are_imports_of_it(
+def test_imports_accepts_versions_and_members_of_a_package(
     statement: str, package: str, *, is_imported: bool
 ) -> None:
     assert imports_of(ast.parse(statement)).imports(package) is is_imported
 
 
-def test_every_import_is_found_wherever_it_stands() -> None:
+def test_imports_in_yields_imports_of_all_scopes() -> None:
     tree = ast.parse("def f():\n    from a import *\n\nif x:\n    import b.c as d, e.f")
 
-    found = [(one.local, one.meaning, one.module) for one in imports_in(tree)]
+    names = [(item.local, item.meaning, item.module) for item in imports_in(tree)]
 
-    assert sorted(found) == [("*", "a.*", "a"), ("d", "b.c", "b.c"), ("e", "e", "e.f")]
+    assert sorted(names) == [("*", "a.*", "a"), ("d", "b.c", "b.c"), ("e", "e", "e.f")]

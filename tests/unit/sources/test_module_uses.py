@@ -27,16 +27,14 @@ def _uses(source: str, package: str = "") -> list[tuple[str, int]]:
         ("import torch\nF = torch.nn.functional", "F.gelu", "torch.nn.functional.gelu"),
     ],
 )
-def test_a_name_is_followed_to_what_was_imported(
-    statement: str, expression: str, name: str
-) -> None:
+def test_use_is_qualified_by_its_import(statement: str, expression: str, name: str) -> None:
     source = f"{statement}\n\ny = {expression}(1)\n"
 
     line = source.count("\n")
     assert (name, line) in _uses(source)
 
 
-def test_a_parameter_an_assignment_and_a_loop_hide_an_import() -> None:
+def test_parameter_assignment_and_loop_hide_an_import() -> None:
     source = """
         import torch
         from torch.nn import functional as F
@@ -57,7 +55,7 @@ def test_a_parameter_an_assignment_and_a_loop_hide_an_import() -> None:
     assert _uses(source) == [("torch.cos", 15), ("torch.sin", 12)]
 
 
-def test_an_import_inside_a_function_is_known_there_only() -> None:
+def test_import_inside_a_function_is_local() -> None:
     source = """
         def f():
             import torch as t
@@ -69,7 +67,7 @@ def test_an_import_inside_a_function_is_known_there_only() -> None:
     assert _uses(source) == [("torch.abs", 4)]
 
 
-def test_the_first_of_two_imports_of_one_name_counts() -> None:
+def test_first_of_two_imports_of_a_name_counts() -> None:
     source = """
         try:
             import torch
@@ -81,7 +79,7 @@ def test_the_first_of_two_imports_of_one_name_counts() -> None:
     assert _uses(source) == [("torch.abs", 6)]
 
 
-def test_a_base_class_a_decorator_a_default_and_a_value_are_uses() -> None:
+def test_base_class_decorator_default_and_value_are_uses() -> None:
     source = """
         import torch
         class Net(torch.nn.Module):
@@ -94,7 +92,7 @@ def test_a_base_class_a_decorator_a_default_and_a_value_are_uses() -> None:
     assert names == {"torch.nn.Module", "torch.no_grad", "torch.relu", "torch.sin"}
 
 
-def test_an_annotation_and_an_assignment_to_an_attribute_are_no_uses() -> None:
+def test_annotation_and_attribute_assignment_are_not_uses() -> None:
     source = """
         import torch
         def f(x: torch.Tensor) -> torch.Tensor: ...
@@ -105,19 +103,19 @@ def test_an_annotation_and_an_assignment_to_an_attribute_are_no_uses() -> None:
     assert _uses(source) == []
 
 
-def test_a_relative_import_starts_at_the_package() -> None:
+def test_relative_import_starts_at_the_package() -> None:
     assert _uses("from ..compat import tf\ntf.abs(1)", "src.mine.layers") == [
         ("src.mine.compat.tf.abs", 2)
     ]
 
 
-def test_a_call_reaches_to_its_last_line() -> None:
+def test_use_of_a_call_ends_at_its_last_line() -> None:
     use = read_module("import torch\ntorch.cat(\n    [1],\n    dim=0,\n)\n").uses[0]
 
     assert (use.line, use.last_line) == (2, 5)
 
 
-def test_methods_of_what_is_unknown_are_kept_apart() -> None:
+def test_methods_of_unknown_objects_are_separate() -> None:
     found = read_module("import torch\ntorch.abs(1).unsqueeze(0)\nx.permute(1)\n")
 
     assert {use.name for use in found.methods} == {"unsqueeze", "permute"}
@@ -135,25 +133,25 @@ def test_methods_of_what_is_unknown_are_kept_apart() -> None:
         "x = " + "-" * 100_000 + "1",
     ],
 )
-def test_what_cannot_be_parsed_is_an_error_with_a_reason(source: str | bytes) -> None:
+def test_read_module_of_invalid_source_raises_with_a_reason(source: str | bytes) -> None:
     with pytest.raises(ValueError, match=r"\w+Error"):
         read_module(source)
 
 
-def test_a_long_chain_of_operators_and_calls_is_read() -> None:
+def test_read_module_accepts_long_chains() -> None:
     deep = "import torch\ny = " + " + ".join(["torch.abs(1)"] * 400)
 
     assert len(read_module(deep).uses) == 400
 
 
-def test_a_declared_encoding_is_honoured() -> None:
+def test_read_module_uses_the_declared_encoding() -> None:
     source = "# -*- coding: latin-1 -*-\nimport torch\nx = 'é'; torch.abs(1)\n".encode("latin-1")
 
     assert [use.name for use in read_module(source).uses] == ["torch.abs"]
 
 
 @given(st.text() | st.binary())
-def test_any_text_is_read_or_refused(source: str | bytes) -> None:
+def test_read_module_of_any_text_returns_or_raises(source: str | bytes) -> None:
     try:
         found = read_module(source)
     except ValueError as error:
@@ -197,7 +195,7 @@ _DECOYS = (
     decoys=st.lists(st.sampled_from(_DECOYS), max_size=5),
     order=st.randoms(use_true_random=False),
 )
-def test_exactly_the_planted_uses_are_found(
+def test_read_module_finds_exactly_the_planted_uses(
     style: _Style,
     planted: list[tuple[str, str]],
     decoys: list[str],

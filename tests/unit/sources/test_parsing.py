@@ -21,21 +21,23 @@ if TYPE_CHECKING:
         ("(" * 5_000, 1, "SyntaxError in line 1: too many nested parentheses"),
     ],
 )
-def test_what_is_no_python_says_where(source: str | bytes, line: int, shown: str) -> None:
+def test_parse_of_invalid_source_raises_with_its_line(
+    source: str | bytes, line: int, shown: str
+) -> None:
     with pytest.raises(UnreadableSourceError) as caught:
         parse(source)
 
     assert (caught.value.line, str(caught.value)) == (line, shown)
 
 
-def test_a_file_is_read_in_the_encoding_that_it_declares(tmp_path: Path) -> None:
+def test_parse_file_uses_the_declared_encoding(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes("# coding: latin-1\r\nx = 'é'\r\n".encode("latin-1"))
 
     assert ast.unparse(parse_file(path)) == "x = 'é'"
 
 
-def test_a_file_may_have_so_many_bytes(tmp_path: Path) -> None:
+def test_parse_file_of_a_too_large_file_raises(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
 
@@ -45,5 +47,5 @@ def test_a_file_may_have_so_many_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_what_others_wrote_does_not_warn() -> None:
+def test_parse_emits_no_warnings() -> None:
     assert parse(r"x = '\d' is 1").body

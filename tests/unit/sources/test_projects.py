@@ -1,4 +1,4 @@
-"""Names that modules of one checkout take from each other."""
+"""Resolution of names that modules of a project import from each other."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def project() -> Project:
         ("mine", ""),
     ],
 )
-def test_names_are_followed_through_reexports(project: Project, name: str, outside: str) -> None:
+def test_resolved_follows_reexports(project: Project, name: str, outside: str) -> None:
     assert project.resolved(name, "tools/run.py") == outside
 
 
 @pytest.mark.parametrize(("last", "outside"), [("torch", "torch.relu"), ("numpy", "")])
-def test_compiled_modules_that_all_is_imported_from_end_the_search(last: str, outside: str) -> None:
+def test_resolved_ends_at_star_imports_of_compiled_modules(last: str, outside: str) -> None:
     stars = "".join(f"from {one} import *\n" for one in ("._C", "._ops", "._more", last))
     modules = {"mine/__init__.py": read_module(stars, "mine")}
 
@@ -57,7 +57,7 @@ def test_compiled_modules_that_all_is_imported_from_end_the_search(last: str, ou
     assert project.resolved("mine.relu", "run.py") == outside
 
 
-def test_a_module_imports_others_of_the_project(project: Project) -> None:
+def test_imported_by_returns_the_projects_modules(project: Project) -> None:
     assert project.imported_by("tools/run.py") == {"tools/helper.py", "src/mine/__init__.py"}
     assert project.imported_by("src/mine/layers.py") == {"src/mine/__init__.py"}
 
@@ -72,11 +72,11 @@ def test_a_module_imports_others_of_the_project(project: Project) -> None:
         ("__init__.py", ""),
     ],
 )
-def test_modules_are_named_by_their_paths(path: str, name: str) -> None:
+def test_module_name_follows_from_the_path(path: str, name: str) -> None:
     assert module_name(path) == name
 
 
-def test_modules_are_imported_from_above_the_outermost_package(tmp_path: Path) -> None:
+def test_import_root_is_above_the_outermost_package(tmp_path: Path) -> None:
     inner = tmp_path / "not-a-name" / "a" / "b"
     inner.mkdir(parents=True)
     for folder in (inner, inner.parent, inner.parent.parent):

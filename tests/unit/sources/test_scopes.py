@@ -27,7 +27,7 @@ from ciguard.sources import bound_in, may_change, own_nodes, parameters
         ("x.y = z[0] = 1", set()),
     ],
 )
-def test_statements_bind_names_in_their_own_scope(text: str, names: set[str]) -> None:
+def test_bound_in_returns_names_of_the_own_scope(text: str, names: set[str]) -> None:
     assert bound_in(*ast.parse(text).body) == names
 
 
@@ -41,13 +41,13 @@ def test_statements_bind_names_in_their_own_scope(text: str, names: set[str]) ->
         ("x[0]", set()),
     ],
 )
-def test_names_whose_objects_may_change(text: str, names: set[str]) -> None:
+def test_may_change_yields_names_of_changed_objects(text: str, names: set[str]) -> None:
     nodes = ast.walk(ast.parse(text))
 
     assert {name for node in nodes for name in may_change(node)} == names
 
 
-def test_own_nodes_come_in_their_order() -> None:
+def test_own_nodes_are_in_order() -> None:
     body = ast.parse("a = b\ndef f():\n    c = d\ne = [g for h in i]").body
 
     names = [node.id for node in own_nodes(body) if isinstance(node, ast.Name)]
@@ -55,7 +55,7 @@ def test_own_nodes_come_in_their_order() -> None:
     assert names == ["a", "b", "e", "g", "i"]
 
 
-def test_parameters_that_catch_the_rest_come_last() -> None:
+def test_parameters_returns_args_and_kwargs_last() -> None:
     (function,) = ast.parse("def f(a, /, b, *c, d, **e): ...").body
     assert isinstance(function, ast.FunctionDef)
 

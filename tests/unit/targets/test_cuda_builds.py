@@ -1,4 +1,4 @@
-"""Builds without CUDA, or with one that the driver cannot run, are never taken for a GPU."""
+"""Builds without CUDA, or with a CUDA version that the driver lacks, are rejected for GPUs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ciguard.targets.cuda_builds import cuda_extra, refuse_cpu_builds, refuse_un
         ("./tensorflow_cpu-2.21.0-cp311-cp311-linux_x86_64.whl@cuda", "tensorflow_cpu"),
     ],
 )
-def test_a_package_for_cpus_only_is_refused_by_its_name(text: str, package: str) -> None:
+def test_a_package_built_for_cpus_only_is_rejected_by_name(text: str, package: str) -> None:
     with pytest.raises(ProvisioningError) as caught:
         refuse_cpu_builds(parse_target(text))
 
@@ -31,7 +31,7 @@ def test_a_package_for_cpus_only_is_refused_by_its_name(text: str, package: str)
     "text",
     ["tensorflow==2.21.0@cuda", "torch==2.13.0+cu130@cuda", "torch<3@cuda", "current[torch]@cuda"],
 )
-def test_any_other_package_is_not(text: str) -> None:
+def test_a_package_with_cuda_is_accepted(text: str) -> None:
     target = parse_target(text)
 
     refuse_cpu_builds(target)
@@ -42,18 +42,18 @@ def test_any_other_package_is_not(text: str) -> None:
 @pytest.mark.parametrize(
     ("installed", "message"),
     [
-        ({"torch": "2.13.0+cpu"}, r"torch 2\.13\.0\+cpu only.*write @cpu"),
+        ({"torch": "2.13.0+cpu"}, r"only torch 2\.13\.0\+cpu,.*write @cpu"),
         ({"torch": "2.15.0", "nvidia-cudnn-cu13": "9.20"}, "CUDA 13 .nvidia-cudnn-cu13.*CUDA 12"),
     ],
 )
-def test_what_was_installed_and_cannot_use_the_gpu_is_refused(
+def test_an_installed_build_that_cannot_use_the_gpu_is_rejected(
     installed: dict[str, str], message: str
 ) -> None:
     with pytest.raises(ProvisioningError, match=message):
         refuse_unfit_builds(parse_target("torch@cuda"), installed, (12, 8))
 
 
-def test_what_was_installed_for_an_older_cuda_runs_on_a_newer_driver() -> None:
+def test_an_installed_build_for_an_older_cuda_is_accepted() -> None:
     installed = {
         "torch": "2.13.0+cu126",
         "nvidia-cudnn-cu12": "9.10",
@@ -74,7 +74,7 @@ def test_what_was_installed_for_an_older_cuda_runs_on_a_newer_driver() -> None:
         ("tensorflow==2.21.0@cuda", "and-cuda"),
     ],
 )
-def test_a_range_gets_the_extra_that_its_releases_have(text: str, extra: str) -> None:
+def test_a_version_range_gets_the_extra_of_its_releases(text: str, extra: str) -> None:
     target = parse_target(text)
     package = target.packages[0]
     assert isinstance(package, Published)

@@ -1,4 +1,4 @@
-"""What is found out about the NVIDIA driver without a GPU being woken."""
+"""Detection of the NVIDIA driver without initialising a GPU."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CLOSED = (
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without a driver; files in this folder make it one with a driver."""
+    """Return the folder of a machine without a driver; tests add files of a driver to it."""
     monkeypatch.setattr(drivers, "VERSION_FILE", tmp_path / "version")
     monkeypatch.setattr(drivers, "WSL_PROGRAMS", tmp_path / "wsl")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -51,7 +51,7 @@ def write_program(folder: Path, script: str) -> None:
     [(OPEN, "580.159.03"), (CLOSED, "535.104.05"), ("", None), ("GCC version: 12.3.0\n", None)],
     ids=["open module", "closed module", "empty", "another text"],
 )
-def test_the_version_is_that_of_the_kernel_module(
+def test_the_driver_version_comes_from_the_kernel_module(
     machine: Path, text: str, version: str | None
 ) -> None:
     (machine / "version").write_text(text, "utf-8")
@@ -60,12 +60,14 @@ def test_the_version_is_that_of_the_kernel_module(
 
 
 @pytest.mark.parametrize("folder", ["bin", "wsl"])
-def test_without_a_module_the_version_is_asked_of_the_program(machine: Path, folder: str) -> None:
-    asked = machine / "asked"
-    write_program(machine / folder, f'echo "$@" > {asked}; echo 560.35.03; echo 560.35.03')
+def test_the_driver_version_comes_from_nvidia_smi_without_a_kernel_module(
+    machine: Path, folder: str
+) -> None:
+    arguments = machine / "arguments"
+    write_program(machine / folder, f'echo "$@" > {arguments}; echo 560.35.03; echo 560.35.03')
 
     assert driver_version() == "560.35.03"
-    assert asked.read_text("utf-8") == "--query-gpu=driver_version --format=csv,noheader\n"
+    assert arguments.read_text("utf-8") == "--query-gpu=driver_version --format=csv,noheader\n"
 
 
 @pytest.mark.parametrize(
@@ -77,13 +79,13 @@ def test_without_a_module_the_version_is_asked_of_the_program(machine: Path, fol
         "true",
     ],
 )
-def test_a_program_that_finds_no_driver_names_none(machine: Path, script: str) -> None:
+def test_a_failing_nvidia_smi_means_no_driver(machine: Path, script: str) -> None:
     write_program(machine / "bin", script)
 
     assert driver_version() is None
 
 
-def test_a_program_that_does_not_end_names_none(
+def test_an_nvidia_smi_that_times_out_means_no_driver(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drivers, "_QUERY_LIMIT_S", 0.1)
@@ -106,22 +108,24 @@ def test_a_program_that_does_not_end_names_none(
         ("440.33", None),
     ],
 )
-def test_a_driver_runs_every_cuda_up_to_its_own(version: str, cuda: drivers.Cuda | None) -> None:
+def test_a_driver_supports_the_newest_cuda_of_its_branch(
+    version: str, cuda: drivers.Cuda | None
+) -> None:
     assert cuda_of_driver(version) == cuda
 
 
 @pytest.mark.parametrize(("major", "branch"), [(11, 450), (12, 525), (13, 580)])
-def test_the_oldest_driver_of_a_cuda_runs_it(major: int, branch: int) -> None:
+def test_the_oldest_driver_of_a_cuda_version_is_known(major: int, branch: int) -> None:
     assert oldest_driver(major) == branch
 
 
-def test_what_the_driver_runs_decides_about_a_target(machine: Path) -> None:
+def test_the_required_cuda_of_a_target_is_that_of_the_driver(machine: Path) -> None:
     (machine / "version").write_text(OPEN, "utf-8")
 
     assert required_cuda(parse_target("torch@cuda")) == (13, 0)
 
 
-def test_without_a_driver_the_error_names_target_what_was_looked_for_and_remedy(
+def test_a_missing_driver_is_an_error_with_target_searched_files_and_remedy(
     machine: Path,
 ) -> None:
     with pytest.raises(ProvisioningError) as caught:
@@ -131,7 +135,7 @@ def test_without_a_driver_the_error_names_target_what_was_looked_for_and_remedy(
         assert part in str(caught.value)
 
 
-def test_a_driver_that_is_too_old_is_an_error_that_names_one_that_is_not(machine: Path) -> None:
+def test_an_old_driver_is_an_error_with_a_sufficient_version(machine: Path) -> None:
     (machine / "version").write_text(CLOSED.replace("535.104.05", "390.157"), "utf-8")
 
     with pytest.raises(ProvisioningError, match=r"390\.157 is too old\. Install driver 450"):
@@ -139,12 +143,12 @@ def test_a_driver_that_is_too_old_is_an_error_that_names_one_that_is_not(machine
 
 
 @pytest.mark.parametrize(
-    ("present", "made"),
+    ("present", "is_created"),
     [(("control",), True), (("control", "unified"), False), ((), False)],
     ids=["not yet", "there", "no driver"],
 )
-def test_device_files_are_made_where_the_driver_is_loaded_and_they_are_not_there(
-    machine: Path, monkeypatch: pytest.MonkeyPatch, present: tuple[str, ...], *, made: bool
+def test_missing_device_files_are_created_if_the_driver_is_loaded(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, present: tuple[str, ...], *, is_created: bool
 ) -> None:
     for name in present:
         (machine / name).touch()
@@ -152,11 +156,11 @@ def test_device_files_are_made_where_the_driver_is_loaded_and_they_are_not_there
     monkeypatch.setattr(drivers, "UNIFIED_MEMORY", machine / "unified")
     (machine / "bin").mkdir()
     program = machine / "bin" / "nvidia-modprobe"
-    program.write_text(f'#!/bin/sh\necho "$@" > {machine}/asked\n', "utf-8")
+    program.write_text(f'#!/bin/sh\necho "$@" > {machine}/arguments\n', "utf-8")
     program.chmod(0o755)
 
     make_device_files()
 
-    asked = machine / "asked"
-    assert asked.exists() is made
-    assert not made or asked.read_text() == "-u -c=0\n"
+    arguments = machine / "arguments"
+    assert arguments.exists() is is_created
+    assert not is_created or arguments.read_text() == "-u -c=0\n"

@@ -1,4 +1,4 @@
-"""The cache of environments: only what is recorded counts, and pruning keeps what was used last."""
+"""The cache of environments: only recorded ones count, and pruning keeps the last used."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def stored(key: str, *, used_s: float = 0.0) -> EnvironmentSlot:
     return slot
 
 
-def test_the_cache_is_where_the_variable_says(cache: Path) -> None:
+def test_the_cache_folder_comes_from_the_environment_variable(cache: Path) -> None:
     assert cache_folder() == cache
 
 
-def test_a_published_environment_is_found() -> None:
+def test_a_published_environment_has_a_record() -> None:
     slot = stored("torch-a")
 
     record = slot.record()
@@ -43,7 +43,7 @@ def test_a_published_environment_is_found() -> None:
     assert record["target"] == "torch-a"
 
 
-def test_an_unfinished_build_is_no_environment_and_is_swept_by_the_next() -> None:
+def test_an_unfinished_build_has_no_record_and_is_removed_by_the_next() -> None:
     slot = EnvironmentSlot("torch-a")
     leftover = slot.new_build()
 
@@ -54,7 +54,7 @@ def test_an_unfinished_build_is_no_environment_and_is_swept_by_the_next() -> Non
     assert not leftover.exists()
 
 
-def test_a_new_build_leaves_the_present_environment_until_it_is_published() -> None:
+def test_a_new_build_replaces_the_environment_only_when_it_is_published() -> None:
     slot = stored("torch-a")
     before = slot.record()
 
@@ -69,14 +69,14 @@ def test_a_new_build_leaves_the_present_environment_until_it_is_published() -> N
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 0, "python": "/"}'])
-def test_an_environment_with_a_damaged_record_is_built_anew(text: str) -> None:
+def test_an_environment_with_a_damaged_record_must_be_rebuilt(text: str) -> None:
     slot = stored("torch-a")
     (slot.folder / "environment.json").write_text(text, encoding="utf-8")
 
     assert slot.record() is None
 
 
-def test_an_environment_that_lost_its_interpreter_is_built_anew() -> None:
+def test_an_environment_without_its_interpreter_must_be_rebuilt() -> None:
     slot = stored("torch-a")
     record = slot.record()
     assert record is not None
@@ -91,25 +91,25 @@ def test_environments_are_listed_by_last_use_with_their_size() -> None:
 
     listed = list_environments()
 
-    assert [(each.key, each.last_used_s) for each in listed] == [
+    assert [(environment.key, environment.last_used_s) for environment in listed] == [
         ("torch-b", 200.0),
         ("torch-a", 100.0),
     ]
-    assert all(each.size_bytes > 0 and each.is_complete for each in listed)
+    assert all(environment.size_bytes > 0 and environment.is_complete for environment in listed)
 
 
-def test_pruning_keeps_the_last_used_and_removes_what_was_interrupted() -> None:
+def test_pruning_keeps_the_last_used_and_removes_interrupted_builds() -> None:
     for number in range(3):
         stored(f"torch-{number}", used_s=100.0 * number)
     EnvironmentSlot("half").new_build()
 
     removed = prune_environments(keep=1)
 
-    assert {each.key for each in removed} == {"torch-0", "torch-1", "half"}
-    assert [each.key for each in list_environments()] == ["torch-2"]
+    assert {environment.key for environment in removed} == {"torch-0", "torch-1", "half"}
+    assert [environment.key for environment in list_environments()] == ["torch-2"]
 
 
-def test_pruning_leaves_what_another_process_is_building() -> None:
+def test_pruning_skips_environments_that_another_process_is_building() -> None:
     slot = stored("torch-a")
 
     with slot.lock():

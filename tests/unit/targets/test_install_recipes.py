@@ -1,4 +1,4 @@
-"""What is installed for a target, what its key depends on, and the routes it is installed on."""
+"""Recipes of targets: their packages, their keys, and the routes of installation."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_key_is_readable_and_names_the_interpreter() -> None:
     assert key.startswith(f"torch-2.13.0-cpu-py{platform.python_version()}-")
 
 
-def test_the_key_depends_on_what_is_installed_and_on_nothing_else() -> None:
+def test_the_key_depends_only_on_the_installed_packages() -> None:
     texts = ["torch==2.13.0", "torch==2.13.1", "torch==2.13.0 python3.10"]
     same = ["torch==2.13.0 A=1", "torch == 2.13.0"]
 
@@ -55,7 +55,7 @@ def test_the_key_depends_on_what_is_installed_and_on_nothing_else() -> None:
     assert {recipe_of(parse_target(text)).key for text in same} == {keys[0]}
 
 
-def test_the_key_of_a_cuda_target_depends_on_the_driver_and_on_no_number_of_a_device() -> None:
+def test_the_key_of_a_cuda_target_depends_on_the_driver_but_not_on_the_device_number() -> None:
     keys = {
         (text, cuda): recipe_of(parse_target(text), cuda=cuda).key
         for text in ("torch@cuda:0", "torch@cuda:1")
@@ -67,8 +67,8 @@ def test_the_key_of_a_cuda_target_depends_on_the_driver_and_on_no_number_of_a_de
     assert "-cuda13.0-py" in keys["torch@cuda:0", (13, 0)]
 
 
-def test_the_key_of_a_cpu_target_is_that_of_the_environments_in_caches() -> None:
-    asked = {
+def test_the_key_of_a_cpu_target_is_stable_between_releases() -> None:
+    request = {
         "schema": 1,
         "requirements": ["tensorflow==2.21.0"],
         "companions": [],
@@ -78,14 +78,14 @@ def test_the_key_of_a_cpu_target_is_that_of_the_environments_in_caches() -> None
         "implementation": sys.implementation.name,
         "platform": sysconfig.get_platform(),
     }
-    digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:12]
 
     key = recipe_of(parse_target("tensorflow==2.21.0 python3.10")).key
 
     assert key == f"tensorflow-2.21.0-cpu-py3.10-{digest}"
 
 
-def test_the_key_follows_the_content_of_a_wheel(tmp_path: Path) -> None:
+def test_the_key_depends_on_the_content_of_a_wheel(tmp_path: Path) -> None:
     path = tmp_path / "torch-2.14.0-py3-none-any.whl"
     write_wheel(path, "__version__ = '1'")
     before = recipe_of(parse_target(str(path))).key
@@ -96,7 +96,7 @@ def test_the_key_follows_the_content_of_a_wheel(tmp_path: Path) -> None:
     assert before != after
 
 
-def test_a_rebuilt_wheel_with_the_same_content_keeps_its_key(tmp_path: Path) -> None:
+def test_the_key_of_a_rebuilt_wheel_with_equal_content_is_unchanged(tmp_path: Path) -> None:
     keys = set()
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -107,26 +107,26 @@ def test_a_rebuilt_wheel_with_the_same_content_keeps_its_key(tmp_path: Path) -> 
     assert len(keys) == 1
 
 
-def test_a_missing_wheel_is_an_error_that_names_target_and_file(tmp_path: Path) -> None:
+def test_a_missing_wheel_is_an_error_with_target_and_file(tmp_path: Path) -> None:
     text = str(tmp_path / "torch-2.14.0-py3-none-any.whl")
 
-    with pytest.raises(ProvisioningError, match=r"target .*torch-2\.14\.0.* cannot be read"):
+    with pytest.raises(ProvisioningError, match=r"target .*cannot read the wheel .*torch-2\.14\.0"):
         recipe_of(parse_target(text))
 
 
-def test_companions_fit_the_version() -> None:
+def test_companions_depend_on_the_version() -> None:
     assert recipe_of(parse_target("torch==2.13.0")).companions == ("numpy",)
     assert recipe_of(parse_target("torch==2.2.0")).companions == ("numpy", "numpy<2")
 
 
-def test_what_has_no_builds_per_device_comes_from_the_index() -> None:
+def test_a_package_without_builds_per_device_comes_from_the_index() -> None:
     (route,) = routes_of("tensorflow-cpu==2.12.0")
 
     assert route.requirements == ("tensorflow-cpu==2.12.0",)
     assert route.arguments == ()
 
 
-def test_a_cpu_target_takes_the_cpu_wheel_beside_the_index_first(tmp_path: Path) -> None:
+def test_a_cpu_target_prefers_a_local_cpu_wheel(tmp_path: Path) -> None:
     (tmp_path / CPU_WHEEL).touch()
     (tmp_path / "torch-2.13.0-py3-none-any.whl").touch()
 
@@ -147,7 +147,7 @@ def test_a_cpu_target_takes_the_cpu_wheel_beside_the_index_first(tmp_path: Path)
         "torch.whl",
     ],
 )
-def test_a_wheel_of_another_version_interpreter_or_package_is_passed_over(
+def test_a_wheel_of_another_version_interpreter_or_package_is_skipped(
     tmp_path: Path, wheel: str
 ) -> None:
     (tmp_path / wheel).touch()
@@ -157,7 +157,7 @@ def test_a_wheel_of_another_version_interpreter_or_package_is_passed_over(
     assert first.arguments == ("--torch-backend", "cpu")
 
 
-def test_a_cuda_target_never_takes_a_cpu_wheel(tmp_path: Path) -> None:
+def test_a_cuda_target_excludes_cpu_wheels(tmp_path: Path) -> None:
     (tmp_path / CPU_WHEEL).touch()
 
     first, last = routes_of("torch==2.13.0@cuda", [tmp_path], cuda=(13, 0))
@@ -176,14 +176,18 @@ def test_a_cuda_target_never_takes_a_cpu_wheel(tmp_path: Path) -> None:
         ("470.57.02", ["cu118"]),
     ],
 )
-def test_a_cuda_target_takes_a_build_that_its_driver_runs(driver: str, backends: list[str]) -> None:
-    *found, last = routes_of("keras==3.15.1 + torch@cuda", cuda=cuda_of_driver(driver))
+def test_a_cuda_target_gets_a_build_that_its_driver_supports(
+    driver: str, backends: list[str]
+) -> None:
+    *backend_routes, last = routes_of("keras==3.15.1 + torch@cuda", cuda=cuda_of_driver(driver))
 
-    assert [route.arguments for route in found] == [
+    assert [route.arguments for route in backend_routes] == [
         ("--torch-backend", backend) for backend in backends
     ]
     assert last.arguments == ()
-    assert [route.name for route in found] == [f"the index of {name} builds" for name in backends]
+    assert [route.name for route in backend_routes] == [
+        f"the index of {name} builds" for name in backends
+    ]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +207,7 @@ def test_a_cuda_target_takes_a_build_that_its_driver_runs(driver: str, backends:
         ("jittor@cuda", "470.57.02", ("jittor",)),
     ],
 )
-def test_a_cuda_target_is_installed_with_the_extra_that_brings_what_its_driver_runs(
+def test_a_cuda_target_gets_the_extra_that_its_driver_supports(
     text: str, driver: str, requirements: tuple[str, ...]
 ) -> None:
     recipe = recipe_of(parse_target(text), cuda=cuda_of_driver(driver))
@@ -223,10 +227,10 @@ def test_a_wheel_of_a_cuda_target_gets_the_extra_too(tmp_path: Path) -> None:
     assert on_cuda.argument == f"jax[cuda12] @ {path.as_uri()}"
 
 
-def test_a_release_that_needs_a_newer_driver_is_refused_with_that_driver() -> None:
+def test_a_release_that_needs_a_newer_driver_is_rejected_with_its_version() -> None:
     target = parse_target("jax==0.10.2@cuda")
 
-    with pytest.raises(ProvisioningError, match=r"jax==0\.10\.2 brings CUDA 12.*driver 525"):
+    with pytest.raises(ProvisioningError, match=r"jax==0\.10\.2 needs CUDA 12.*driver 525"):
         recipe_of(target, cuda=cuda_of_driver("470.57.02"))
 
 

@@ -1,4 +1,4 @@
-"""Interpreters that are installed beside `PATH`."""
+"""Installed interpreters that are not on `PATH`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def install(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("variable", ["RUNNER_TOOL_CACHE", "AGENT_TOOLSDIRECTORY"])
-def test_a_runner_s_newest_interpreter_of_the_version_is_found(
+def test_the_newest_interpreter_of_a_runner_is_found_by_version(
     tmp_path: Path, variable: str
 ) -> None:
     for release in ("3.1.4", "3.10.9", "3.11.2"):
@@ -30,7 +30,7 @@ def test_a_runner_s_newest_interpreter_of_the_version_is_found(
     assert installed_python("3.10", {variable: str(tmp_path)}) == newest
 
 
-def test_an_interpreter_of_pyenv_is_found_and_others_are_passed_over(tmp_path: Path) -> None:
+def test_an_interpreter_of_pyenv_is_found_and_pypy_is_skipped(tmp_path: Path) -> None:
     install(tmp_path / "versions" / "pypy3.10-7.3")
     python = install(tmp_path / "versions" / "3.10.13")
 
@@ -38,7 +38,7 @@ def test_an_interpreter_of_pyenv_is_found_and_others_are_passed_over(tmp_path: P
     assert installed_python("3.10.13", {"PYENV_ROOT": str(tmp_path)}) == python
 
 
-def test_nothing_is_found_where_the_version_is_not_installed(tmp_path: Path) -> None:
+def test_no_interpreter_is_found_if_the_version_is_not_installed(tmp_path: Path) -> None:
     install(tmp_path / "versions" / "3.11.2")
 
     assert installed_python("3.10", {"PYENV_ROOT": str(tmp_path)}) is None

@@ -1,4 +1,4 @@
-"""Which target takes the place of another."""
+"""Succession of targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ciguard.targets import succeeds
         ("library-of-a-plugin==2.0.1", "library-of-a-plugin==2.0"),
     ],
 )
-def test_newer_packages_and_nothing_else_succeed(later: str, former: str) -> None:
+def test_a_target_with_newer_packages_succeeds_the_former(later: str, former: str) -> None:
     assert succeeds(later, former)
     assert not succeeds(former, later)
 
@@ -34,6 +34,6 @@ def test_newer_packages_and_nothing_else_succeed(later: str, former: str) -> Non
         ("", "torch==2.12.0"),
     ],
 )
-def test_what_differs_in_anything_else_succeeds_neither_way(one: str, other: str) -> None:
+def test_targets_with_other_differences_do_not_succeed_each_other(one: str, other: str) -> None:
     assert not succeeds(one, other)
     assert not succeeds(other, one)

@@ -1,4 +1,4 @@
-"""What workers get to see: variables built from nothing, folders without anyone's secrets."""
+"""Environment of workers: no inherited variables, and no folders with secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def variables_of(text: str, *, cache: Path | None = None) -> dict[str, str]:
     return worker_variables(target, libraries_of(target), cache=cache)
 
 
-def test_nothing_of_the_outer_environment_reaches_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_inherits_no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
 
     variables = variables_of("torch==2.13.0")
@@ -38,33 +38,33 @@ def test_a_cpu_target_sees_no_gpu_and_a_cuda_target_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "device", "shown"),
+    ("visible", "device", "selected"),
     [
         ("3,5", "cuda:0", "3"),
         ("3, 5", "cuda:1", "5"),
         ("GPU-8932f937,MIG-41b36c1e", "cuda:1", "MIG-41b36c1e"),
     ],
 )
-def test_devices_count_among_those_that_the_job_offers(
-    given: str, device: str, shown: str, monkeypatch: pytest.MonkeyPatch
+def test_a_device_number_is_an_index_into_the_visible_gpus(
+    visible: str, device: str, selected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
 
-    assert variables_of(f"torch@{device}")["CUDA_VISIBLE_DEVICES"] == shown
+    assert variables_of(f"torch@{device}")["CUDA_VISIBLE_DEVICES"] == selected
     assert worker_device(parse_target(f"torch@{device}")) == "cuda:0"
 
 
-@pytest.mark.parametrize("given", ["3", "", "-1", "0,-1,1", "NoDevFiles"])
-def test_a_device_that_the_job_does_not_offer_is_an_error_that_names_both(
-    given: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("visible", ["3", "", "-1", "0,-1,1", "NoDevFiles"])
+def test_a_device_beyond_the_visible_gpus_is_an_error_with_both(
+    visible: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
 
-    with pytest.raises(ProvisioningError, match=rf"cuda:1 .*CUDA_VISIBLE_DEVICES='{given}'"):
+    with pytest.raises(ProvisioningError, match=rf"cuda:1 .*CUDA_VISIBLE_DEVICES='{visible}'"):
         variables_of("torch@cuda:1")
 
 
-def test_a_cpu_target_sees_no_gpu_whatever_the_job_offers(
+def test_a_cpu_target_sees_no_gpu_of_the_job(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
@@ -83,7 +83,7 @@ def test_a_cuda_target_computes_in_full_precision_and_shares_the_memory_of_its_g
     assert variables_of("torch@cuda NVIDIA_TF32_OVERRIDE=1")["NVIDIA_TF32_OVERRIDE"] == "1"
 
 
-def test_the_folders_of_cuda_are_readable_on_its_devices_wherever_they_lead(
+def test_the_folders_of_cuda_are_readable_with_the_targets_of_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "opt" / "cuda").mkdir(parents=True)
@@ -95,14 +95,14 @@ def test_the_folders_of_cuda_are_readable_on_its_devices_wherever_they_lead(
     assert device_folders(parse_target("torch")) == ()
 
 
-def test_keras_computes_with_the_backend_beside_it() -> None:
+def test_keras_uses_the_backend_of_the_target() -> None:
     variables = variables_of("keras==3.15.1 + jax")
 
     assert variables["KERAS_BACKEND"] == "jax"
     assert variables["JAX_PLATFORMS"] == "cpu"
 
 
-def test_a_backend_is_set_for_the_library_that_computes_with_it() -> None:
+def test_the_environment_of_a_backend_applies_only_to_its_users() -> None:
     flags = "--xla_backend_optimization_level=1"
 
     assert variables_of("keras + jax")["XLA_FLAGS"] == flags
@@ -111,15 +111,15 @@ def test_a_backend_is_set_for_the_library_that_computes_with_it() -> None:
     assert variables_of("keras + jax XLA_FLAGS=--other")["XLA_FLAGS"] == "--other"
 
 
-def test_the_variables_of_a_target_come_last() -> None:
+def test_the_variables_of_a_target_override_others() -> None:
     assert variables_of("torch OMP_NUM_THREADS=4")["OMP_NUM_THREADS"] == "4"
 
 
-def test_a_library_that_compiles_is_told_its_cache(tmp_path: Path) -> None:
+def test_a_library_that_compiles_gets_the_cache_folder(tmp_path: Path) -> None:
     assert variables_of("jittor", cache=tmp_path)["JITTOR_HOME"] == str(tmp_path)
 
 
-def test_of_a_checkout_only_what_is_not_hidden_is_readable(tmp_path: Path) -> None:
+def test_hidden_children_of_a_checkout_are_not_readable(tmp_path: Path) -> None:
     for name in (".git", ".env.d", "package", "tests"):
         (tmp_path / "checkout" / name).mkdir(parents=True)
 
@@ -128,14 +128,14 @@ def test_of_a_checkout_only_what_is_not_hidden_is_readable(tmp_path: Path) -> No
     assert readable == (tmp_path / "checkout/package", tmp_path / "checkout/tests")
 
 
-def test_of_the_home_folder_only_what_is_not_hidden_is_readable(tmp_path: Path) -> None:
+def test_hidden_children_of_the_home_folder_are_not_readable(tmp_path: Path) -> None:
     for name in (".ssh", "work"):
         (tmp_path / name).mkdir()
 
     assert readable_paths([tmp_path], home=tmp_path) == (tmp_path / "work",)
 
 
-def test_readable_folders_are_given_once_with_their_links_resolved(tmp_path: Path) -> None:
+def test_readable_folders_are_unique_with_links_resolved(tmp_path: Path) -> None:
     (tmp_path / "real" / "inner").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "real")
 
@@ -146,7 +146,7 @@ def test_readable_folders_are_given_once_with_their_links_resolved(tmp_path: Pat
     assert readable == (tmp_path / "link", tmp_path / "real")
 
 
-def test_readable_paths_of_a_checkout_leave_out_links_to_elsewhere_and_to_what_is_hidden(
+def test_links_out_of_a_checkout_or_to_hidden_children_are_not_readable(
     tmp_path: Path,
 ) -> None:
     checkout, elsewhere = tmp_path / "checkout", tmp_path / "temporary"

@@ -1,4 +1,4 @@
-"""Reading targets: what is understood, what is refused, and that names lead back to the target."""
+"""Parsing of targets: valid texts, rejected texts, and the round trip of names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ciguard.targets import (
 )
 from ciguard.targets.variables import refusal
 
-NAMES_READ = {
+NAME_BY_TEXT = {
     "torch==2.13.0": "torch==2.13.0",
     "torch==2.13.0@cpu": "torch==2.13.0",
     "torch==2.13.0@cuda": "torch==2.13.0@cuda",
@@ -61,11 +61,11 @@ NAMES_READ = {
         ("", None),
     ],
 )
-def test_a_device_is_read_in_full_or_not_at_all(text: str, device: str | None) -> None:
+def test_a_device_is_parsed_completely_or_not_at_all(text: str, device: str | None) -> None:
     assert parse_device(text) == device
 
 
-@pytest.mark.parametrize(("text", "name"), NAMES_READ.items())
+@pytest.mark.parametrize(("text", "name"), NAME_BY_TEXT.items())
 def test_a_target_has_one_canonical_name(text: str, name: str) -> None:
     target = parse_target(text)
 
@@ -73,46 +73,46 @@ def test_a_target_has_one_canonical_name(text: str, name: str) -> None:
     assert parse_target(target.name) == target
 
 
-REFUSED = {
-    "": "it is empty",
+REMEDY_BY_TEXT = {
+    "": "the text is empty",
     "torch=2.13.0": "write NAME==VERSION",
     "torch@cude": "Did you mean 'cuda'?",
     "torch @cpu @cuda": "two devices",
     "torch Foo": "join packages by ' + '",
-    "torch numpy": "'numpy' is no mode of torch; join packages by ' + '",
+    "torch numpy": "'numpy' is not a mode of torch; join packages by ' + '",
     "torch complie": "Did you mean 'compile'? Known: aot_eager, compile, eager, export, trace.",
     "torch jit": "Known: aot_eager, compile, eager, export, trace.",
     "keras==3.15.1[jax] jit": "Known: eager.",
     "torch trace export": "two modes, trace and export",
-    "current foo": "'foo' is no mode of any library",
+    "current foo": "'foo' is not a mode of any library",
     "torch +": "without a package after it",
     "+ torch": "without a package before it",
     "torch @cuda + numpy": "without a package before it",
-    "jax@cuda + keras": "write it after the last package",
+    "jax@cuda + keras": "write it after all packages",
     "torch + torch==2.0": "the same package",
     "tensorflow + tensorflow-cpu": "the same package",
     "keras==3.15.1": "needs a backend",
-    "current + torch": "nothing is installed into it",
+    "current + torch": "name either it or packages",
     "current[toch]": "Did you mean 'torch'?",
-    "current python3.10": "comes with its interpreter",
-    "torch python3.8": "workers need 3.9",
-    "torch python3": "write e.g. python3.10",
+    "current python3.10": "cannot have another interpreter",
+    "torch python3.8": "write 3.9 or later",
+    "torch python3": "write 3.9 or later, e.g. python3.10",
     "torch python3.10 python3.11": "two interpreters",
     "torch A=1 A=2": "set twice",
     "torch 'A=1": "close the quotation",
     "./torch.whl": "keep the name that the build gave it",
     "torch@https://example.org/torch": "download the wheel",
-    "torch LD_PRELOAD=/tmp/x.so": "what code is loaded",
+    "torch LD_PRELOAD=/tmp/x.so": "which code the worker loads",
     "torch PYTHONPATH=/tmp": "ciguard sets it",
     "torch GITHUB_TOKEN=x": "credentials",
-    "torch MY_API_KEY=x": "looks like a secret's",
+    "torch MY_API_KEY=x": "looks like that of a secret",
     "torch CUDA_VISIBLE_DEVICES=1": "write @cpu, @cuda",
     "torch@cuda CUDA_DEVICE_ORDER=FASTEST_FIRST": "write @cpu, @cuda",
 }
 
 
-@pytest.mark.parametrize(("text", "remedy"), REFUSED.items())
-def test_an_unreadable_target_is_refused_with_where_and_remedy(text: str, remedy: str) -> None:
+@pytest.mark.parametrize(("text", "remedy"), REMEDY_BY_TEXT.items())
+def test_an_invalid_target_is_rejected_with_text_and_remedy(text: str, remedy: str) -> None:
     with pytest.raises(TargetSyntaxError) as caught:
         parse_target(text)
 
@@ -120,24 +120,24 @@ def test_an_unreadable_target_is_refused_with_where_and_remedy(text: str, remedy
     assert remedy in str(caught.value)
 
 
-def test_an_unknown_library_is_refused_with_the_closest_one() -> None:
+def test_an_unknown_library_is_rejected_with_a_suggestion() -> None:
     with pytest.raises(UnknownLibraryError, match="Did you mean 'tensorflow-cpu'"):
         parse_target("tensorfow-cpu==2.12.0")
 
 
-def test_an_extension_is_tested_as_the_library_beside_it() -> None:
+def test_an_extension_is_tested_as_the_library_that_it_extends() -> None:
     target = parse_target("./ext_ops-1.0-py3-none-any.whl + torch==2.13.0")
 
     assert [library.name for library in libraries_of(target)] == ["torch"]
 
 
-def test_keras_is_under_test_and_its_backend_is_not_in_whatever_order() -> None:
+def test_keras_is_under_test_before_its_backend_in_any_order() -> None:
     target = parse_target("jax + keras==3.15.1")
 
     assert [library.name for library in libraries_of(target)] == ["keras", "jax"]
 
 
-def test_a_target_given_twice_gets_two_names() -> None:
+def test_repeated_targets_get_unique_names() -> None:
     torch, jax = parse_target("torch"), parse_target("jax")
 
     assert unique_names([torch, jax, torch, torch]) == ["torch", "jax", "torch #2", "torch #3"]
@@ -179,13 +179,13 @@ targets = st.builds(
 
 @settings(deadline=None)
 @given(targets)
-def test_a_name_leads_back_to_its_target(target: Target) -> None:
+def test_the_name_of_a_target_is_parsed_to_an_equal_target(target: Target) -> None:
     assert parse_target(target.name) == target
 
 
 @settings(deadline=None)
 @given(st.text())
-def test_any_text_is_read_or_refused_with_an_error_of_ours(text: str) -> None:
+def test_any_text_is_parsed_or_rejected_with_a_ciguard_error(text: str) -> None:
     try:
         target = parse_target(text)
     except (TargetSyntaxError, UnknownLibraryError):

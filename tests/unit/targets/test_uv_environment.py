@@ -1,4 +1,4 @@
-"""What uv is told: pip's settings, none of the job's secrets; and that its errors show none."""
+"""Environment of uv: pip's settings, but no secrets of the job; secrets in errors are masked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     ("pip_name", "uv_name"),
     [("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_EXTRA_INDEX_URL", "UV_EXTRA_INDEX_URL")],
 )
-def test_settings_of_pip_reach_uv_unless_uv_has_its_own(pip_name: str, uv_name: str) -> None:
+def test_settings_of_pip_apply_to_uv_unless_uv_has_its_own(pip_name: str, uv_name: str) -> None:
     pip = "https://pip.example/simple"
     own = "https://uv.example/simple"
 
@@ -26,19 +26,19 @@ def test_settings_of_pip_reach_uv_unless_uv_has_its_own(pip_name: str, uv_name: 
     assert uv_environment({pip_name: pip, uv_name: own})[uv_name] == own
 
 
-def test_an_index_that_pip_must_not_use_is_not_used_by_uv() -> None:
+def test_the_index_is_disabled_for_uv_if_it_is_for_pip() -> None:
     assert index_arguments({"PIP_NO_INDEX": "1"}) == ("--no-index",)
     assert index_arguments({"PIP_NO_INDEX": "false"}) == ()
     assert index_arguments({}) == ()
 
 
-def test_extra_indexes_of_pip_are_searched_as_pip_does() -> None:
+def test_extra_indexes_are_searched_with_the_strategy_of_pip() -> None:
     environment = uv_environment({"PIP_EXTRA_INDEX_URL": "https://pip.example/simple"})
 
     assert environment["UV_INDEX_STRATEGY"] == "unsafe-best-match"
 
 
-def test_folders_of_wheels_become_absolute_since_uv_runs_elsewhere(
+def test_relative_folders_of_wheels_become_absolute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -48,7 +48,7 @@ def test_folders_of_wheels_become_absolute_since_uv_runs_elsewhere(
     assert environment["UV_FIND_LINKS"] == f"{tmp_path}/wheels,https://example.org/wheels"
 
 
-def test_secrets_of_the_job_do_not_reach_the_code_that_builds_packages() -> None:
+def test_secrets_of_the_job_are_removed_from_the_environment_of_uv() -> None:
     outer = {
         "GITHUB_TOKEN": "1",
         "ACTIONS_RUNTIME_URL": "2",
@@ -67,13 +67,13 @@ user_information = st.text(
 
 
 @given(user_information)
-def test_user_and_password_of_a_url_are_never_shown(secret: str) -> None:
-    shown = mask_secrets(f"error: failed to fetch https://{secret}@index.example/simple/torch/")
+def test_user_and_password_in_a_url_are_masked(secret: str) -> None:
+    masked = mask_secrets(f"error: failed to fetch https://{secret}@index.example/simple/torch/")
 
-    assert shown == "error: failed to fetch https://***@index.example/simple/torch/"
+    assert masked == "error: failed to fetch https://***@index.example/simple/torch/"
 
 
-def test_tokens_in_a_query_are_never_shown() -> None:
-    shown = mask_secrets("https://index.example/simple?sub_token=abc&page=2")
+def test_tokens_in_a_query_are_masked() -> None:
+    masked = mask_secrets("https://index.example/simple?sub_token=abc&page=2")
 
-    assert shown == "https://index.example/simple?sub_token=***&page=2"
+    assert masked == "https://index.example/simple?sub_token=***&page=2"

@@ -18,7 +18,7 @@ FINDINGS = [
 
 
 @given(st.permutations(FINDINGS))
-def test_the_same_buckets_come_out_in_whatever_order_findings_come_in(
+def test_buckets_are_independent_of_the_order_of_findings(
     findings: list[object],
 ) -> None:
     buckets, expected = Buckets(), Buckets()
@@ -32,7 +32,7 @@ def test_the_same_buckets_come_out_in_whatever_order_findings_come_in(
     assert [bucket.count for bucket in buckets.sorted()].count(3) == 2
 
 
-def test_the_simplest_case_represents_the_bucket() -> None:
+def test_add_makes_the_simplest_case_the_representative() -> None:
     buckets = Buckets()
     buckets.add(crash(case=call(TensorValue("complex64", (3, 4), Special(1)))))
     bucket = buckets.add(crash(case=call(LiteralValue(1))))
@@ -41,7 +41,7 @@ def test_the_simplest_case_represents_the_bucket() -> None:
     assert bucket.count == 2
 
 
-def test_a_confirmed_representative_is_not_replaced_by_a_simpler_unconfirmed_one() -> None:
+def test_add_keeps_a_confirmed_representative_over_a_simpler_one() -> None:
     buckets = Buckets()
     first = buckets.add(crash(case=call(LiteralValue(12345))))
     confirmed = dataclasses.replace(first, confirmation=Confirmation.CONFIRMED)
@@ -53,7 +53,7 @@ def test_a_confirmed_representative_is_not_replaced_by_a_simpler_unconfirmed_one
     assert bucket.confirmation is Confirmation.CONFIRMED
 
 
-def test_fewer_parts_and_smaller_content_are_simpler() -> None:
+def test_simplicity_prefers_fewer_parts_and_smaller_content() -> None:
     ordered = [
         call(LiteralValue(1)),
         call(LiteralValue(1234567)),

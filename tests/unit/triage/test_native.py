@@ -1,4 +1,4 @@
-"""From gdb's words to the frames that name a fault."""
+"""Native frames from gdb's backtraces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OpKernelContext*) () from /env/tensorflow/libtensorflow_cc.so.2
 """
 
 
-def test_the_library_s_own_frames_are_kept_and_nothing_below_or_above_them() -> None:
+def test_native_frames_keeps_only_the_librarys_frames() -> None:
     frames = native_frames(parse_trace(TENSORFLOW))
 
     assert frames == (
@@ -37,7 +37,7 @@ def test_the_library_s_own_frames_are_kept_and_nothing_below_or_above_them() -> 
     )
 
 
-def test_a_stack_without_the_library_tells_nothing() -> None:
+def test_native_frames_of_a_stack_without_the_library_is_empty() -> None:
     text = "#0  __GI_raise () from /lib/libc.so.6\n#1  0x1 in ?? ()\n#2  main () at main.c:3\n"
 
     assert native_frames(parse_trace(text)) == ()
@@ -59,16 +59,16 @@ def test_a_stack_without_the_library_tells_nothing() -> None:
         ("", ""),
     ],
 )
-def test_a_name_is_that_of_every_instantiation(symbol: str, name: str) -> None:
+def test_plain_name_is_equal_for_all_instantiations(symbol: str, name: str) -> None:
     assert plain_name(symbol) == name
 
 
 @pytest.mark.parametrize("file", ["/a/b/libgomp-a34b3233.so.1", "libgomp.so.1", "libc.so.6"])
-def test_objects_of_the_system_are_left_out(file: str) -> None:
+def test_native_frames_omits_system_libraries(file: str) -> None:
     assert native_frames([Frame(file, "GOMP_parallel")]) == ()
 
 
-def test_a_wheel_s_digest_is_no_part_of_an_object_s_name() -> None:
+def test_native_frames_removes_the_digest_of_wheels() -> None:
     assert native_frames([Frame("/x/libopenblas-r0-f650aae0.so.0", "dgemm_")]) == (
         Frame("libopenblas-r0.so", "dgemm_"),
     )

@@ -76,18 +76,18 @@ LINES = [
 
 
 @pytest.mark.parametrize(("message", "expected"), LINES)
-def test_what_names_the_defect_stays_and_what_is_volatile_goes(message: str, expected: str) -> None:
+def test_normalise_removes_only_volatile_text(message: str, expected: str) -> None:
     assert normalise(message) == expected
 
 
 @given(st.text())
-def test_any_text_is_normalised_once_and_for_all(text: str) -> None:
+def test_normalise_of_any_text_is_idempotent(text: str) -> None:
     once = normalise(text)
 
     assert normalise(once) == once
 
 
-_PIECES = st.sampled_from(
+PIECES = st.sampled_from(
     [
         *("-1", "0x7f00", "[1, 2]", "[]", "(3,)", "<n>", "float32", "DT_INT8", "'a b'", '"x"', "`"),
         *(
@@ -121,19 +121,19 @@ _PIECES = st.sampled_from(
 )
 
 
-@given(st.lists(_PIECES).map("".join))
-def test_text_made_of_volatile_pieces_is_normalised_once_and_for_all(text: str) -> None:
+@given(st.lists(PIECES).map("".join))
+def test_normalise_of_volatile_text_is_idempotent(text: str) -> None:
     once = normalise(text)
 
     assert normalise(once) == once
 
 
-_TEMPLATE = (
+TEMPLATE = (
     "Expected size {n} but got size {m} for tensor of shape [{n}, {m}] and dtype {dtype} at "
     "0x{address:x} in {path}/op.cc:{line} (thread {m}, {x})"
 )
-_RENDERED = st.builds(
-    _TEMPLATE.format,
+RENDERED = st.builds(
+    TEMPLATE.format,
     n=st.integers(),
     m=st.integers(),
     line=st.integers(min_value=1),
@@ -144,17 +144,17 @@ _RENDERED = st.builds(
 )
 
 
-@given(_RENDERED, _RENDERED)
-def test_two_renderings_with_other_values_are_equal(one: str, other: str) -> None:
-    assert normalise(one) == normalise(other)
+@given(RENDERED, RENDERED)
+def test_normalise_of_messages_with_different_values_is_equal(first: str, second: str) -> None:
+    assert normalise(first) == normalise(second)
 
 
-def test_a_different_reason_stays_different() -> None:
+def test_normalise_of_different_reasons_differs() -> None:
     assert normalise("size (-1) must be non-negative") != normalise("size (-1) must be odd")
 
 
 @given(st.text(st.characters(exclude_characters="'\"`", min_codepoint=33), min_size=1, max_size=30))
-def test_text_of_the_case_that_is_quoted_back_is_content(text: str) -> None:
+def test_normalise_replaces_quoted_text_of_the_case(text: str) -> None:
     message = f"mode '{text}' is not supported"
 
     assert normalise(message, fuzzed=(text,)) == "mode <text> is not supported"

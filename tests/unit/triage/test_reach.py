@@ -1,4 +1,4 @@
-"""Can a program meet a defect: what only handles of another kind show weighs little."""
+"""Reachability: defects that public APIs cannot reach have low severity."""
 
 from __future__ import annotations
 
@@ -21,36 +21,40 @@ VARIABLE = CallValue(
     "builtins.getattr",
     (CallValue("tensorflow.Variable", (LiteralValue(1.0),)), LiteralValue("handle")),
 )
-DEAD = Crashed("SIGABRT")
+CRASH = Crashed("SIGABRT")
 
 
-def bucket(api: str, *arguments: Value, outcome: Outcome = DEAD) -> Bucket:
-    met = finding(outcome, case=call(*arguments, api=api))
+def bucket(api: str, *arguments: Value, outcome: Outcome = CRASH) -> Bucket:
+    occurrence = finding(outcome, case=call(*arguments, api=api))
     oracle = "crash" if isinstance(outcome, Crashed) else "internal-error"
     severity = Severity.CRITICAL if oracle == "crash" else Severity.HIGH
-    return replace(Buckets().add(replace(met, oracle=oracle, severity=severity)), cause=CAUSE)
+    return replace(
+        Buckets().add(replace(occurrence, oracle=oracle, severity=severity)), cause=CAUSE
+    )
 
 
 @pytest.mark.parametrize("handle", [TABLE, VARIABLE, ListValue((LiteralValue(1), TABLE))])
-@pytest.mark.parametrize("outcome", [DEAD, Crashed("SIGSEGV"), Errored("InternalError", "bad")])
-def test_a_raw_entry_point_with_a_handle_is_unreachable(handle: Value, outcome: Outcome) -> None:
-    (weighed,) = with_reach([bucket(RAW, handle, outcome=outcome)])
+@pytest.mark.parametrize("outcome", [CRASH, Crashed("SIGSEGV"), Errored("InternalError", "bad")])
+def test_raw_entry_point_with_a_handle_is_unreachable(handle: Value, outcome: Outcome) -> None:
+    (bucket_with_reach,) = with_reach([bucket(RAW, handle, outcome=outcome)])
 
-    assert weighed.finding.severity is Severity.LOW
-    assert class_of(weighed.finding) is FindingClass.UNREACHABLE
-    assert "that public calls do not give it" in weighed.finding.evidence.unreachable
+    assert bucket_with_reach.finding.severity is Severity.LOW
+    assert class_of(bucket_with_reach.finding) is FindingClass.UNREACHABLE
+    assert "which public APIs never pass to it" in bucket_with_reach.finding.evidence.unreachable
 
 
-def test_none_for_a_tensor_of_a_raw_operator_is_unreachable_whatever_fails_then() -> None:
-    met = bucket("torch.ops.aten.mish_backward", LiteralValue(None))
-    evidence = replace(met.finding.evidence, undefined="grad_output")
+def test_raw_operator_with_none_for_a_tensor_is_unreachable() -> None:
+    original = bucket("torch.ops.aten.mish_backward", LiteralValue(None))
+    evidence = replace(original.finding.evidence, undefined="grad_output")
 
-    (weighed,) = with_reach([replace(met, finding=replace(met.finding, evidence=evidence))])
+    (bucket_with_reach,) = with_reach(
+        [replace(original, finding=replace(original.finding, evidence=evidence))]
+    )
 
-    assert weighed.finding.severity is Severity.LOW
-    assert class_of(weighed.finding) is FindingClass.UNREACHABLE
-    assert "None for a tensor (grad_output)" in weighed.finding.evidence.unreachable
-    assert with_reach([met]) == [met]
+    assert bucket_with_reach.finding.severity is Severity.LOW
+    assert class_of(bucket_with_reach.finding) is FindingClass.UNREACHABLE
+    assert "None for a tensor (grad_output)" in bucket_with_reach.finding.evidence.unreachable
+    assert with_reach([original]) == [original]
 
 
 @pytest.mark.parametrize(
@@ -61,38 +65,38 @@ def test_none_for_a_tensor_of_a_raw_operator_is_unreachable_whatever_fails_then(
         bucket("tensorflow.raw_ops.Relu", LiteralValue(1)),
     ],
 )
-def test_what_a_program_may_call_keeps_its_weight_and_raises_its_group(reachable: Bucket) -> None:
-    hidden = bucket(RAW, TABLE)
+def test_reachable_bucket_raises_the_severity_of_its_group(reachable: Bucket) -> None:
+    unreachable = bucket(RAW, TABLE)
 
-    weighed = with_reach([hidden, reachable])
+    buckets = with_reach([unreachable, reachable])
 
-    assert [b.finding.severity for b in weighed] == [Severity.CRITICAL, Severity.CRITICAL]
-    assert with_reach([hidden])[0].finding.severity is Severity.LOW
+    assert [b.finding.severity for b in buckets] == [Severity.CRITICAL, Severity.CRITICAL]
+    assert with_reach([unreachable])[0].finding.severity is Severity.LOW
 
 
-def test_a_group_that_becomes_reachable_gets_its_weight_back() -> None:
-    (hidden,) = with_reach([bucket(RAW, TABLE)])
-    stored = bucket_from_json(bucket_to_json(hidden))
+def test_stored_unreachable_bucket_with_a_reachable_one_regains_its_severity() -> None:
+    (unreachable,) = with_reach([bucket(RAW, TABLE)])
+    stored = bucket_from_json(bucket_to_json(unreachable))
 
-    again, _ = with_reach([stored, bucket("tensorflow.nn.relu", LiteralValue(1))])
+    updated, _ = with_reach([stored, bucket("tensorflow.nn.relu", LiteralValue(1))])
 
     assert stored.finding.evidence.unreachable
-    assert again.finding.severity is Severity.CRITICAL
-    assert again.finding.evidence.unreachable == ""
+    assert updated.finding.severity is Severity.CRITICAL
+    assert updated.finding.evidence.unreachable == ""
 
 
-def test_another_cause_raises_nothing() -> None:
+def test_reachable_bucket_of_another_cause_does_not_raise_severity() -> None:
     other = replace(
         bucket("tensorflow.nn.relu", LiteralValue(1)), cause=replace(CAUSE, name="g1:1")
     )
 
-    hidden, _ = with_reach([bucket(RAW, TABLE), other])
+    unreachable, _ = with_reach([bucket(RAW, TABLE), other])
 
-    assert hidden.finding.severity is Severity.LOW
+    assert unreachable.finding.severity is Severity.LOW
 
 
-def test_differences_are_left_as_they_are() -> None:
-    met = bucket(RAW, TABLE)
-    difference = replace(met, finding=replace(met.finding, oracle="differential"))
+def test_differences_keep_their_severity() -> None:
+    original = bucket(RAW, TABLE)
+    difference = replace(original, finding=replace(original.finding, oracle="differential"))
 
     assert with_reach([difference]) == [difference]

@@ -1,4 +1,4 @@
-"""What is unusual about a call, and what a plain program makes."""
+"""Realism: unusual properties of calls."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 PLAIN = TensorValue("float32", (2, 3), Uniform(1, -1.0, 1.0))
 
 
-def found(
+def finding_of(
     *values: Value, api: str = "torch.nn.functional.fold", intent: str = "conforming"
 ) -> Finding:
     return crash(case=replace(call(api=api), arguments=values, intent=Intent(intent)))
 
 
-def test_a_plain_call_has_every_point() -> None:
-    plain = realism(found(PLAIN, LiteralValue("mean"), LiteralValue(None), LiteralValue(-1)))
+def test_realism_of_a_common_call_has_all_points() -> None:
+    plain = realism(finding_of(PLAIN, LiteralValue("mean"), LiteralValue(None), LiteralValue(-1)))
 
     assert (plain.points, plain.is_plain, plain.words) == (5, True, "5 of 5")
 
@@ -63,28 +63,30 @@ def test_a_plain_call_has_every_point() -> None:
         (CallValue("torch.nn.Linear", (LiteralValue(-(2**40)),)), f"the number {-(2**40)}"),
     ],
 )
-def test_what_is_unusual_about_a_value_costs_a_point(value: Value, unusual: str) -> None:
-    judged = realism(found(PLAIN, value))
+def test_realism_of_an_unusual_value_loses_a_point(value: Value, unusual: str) -> None:
+    result = realism(finding_of(PLAIN, value))
 
-    assert judged.unusual == (unusual,)
-    assert judged.words == f"4 of 5 ({unusual})"
+    assert result.unusual == (unusual,)
+    assert result.words == f"4 of 5 ({unusual})"
 
 
 @pytest.mark.parametrize("api", ["tensorflow.raw_ops.Abs", "torch._C._nn.gelu", "torch._foo"])
-def test_a_raw_entry_point_costs_a_point(api: str) -> None:
-    assert realism(found(PLAIN, api=api)).unusual == ("a raw entry point",)
+def test_realism_of_a_raw_entry_point_loses_a_point(api: str) -> None:
+    assert realism(finding_of(PLAIN, api=api)).unusual == ("a raw entry point",)
 
 
-def test_an_operator_of_python_is_no_raw_entry_point() -> None:
-    assert realism(found(PLAIN, api="torch.Tensor.__add__")).is_plain
+def test_realism_of_a_python_operator_has_all_points() -> None:
+    assert realism(finding_of(PLAIN, api="torch.Tensor.__add__")).is_plain
 
 
-def test_a_call_that_breaks_the_documentation_costs_a_point() -> None:
-    broken = found(PLAIN)
-    broken = replace(broken, evidence=replace(broken.evidence, breach="p is -1"))
+def test_realism_of_a_documentation_violation_loses_a_point() -> None:
+    violating = finding_of(PLAIN)
+    violating = replace(violating, evidence=replace(violating.evidence, breach="p is -1"))
 
-    assert realism(broken).unusual == ("not as documented",)
-    assert realism(found(PLAIN, intent="violating")).unusual == ("arguments that are forbidden",)
+    assert realism(violating).unusual == ("not as documented",)
+    assert realism(finding_of(PLAIN, intent="violating")).unusual == (
+        "arguments that are forbidden",
+    )
 
 
 NUMBERS = st.floats() | st.integers() | st.booleans()
@@ -93,8 +95,8 @@ NUMBERS = st.floats() | st.integers() | st.booleans()
 @given(
     st.lists(NUMBERS.map(LiteralValue) | NUMBERS.map(lambda n: replace(PLAIN, fill=Constant(n))))
 )
-def test_no_value_is_beyond_judgement(values: list[Value]) -> None:
-    judged = realism(found(*values))
+def test_realism_accepts_any_value(values: list[Value]) -> None:
+    result = realism(finding_of(*values))
 
-    assert 0 <= judged.points <= 5
-    assert judged.words
+    assert 0 <= result.points <= 5
+    assert result.words

@@ -1,4 +1,4 @@
-"""Variants of a case: simpler each, and following them leads to the least that still fails."""
+"""Reductions of a case: simpler variants, which lead to a minimal failing case."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def minimal(case: ApiCall, fails: Callable[[ApiCall], bool]) -> ApiCall:
 
 @given(CASES)
 @pytest.mark.lengthy
-def test_every_variant_is_simpler_and_none_comes_twice(case: ApiCall) -> None:
+def test_reductions_are_distinct_and_simpler(case: ApiCall) -> None:
     keys = [simplicity(variant) for variant in reductions(case)]
 
     assert keys == sorted(set(keys))
@@ -37,12 +37,12 @@ def test_every_variant_is_simpler_and_none_comes_twice(case: ApiCall) -> None:
 
 
 @given(CASES)
-def test_variants_lead_to_an_end(case: ApiCall) -> None:
+def test_repeated_reduction_ends(case: ApiCall) -> None:
     assert reductions(minimal(case, lambda _: True)) == []
 
 
 @given(CASES)
-def test_explicit_elements_fit_their_shape(case: ApiCall) -> None:
+def test_reductions_keep_elements_consistent_with_shapes(case: ApiCall) -> None:
     for variant in reductions(case):
         for value in variant.values:
             if isinstance(value, TensorValue) and isinstance(value.fill, Explicit):
@@ -53,7 +53,7 @@ def test_explicit_elements_fit_their_shape(case: ApiCall) -> None:
 
 
 @pytest.mark.parametrize("api_seed", range(3))
-def test_what_is_left_is_what_the_failure_needs(api_seed: int) -> None:
+def test_repeated_reduction_keeps_only_what_the_failure_needs(api_seed: int) -> None:
     case = call(
         TensorValue("bfloat16", (2, 3, 4), Uniform(api_seed, -3.0, 3.0)),
         ListValue((LiteralValue(5), LiteralValue(-70_000), LiteralValue(9))),
@@ -72,7 +72,7 @@ def test_what_is_left_is_what_the_failure_needs(api_seed: int) -> None:
     )
 
 
-def test_an_empty_tensor_is_no_variant_of_one_with_elements() -> None:
+def test_reductions_of_a_tensor_are_not_empty_tensors() -> None:
     case = call(TensorValue("float32", (2, 2), Constant(0)))
 
     shapes = {
@@ -85,7 +85,7 @@ def test_an_empty_tensor_is_no_variant_of_one_with_elements() -> None:
     assert shapes == {(), (2,), (1, 2), (2, 1), (1, 1)}
 
 
-def test_arrays_that_must_fit_each_other_get_smaller_together() -> None:
+def test_reductions_shrink_dependent_shapes_together() -> None:
     left = TensorValue("float32", (6, 4), Constant(0))
     right = TensorValue("float32", (4, 5), Constant(0))
 
@@ -101,7 +101,7 @@ def test_arrays_that_must_fit_each_other_get_smaller_together() -> None:
     assert minimal(call(left, right), fails) == call(least, least)
 
 
-def test_one_element_of_each_array_stands_for_all() -> None:
+def test_reductions_replace_arrays_by_elements_at_one_position() -> None:
     numbers = TensorValue("int32", (2, 3), Explicit((5, 6, 7, 8, -128, 9)))
     divisors = TensorValue("int32", (3,), Explicit((1, -1, 2)))
 
@@ -124,30 +124,30 @@ def test_one_element_of_each_array_stands_for_all() -> None:
 @given(CASES)
 @example(call(TensorValue("float32", (0, 3), Explicit(()))))
 @pytest.mark.slow
-def test_variants_of_variants_can_be_made(case: ApiCall) -> None:
+def test_reductions_of_reductions_are_simpler(case: ApiCall) -> None:
     for variant in reductions(case)[-8:]:
         assert all(simplicity(least) < simplicity(variant) for least in reductions(variant))
 
 
-def test_a_scalar_beside_a_vector_is_no_obstacle() -> None:
+def test_reductions_of_a_vector_beside_a_scalar_reach_scalars() -> None:
     case = call(
         TensorValue("int64", (), Explicit((3,))), TensorValue("float32", (4,), Uniform(0, 0.0, 1.0))
     )
 
     assert call(
         TensorValue("int64", (), Explicit((3,))), TensorValue("float32", (), Constant(0))
-    ) in [v for one in reductions(case) for v in reductions(one)]
+    ) in [variant for first in reductions(case) for variant in reductions(first)]
 
 
-def test_a_large_array_is_not_built_to_be_simplified() -> None:
+def test_reductions_of_a_huge_array_do_not_build_it() -> None:
     case = call(TensorValue("float32", (2**40,), Uniform(0, 0.0, 1.0)))
 
     assert call(TensorValue("float32", (1,), Constant(0))) in [
-        v for one in reductions(case) for v in reductions(one)
+        variant for first in reductions(case) for variant in reductions(first)
     ]
 
 
-def test_a_negative_zero_is_told_from_zero() -> None:
+def test_reductions_distinguish_negative_zero() -> None:
     case = call(
         TensorValue("float32", (2,), Explicit((0.0, 1.0))),
         TensorValue("float32", (2,), Explicit((-0.0, 1.0))),

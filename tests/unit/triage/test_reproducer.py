@@ -62,7 +62,7 @@ def evaluated(value: Value) -> Any:
     return eval(text, names)  # noqa: S307 - the text under test is our own
 
 
-def test_a_layer_on_a_device_is_built_on_the_cpu_where_its_weights_are_drawn() -> None:
+def test_script_of_a_layer_on_a_device_builds_it_on_the_cpu() -> None:
     layer = ApiCall(
         api="torch.nn.Linear",
         kind=CallKind.LAYER,
@@ -81,7 +81,7 @@ def test_a_layer_on_a_device_is_built_on_the_cpu_where_its_weights_are_drawn() -
 
 
 @given(TENSORS)
-def test_the_expression_of_an_array_gives_the_same_elements(value: TensorValue) -> None:
+def test_array_expression_evaluates_to_the_same_elements(value: TensorValue) -> None:
     # A range wider than the type: both sides overflow to infinity, and numpy says so.
     with np.errstate(over="ignore", invalid="ignore"):
         expected = elements(value_to_json(value)[3], value.dtype, value.shape)
@@ -91,7 +91,7 @@ def test_the_expression_of_an_array_gives_the_same_elements(value: TensorValue) 
     assert array.tobytes() == expected.tobytes() or array.tolist() == expected.tolist()
 
 
-def test_elements_given_one_by_one_are_written_exactly() -> None:
+def test_explicit_elements_are_written_exactly() -> None:
     data = (0.1, -0.0, float("nan"), float("inf"), 1e-45, 16777217.0)
     value = ArrayValue("float32", (6,), Explicit(data))
 
@@ -106,7 +106,7 @@ SCALARS = st.one_of(
 )
 
 
-def test_a_part_of_an_object_is_taken_without_an_import() -> None:
+def test_attribute_of_an_object_is_written_without_an_import() -> None:
     value = CallValue("builtins.getattr", (CallValue("builtins.complex"), LiteralValue("imag")))
     source = ScriptSource(writer_of("planted"))
 
@@ -117,7 +117,7 @@ def test_a_part_of_an_object_is_taken_without_an_import() -> None:
 
 
 @given(SCALARS)
-def test_every_scalar_is_written_as_itself(scalar: Any) -> None:
+def test_scalar_expression_evaluates_to_the_scalar(scalar: Any) -> None:
     written = evaluated(LiteralValue(scalar))
 
     assert repr(written) == repr(scalar)
@@ -127,7 +127,7 @@ HOSTILE = "x\nimport os; os.abort()\r\x00\u2028\u202e'''\"\"\"\\"
 
 
 @given(st.text(), st.text())
-def test_no_text_breaks_out_of_a_comment_or_a_literal(message: str, argument: str) -> None:
+def test_fuzzed_text_cannot_leave_comments_or_literals(message: str, argument: str) -> None:
     case = call(LiteralValue(argument + HOSTILE), keywords=((argument + HOSTILE, LiteralValue(1)),))
     met = finding(Crashed("SIGSEGV", (), message), case=case, message=HOSTILE + message)
 
@@ -140,13 +140,13 @@ def test_no_text_breaks_out_of_a_comment_or_a_literal(message: str, argument: st
 
 
 @pytest.mark.parametrize("name", ["", "1.2", "lambda.x", "x;y.z", "torch;import os"])
-def test_a_name_of_no_module_is_refused(name: str) -> None:
+def test_script_with_an_invalid_module_name_raises(name: str) -> None:
     with pytest.raises(ValueError, match="not the"):
         script(finding(Crashed("SIGSEGV"), case=call(MemberValue(name))), environment_hint=HINT)
 
 
 @pytest.mark.parametrize("name", ["torch.x; import os", "torch.\n", "torch.lambda"])
-def test_a_part_that_is_no_name_is_quoted(name: str) -> None:
+def test_attribute_with_an_invalid_name_is_quoted(name: str) -> None:
     met = finding(Crashed("SIGSEGV"), case=call(MemberValue(name)))
 
     text = script(met, environment_hint=HINT)
@@ -158,7 +158,7 @@ def test_a_part_that_is_no_name_is_quoted(name: str) -> None:
     "library", [name for name, one in LIBRARIES.items().items() if one.has_api]
 )
 @pytest.mark.parametrize("kind", list(CallKind))
-def test_the_script_of_every_library_and_call_compiles(library: str, kind: CallKind) -> None:
+def test_script_compiles_for_each_library_and_kind_of_call(library: str, kind: CallKind) -> None:
     tensor = TensorValue("bfloat16", (3, 40), Uniform(1, -1.0, 1.0))
     case = call(
         TensorValue("float32", (2, 0), Constant(1.0)),
@@ -180,7 +180,7 @@ def test_the_script_of_every_library_and_call_compiles(library: str, kind: CallK
     assert "ciguard" not in text
 
 
-def test_a_script_says_how_to_install_and_what_to_expect() -> None:
+def test_script_states_installation_and_expectation() -> None:
     met = finding(Crashed("SIGABRT", (), "F0000 00:00:1.5 1 a.cc:1] Check failed: x (1 vs. 2)\n"))
 
     text = script(met, environment_hint=EnvironmentHint(install=("torch==2.13.0",)))
@@ -191,27 +191,27 @@ def test_a_script_says_how_to_install_and_what_to_expect() -> None:
     assert "result = torch.fold(torch.full((2,), 1.0, dtype=torch.float32), -1)" in text
 
 
-def test_the_script_of_a_layer_says_which_mutant_it_comes_from() -> None:
+def test_script_of_a_layer_states_its_mutant() -> None:
     text = script(layer_difference(), environment_hint=EnvironmentHint(install=("keras",)))
 
-    said = text.partition("import")[0].replace("\n# ", " ")
-    assert "Found in: a mutant of lenet5-mnist (LA conv2d_1: keras.layers.PReLU; GF" in said
-    assert "isolated from 17 layers; R_a 3.2e4 at layer conv_3" in said
-    assert "Compared: the outputs (predict)" in said
+    comment = text.partition("import")[0].replace("\n# ", " ")
+    assert "Found in: a mutant of lenet5-mnist (LA conv2d_1: keras.layers.PReLU; GF" in comment
+    assert "isolated from 17 layers; R_a 3.2e4 at layer conv_3" in comment
+    assert "Compared: the outputs (predict)" in comment
 
 
 @pytest.mark.parametrize(
     ("outcome", "says"),
     [(Hung(5.0), "does not return"), (Exhausted(Resource.MEMORY, ""), "uses up all memory")],
 )
-def test_the_script_of_a_layer_speaks_of_a_run(outcome: Outcome, says: str) -> None:
+def test_script_of_a_layer_names_its_execution_a_run(outcome: Outcome, says: str) -> None:
     text = script(layer_death(outcome), environment_hint=EnvironmentHint(install=("keras",)))
 
     assert text.startswith(f"# keras.layers.Conv2D: the run {says}.\n")
 
 
 @given(st.text())
-def test_no_name_of_an_origin_breaks_out_of_the_header(name: str) -> None:
+def test_fuzzed_names_of_an_origin_cannot_leave_the_header(name: str) -> None:
     name = HOSTILE + name
     origin = GraphOrigin(model=name, mutations=(name,), deviations=((name, 1.0),), suspect=name)
 
@@ -221,7 +221,7 @@ def test_no_name_of_an_origin_breaks_out_of_the_header(name: str) -> None:
     assert "abort" not in ast.unparse(ast.parse(text))
 
 
-def test_variables_are_set_before_the_import() -> None:
+def test_script_sets_variables_before_the_import() -> None:
     hint = EnvironmentHint(install=("keras",), variables=(("KERAS_BACKEND", "jax"),))
 
     text = script(finding(Crashed("SIGSEGV")), environment_hint=hint)
@@ -258,9 +258,7 @@ def _tensor(values: list[float]) -> bytes:
         ((1, 2), "DIFFERENT: 3 parts instead of 1"),
     ],
 )
-def test_a_differential_script_compares_with_what_the_reference_returned(
-    result: object, says: str
-) -> None:
+def test_differential_script_compares_with_the_references_result(result: object, says: str) -> None:
     case = call(api="planted.f")
     case = type(case)(api="planted.f", kind=case.kind)
     met = pair(Passed(_tensor([1.0, np.nan, 3.0]), 0.1), Passed(b"null", 0.1), case=case)
@@ -268,7 +266,7 @@ def test_a_differential_script_compares_with_what_the_reference_returned(
     assert _run(script(met, environment_hint=HINT), result).startswith(says)
 
 
-def test_many_equal_elements_are_written_once() -> None:
+def test_equal_elements_are_written_once() -> None:
     case = replace(call(api="planted.f"), arguments=())
     met = pair(Passed(_tensor([np.nan] * 900), 0.1), Passed(b"null", 0.1), case=case)
     text = script(met, environment_hint=HINT)
@@ -278,14 +276,14 @@ def test_many_equal_elements_are_written_once() -> None:
     assert _run(text, np.zeros(900, "float32")).startswith("DIFFERENT: 0.0 instead of nan")
 
 
-def test_a_differential_script_says_that_a_refusal_is_gone() -> None:
+def test_differential_script_reports_a_missing_rejection() -> None:
     case = call(api="planted.f")
     case = type(case)(api="planted.f", kind=case.kind)
     met = pair(Rejected("ValueError", "no\n'x'"), Passed(b"null", 0.1), case=case)
 
-    said = _run(script(met, environment_hint=HINT), 3)
+    output = _run(script(met, environment_hint=HINT), 3)
 
-    assert said == "DIFFERENT: returns 3; torch==2.12.0 raised ValueError: no\n'x'"
+    assert output == "DIFFERENT: returns 3; torch==2.12.0 raised ValueError: no\n'x'"
 
 
 TENSOR = TensorValue("float32", (2,), Constant(1.0))
@@ -352,7 +350,7 @@ class Module(torch.nn.Module):
         (KERAS_LAYER, "xla", BUILT_LAYER),
     ],
 )
-def test_a_call_in_a_mode_is_written_as_a_function_of_its_tensors(
+def test_call_in_a_compiled_mode_is_written_as_a_function_of_its_tensors(
     case: ApiCall, mode: str, expected: str
 ) -> None:
     hint = EnvironmentHint(install=("torch==2.13.0",), mode=mode)
@@ -363,7 +361,7 @@ def test_a_call_in_a_mode_is_written_as_a_function_of_its_tensors(
     assert expected in text
 
 
-def test_a_mode_that_nobody_wrote_down_leaves_the_call_alone() -> None:
+def test_call_in_an_unknown_mode_is_written_plainly() -> None:
     met = finding(Crashed("SIGSEGV"), case=call(LiteralValue(1), api="planted.fragile"))
 
     text = script(met, environment_hint=EnvironmentHint(install=("planted",), mode="graph"))
@@ -390,15 +388,15 @@ def _effects_of(kind: str, function: Any, effects: bytes) -> str:
     ("kind", "function", "effects", "says"),
     [
         ("mutation", lambda x: x.sum(), b"", "no difference"),
-        ("mutation", lambda x: x.fill(3), b"", "DIFFERENT: torch==2.12.0 says []"),
+        ("mutation", lambda x: x.fill(3), b"", "DIFFERENT: torch==2.12.0: []"),
         ("mutation", lambda x: x.fill(3), b"[0],[]", "no difference"),
-        ("mutation", lambda x: x.sum(), b"[0],[]", "DIFFERENT: torch==2.12.0 says [0]"),
+        ("mutation", lambda x: x.sum(), b"[0],[]", "DIFFERENT: torch==2.12.0: [0]"),
         ("aliasing", lambda x: x, b"[],[0]", "no difference"),
-        ("aliasing", lambda x: [x.copy()], b"[],[0]", "DIFFERENT: torch==2.12.0 says [0]"),
-        ("aliasing", lambda x: (1, x), b"", "DIFFERENT: torch==2.12.0 says []"),
+        ("aliasing", lambda x: [x.copy()], b"[],[0]", "DIFFERENT: torch==2.12.0: [0]"),
+        ("aliasing", lambda x: (1, x), b"", "DIFFERENT: torch==2.12.0: []"),
     ],
 )
-def test_a_script_shows_what_a_call_does_to_its_arguments(
+def test_script_shows_changes_of_arguments(
     kind: str, function: Any, effects: bytes, says: str
 ) -> None:
     assert _effects_of(kind, function, effects) == says

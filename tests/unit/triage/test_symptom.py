@@ -1,4 +1,4 @@
-"""The line that says why a process ended itself is found among the noise."""
+"""Symptoms of crashes, by the log line that states the reason."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ OLDER = (
 )
 
 
-def test_the_failed_check_is_told_and_not_the_title_of_the_stack_behind_it() -> None:
+def test_telling_line_is_the_failed_check_not_its_stack_trace() -> None:
     line = telling_line(Crashed("SIGABRT", (), ABSEIL))
 
     assert line == "SIGABRT: tensor_shape.cc:362] Check failed: d < dims() (1 vs. 1)"
 
 
-def test_one_check_is_one_symptom_in_both_forms_of_tensorflow_s_log() -> None:
+def test_symptom_of_a_check_is_equal_in_both_formats_of_tensorflows_log() -> None:
     newer = symptom_of(Crashed("SIGABRT", (), ABSEIL))
     older = symptom_of(Crashed("SIGABRT", (), OLDER))
 

@@ -42,7 +42,7 @@ def finding(quantity: Quantity, reference: float, other: float) -> Finding:
 
 
 @pytest.mark.parametrize("quantity", Quantity)
-def test_the_script_measures_the_call_and_shows_what_the_targets_took(
+def test_script_measures_the_call_and_shows_the_targets_measurements(
     quantity: Quantity, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = script(finding(quantity, 4096.0, 900_000.0), environment_hint=HINT)
@@ -56,7 +56,7 @@ def test_the_script_measures_the_call_and_shows_what_the_targets_took(
 
 
 @pytest.mark.parametrize(
-    ("quantity", "said", "alike"),
+    ("quantity", "log", "alike"),
     [
         (Quantity.TIME, "measured: 310.0 µs (median of 50 calls)", True),
         (Quantity.TIME, "measured: 120.0 µs (median of 50 calls)", False),
@@ -67,20 +67,20 @@ def test_the_script_measures_the_call_and_shows_what_the_targets_took(
         (Quantity.TIME, "it took 310.0 µs", False),
     ],
 )
-def test_a_script_shows_the_defect_by_what_it_measures(
-    quantity: Quantity, said: str, *, alike: bool
+def test_measures_alike_compares_the_log_with_the_reference(
+    quantity: Quantity, log: str, *, alike: bool
 ) -> None:
     reference = {Quantity.TIME: 100e3, Quantity.PEAK: 2.0**20, Quantity.GROWTH: 0.0}[quantity]
 
-    assert measures_alike(finding(quantity, reference, 9 * reference), said) is alike
+    assert measures_alike(finding(quantity, reference, 9 * reference), log) is alike
 
 
 @given(st.floats(1e5, 1e9), st.floats(1e5, 1e9))
-def test_amounts_are_no_part_of_the_fingerprint(reference: float, other: float) -> None:
-    one, two = finding(Quantity.TIME, 1e5, 3e5), finding(Quantity.TIME, reference, other)
+def test_fingerprint_ignores_measured_amounts(reference: float, other: float) -> None:
+    first, second = finding(Quantity.TIME, 1e5, 3e5), finding(Quantity.TIME, reference, other)
 
-    assert fingerprint(one) == fingerprint(two)
-    assert dict(fingerprint(one).grouping) == {
+    assert fingerprint(first) == fingerprint(second)
+    assert dict(fingerprint(first).grouping) == {
         "library": "planted",
         "api": "planted.heavy.labour",
         "oracle": "performance",
@@ -89,14 +89,14 @@ def test_amounts_are_no_part_of_the_fingerprint(reference: float, other: float) 
     }
 
 
-def test_kinds_are_told_apart_by_the_fingerprint() -> None:
+def test_fingerprint_distinguishes_quantities() -> None:
     keys = {fingerprint(finding(quantity, 1.0, 2.0)).key for quantity in Quantity}
 
     assert len(keys) == len(Quantity)
 
 
-def test_the_script_of_a_slow_call_times_it_once_and_exits_with_1() -> None:
-    took = replace(
+def test_script_of_a_slow_call_times_it_once_and_exits_with_1() -> None:
+    slow = replace(
         finding(Quantity.TIME, 1.0, 2.0),
         oracle="hang",
         kind="slow",
@@ -105,9 +105,9 @@ def test_the_script_of_a_slow_call_times_it_once_and_exits_with_1() -> None:
         pair=PairKind.NONE,
     )
 
-    text = script(took, environment_hint=HINT)
+    text = script(slow, environment_hint=HINT)
 
     with pytest.raises(SystemExit, match=r"^SLOW: measured: 0\.\d\d s$"):
         exec(compile(text, "reproducer.py", "exec"), {"__name__": "__main__"})
-    assert measures_alike(took, "SLOW: measured: 6.51 s")
-    assert not measures_alike(took, "SLOW: measured: 0.02 s")
+    assert measures_alike(slow, "SLOW: measured: 6.51 s")
+    assert not measures_alike(slow, "SLOW: measured: 0.02 s")

@@ -49,14 +49,14 @@ def _tensor(*shape: int, dtype: str = "float32", high: float = 1.0) -> TensorVal
     [
         (LiteralValue(9), Int(min=0, max=8), "9 is not in [0, 8]"),
         (LiteralValue(value=True), Int(min=0, max=8), "not an int"),
-        (LiteralValue(3), Int(axis_of="x"), "3 is no axis of 3 dimensions"),
+        (LiteralValue(3), Int(axis_of="x"), "3 is not an axis of 3 dimensions"),
         (LiteralValue(float("nan")), Float(), "NaN"),
         (LiteralValue(1), Float(), "not a float"),
         (LiteralValue(1), Bool(), "not a bool"),
         (DtypeValue("int8"), Dtype(("int32",)), "int8 is not allowed"),
         (DtypeValue("int8"), Dtype(("int8", "float32"), dtype_of="x"), "not the dtype of x"),
         (_ints(1, 2), Ints(length_of="x"), "2 ints, not 3 to 3"),
-        (_ints(5), Ints(axes_of="x", length=(1, 1)), "5 is no axis"),
+        (_ints(5), Ints(axes_of="x", length=(1, 1)), "5 is not an axis"),
         (_ints(2, 1), Ints(increasing=True), "not increasing"),
         (TupleValue(()), Ints(), "not a list"),
         (_tensor(2), Tensor(ndim=(2, 3)), "1 dimensions, not 2 to 3"),
@@ -81,21 +81,21 @@ def _tensor(*shape: int, dtype: str = "float32", high: float = 1.0) -> TensorVal
         (LiteralValue("a"), AnyOf(((1.0, Int()), (1.0, Bool()))), "not an int; not a bool"),
     ],
 )
-def test_a_value_that_does_not_conform_is_told_why(
+def test_problem_of_a_violating_value_states_the_reason(
     value: Value, constraint: Constraint, why: str
 ) -> None:
     assert why in problem(value, constraint, scope_with(X))
 
 
-def test_none_conforms_to_an_optional() -> None:
+def test_none_conforms_to_optional() -> None:
     assert conforms(LiteralValue(None), Optional(Int()))
 
 
-def test_one_is_not_true_among_allowed_values() -> None:
+def test_one_of_distinguishes_1_from_true() -> None:
     assert not conforms(LiteralValue(1), OneOf((LiteralValue(value=True),)))
 
 
-def test_a_symbol_is_checked_across_arguments() -> None:
+def test_symbol_is_checked_across_arguments() -> None:
     scope = SamplingScope()
 
     first = problem(_tensor(2, 5), Tensor(shape=("N", "C")), scope)
@@ -104,7 +104,7 @@ def test_a_symbol_is_checked_across_arguments() -> None:
     assert "is not C" in problem(LiteralValue(4), Int(size="C"), scope)
 
 
-def test_an_option_that_is_refused_binds_no_symbol() -> None:
+def test_rejected_option_binds_no_symbol() -> None:
     scope = SamplingScope()
     constraint = AnyOf(((1.0, Tensor(shape=("C", 1))), (1.0, Tensor(shape=("D", 2)))))
 
@@ -112,7 +112,7 @@ def test_an_option_that_is_refused_binds_no_symbol() -> None:
     assert scope.sizes == {"D": 7}
 
 
-def test_an_empty_tensor_has_no_element_out_of_range() -> None:
+def test_empty_tensor_conforms_to_any_range() -> None:
     assert conforms(TensorValue("int32", (0,), Constant(99)), Tensor(ndim=(1, 1), high=3))
 
 
@@ -130,7 +130,7 @@ def test_an_empty_tensor_has_no_element_out_of_range() -> None:
         (float("inf"), Float(max=float("inf"), exclude_max=True), False),
     ],
 )
-def test_a_number_of_any_kind_is_in_the_range_of_its_ends(
+def test_in_range_accepts_numbers_of_any_type(
     number: float, constraint: Float, *, expected: bool
 ) -> None:
     assert in_range(number, constraint) is expected

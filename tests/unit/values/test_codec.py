@@ -117,52 +117,52 @@ _constraints = st.recursive(_leaves, _nested, max_leaves=4)
 
 
 @given(_constraints)
-def test_every_constraint_comes_back_from_text_as_it_was(constraint: Constraint) -> None:
+def test_constraint_round_trips_through_json_text(constraint: Constraint) -> None:
     text = json.dumps(constraint_to_json(constraint), allow_nan=False)
 
     assert constraint_from_json(json.loads(text)) == constraint
 
 
 @pytest.mark.parametrize("constraint", FREE, ids=repr)
-def test_every_example_comes_back_as_it_was(constraint: Constraint) -> None:
+def test_example_round_trips_through_json(constraint: Constraint) -> None:
     assert constraint_from_json(constraint_to_json(constraint)) == constraint
 
 
-def test_every_kind_of_constraint_is_among_the_examples() -> None:
+def test_examples_include_all_kinds_of_constraints() -> None:
     assert {type(constraint) for constraint in FREE} >= set(get_args(Constraint))
 
 
-def test_what_is_not_said_is_not_written() -> None:
+def test_constraint_to_json_omits_empty_defaults() -> None:
     plain = Tensor(dtypes=("float32",), ndim=(2, 2))
 
     assert constraint_to_json(plain) == {"tensor": {"dtypes": ["float32"], "ndim": [2, 2]}}
 
 
-def test_no_dimensions_differ_from_dimensions_left_open() -> None:
+def test_empty_shape_differs_from_an_open_shape() -> None:
     scalar = Tensor(dtypes=("float32",), shape=())
 
     assert constraint_from_json(constraint_to_json(scalar)) == scalar
 
 
 @pytest.mark.parametrize(
-    ("encoded", "complaint"),
+    ("encoded", "message"),
     [
-        (None, "None is no constraint"),
-        ([], "is no constraint"),
-        ({}, "is no constraint"),
-        ({"int": {}, "bool": {}}, "is no constraint"),
-        ({"integer": {}}, "is no constraint: one of int, float"),
-        ({"int": 3}, "is no constraint"),
-        ({"int": {"min": True}}, "int: min: True is no int"),
-        ({"int": {"min": 1.0}}, "int: min: 1.0 is no int"),
-        ({"float": {"min": "0"}}, "float: min: '0' is no number"),
+        (None, "None is not a constraint"),
+        ([], "is not a constraint"),
+        ({}, "is not a constraint"),
+        ({"int": {}, "bool": {}}, "is not a constraint"),
+        ({"integer": {}}, "is not a constraint, an object with one of the keys int, float"),
+        ({"int": 3}, "is not a constraint"),
+        ({"int": {"min": True}}, "int: min: True is not of type int"),
+        ({"int": {"min": 1.0}}, "int: min: 1.0 is not of type int"),
+        ({"float": {"min": "0"}}, "float: min: '0' is not a number"),
         ({"float": {"min": []}}, "float: min: "),
         ({"ints": {"length": [1]}}, "ints: length: "),
-        ({"tensor": {"dtypes": "float32"}}, "tensor: dtypes: 'float32' is no list"),
-        ({"tensor": {"shape": [{"named": ["H", 1]}]}}, "is no dimension"),
-        ({"tensor": {"shape": [{"rank_of": [3]}]}}, "is no dimension"),
-        ({"tensor": {"shape": [{"rank": ["x"]}]}}, "is no dimension"),
-        ({"tensor": {"shape": [1.5]}}, "is no dimension"),
+        ({"tensor": {"dtypes": "float32"}}, "tensor: dtypes: 'float32' is not of type list"),
+        ({"tensor": {"shape": [{"named": ["H", 1]}]}}, "is not a dimension"),
+        ({"tensor": {"shape": [{"rank_of": [3]}]}}, "is not a dimension"),
+        ({"tensor": {"shape": [{"rank": ["x"]}]}}, "is not a dimension"),
+        ({"tensor": {"shape": [1.5]}}, "is not a dimension"),
         ({"tensor": {"shapes": [1]}}, "tensor: unknown key 'shapes'"),
         ({"one_of": {}}, "one_of: the key 'values' is missing"),
         ({"one_of": {"values": [["b", 5]]}}, "one_of: values: "),
@@ -171,6 +171,8 @@ def test_no_dimensions_differ_from_dimensions_left_open() -> None:
         ({"optional": {"inner": {"int": {"max": None}}}}, "optional: inner: int: max: None"),
     ],
 )  # fmt: skip
-def test_what_is_no_constraint_is_refused_by_kind_and_key(encoded: object, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint.replace("[", r"\[")):
+def test_constraint_from_json_of_malformed_json_raises_with_kind_and_key(
+    encoded: object, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message.replace("[", r"\[")):
         constraint_from_json(encoded)

@@ -47,7 +47,7 @@ def _violated(constraint: Constraint, seed: int, scope: SamplingScope) -> list[t
 
 
 @given(constraints, seeds, scopes)
-def test_a_violating_value_does_not_conform(
+def test_violating_value_does_not_conform(
     constraint: Constraint, seed: int, x: TensorValue | None
 ) -> None:
     scope = scope_with(x)
@@ -59,12 +59,12 @@ def test_a_violating_value_does_not_conform(
 
 
 @given(constraints)
-def test_every_kind_of_constraint_can_be_violated(constraint: Constraint) -> None:
+def test_violations_exist_for_all_kinds_of_constraints(constraint: Constraint) -> None:
     assert violations(constraint)
 
 
 @given(constraints, seeds)
-def test_boundary_values_have_a_json_form(constraint: Constraint, seed: int) -> None:
+def test_boundary_value_round_trips_through_json(constraint: Constraint, seed: int) -> None:
     rng, scope = seeded(seed), scope_with(X)
     current = compile_sampler(constraint)(rng, scope)
 
@@ -74,14 +74,14 @@ def test_boundary_values_have_a_json_form(constraint: Constraint, seed: int) -> 
 
 
 @given(constraints, seeds)
-def test_mutations_are_deterministic(constraint: Constraint, seed: int) -> None:
+def test_mutation_is_deterministic(constraint: Constraint, seed: int) -> None:
     first = _violated(constraint, seed, scope_with(X))
 
     assert repr(_violated(constraint, seed, scope_with(X))) == repr(first)
 
 
 @given(constraints, seeds)
-def test_no_mutation_asks_for_a_large_tensor(constraint: Constraint, seed: int) -> None:
+def test_mutation_returns_no_large_tensor(constraint: Constraint, seed: int) -> None:
     rng, scope = seeded(seed), scope_with(X)
     current = compile_sampler(constraint)(rng, scope)
 
@@ -105,14 +105,14 @@ def _boundary_values(constraint: Constraint, current: Value) -> list[Value]:
     ]
 
 
-def test_the_boundary_of_an_int_holds_its_own_ends_and_the_machine_s() -> None:
+def test_boundaries_of_an_int_include_its_ends_and_machine_limits() -> None:
     values = _boundary_values(Int(min=2, max=5), LiteralValue(3))
 
     wanted = {2, 5, 1, 6, 0, -1, 2**31 - 1, 2**31, 2**63 - 1, -(2**63), None}
     assert wanted <= {value.value for value in values if isinstance(value, LiteralValue)}
 
 
-def test_the_boundary_of_a_tensor_holds_empty_scalar_deep_and_special_ones() -> None:
+def test_boundaries_of_a_tensor_include_empty_scalar_high_rank_and_special() -> None:
     current = TensorValue("float32", (2, 3), Uniform(0, 0.0, 1.0))
 
     values = _boundary_values(Tensor(dtypes=("float32",)), current)
@@ -124,7 +124,7 @@ def test_the_boundary_of_a_tensor_holds_empty_scalar_deep_and_special_ones() -> 
     assert any(isinstance(t.fill, Constant) and t.fill.value != t.fill.value for t in tensors)
 
 
-def test_one_extreme_integer_is_put_among_valid_ones() -> None:
+def test_boundaries_of_an_integer_tensor_replace_one_element() -> None:
     current = TensorValue("int64", (4,), Uniform(0, 0.0, 3.0))
 
     values = _boundary_values(Tensor(dtypes=("int64",)), current)
@@ -133,7 +133,7 @@ def test_one_extreme_integer_is_put_among_valid_ones() -> None:
     assert any(sum(not 0 <= n <= 3 for n in data) == 1 for data in explicit)
 
 
-def test_an_element_that_only_makes_a_tensor_large_is_rare() -> None:
+def test_edge_element_that_only_makes_a_tensor_large_is_rare() -> None:
     for dtype in ("int32", "int64"):
         current = TensorValue(dtype, (3,), Uniform(0, 1.0, 3.0))
         rng, scope = seeded(0), SamplingScope()
@@ -150,7 +150,7 @@ def _is_merely_large(value: Value) -> bool:
     return sum(2**16 <= number < 2**32 for number in value.fill.data) == 1
 
 
-def test_what_a_handle_is_made_from_stays_whole() -> None:
+def test_boundaries_keep_the_keywords_of_a_handle() -> None:
     handle = CallValue("lib.make", (), (("size", LiteralValue(3)),))
 
     values = _boundary_values(OneOf((handle,)), handle)
@@ -158,7 +158,7 @@ def test_what_a_handle_is_made_from_stays_whole() -> None:
     assert not any(isinstance(value, CallValue) and value != handle for value in values)
 
 
-def test_a_tensor_inside_a_call_tells_its_shape_and_dtype() -> None:
+def test_scope_finds_shape_and_dtype_of_a_tensor_inside_a_call() -> None:
     scope = SamplingScope()
     inner = CallValue("lib.variable", (TensorValue("float64", (4, 2), Constant(1)),))
     scope.values["x"] = CallValue("builtins.getattr", (inner, LiteralValue("handle")))
@@ -171,7 +171,7 @@ def _is_explicit(tensor: TensorValue) -> bool:
     return isinstance(tensor.fill, Explicit)
 
 
-def test_the_boundary_of_a_list_holds_the_empty_one_and_other_lengths() -> None:
+def test_boundaries_of_a_list_include_empty_and_other_lengths() -> None:
     current = ListValue((LiteralValue(1), LiteralValue(2)))
 
     values = _boundary_values(Ints(length=(2, 2), min=1, max=3), current)
@@ -181,7 +181,7 @@ def test_the_boundary_of_a_list_holds_the_empty_one_and_other_lengths() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
-def test_boundary_elements_fit_their_dtype(dtype: str) -> None:
+def test_boundary_elements_are_in_the_range_of_their_dtype(dtype: str) -> None:
     least, most = integer_range(dtype)
     current = TensorValue(dtype, (3,), Uniform(0, 0.0, 3.0))
 
@@ -193,7 +193,7 @@ def test_boundary_elements_fit_their_dtype(dtype: str) -> None:
                 assert all(least <= number <= most for number in value.fill.data)
 
 
-def test_what_accepts_everything_has_no_structure_to_break() -> None:
+def test_violations_of_a_constraint_that_accepts_everything_are_empty() -> None:
     everything = AnyOf(((1.0, Optional(Int())),))
 
     assert all(mutation.aspect in {"range", "structure"} for mutation in violations(everything))
@@ -204,7 +204,7 @@ def test_what_accepts_everything_has_no_structure_to_break() -> None:
     st.sampled_from([Uniform(3, -1.0, 1.0), Constant(2), Explicit((0.5, 0.25, 1.0, 2.0))]),
     st.integers(0, 2**32),
 )
-def test_one_element_of_a_tensor_becomes_special_and_the_rest_stay_in_range(
+def test_with_special_replaces_one_element_and_keeps_the_range(
     dtype: str, fill: Fill, seed: int
 ) -> None:
     tensor = TensorValue(dtype, (2, 2), fill)
@@ -229,5 +229,5 @@ def test_one_element_of_a_tensor_becomes_special_and_the_rest_stay_in_range(
         TensorValue("float32", (2,), Special(1)),
     ],
 )
-def test_what_cannot_hold_one_nan_among_few_known_numbers_takes_none(value: Value | None) -> None:
+def test_takes_special_rejects_other_values(value: Value | None) -> None:
     assert not takes_special(value)

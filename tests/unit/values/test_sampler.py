@@ -32,7 +32,7 @@ from ciguard.values.check import problem
 
 
 @given(constraints, seeds, scopes)
-def test_a_sampled_value_conforms_to_its_constraint(
+def test_sampled_value_conforms_to_its_constraint(
     constraint: Constraint, seed: int, x: TensorValue | None
 ) -> None:
     value = compile_sampler(constraint)(seeded(seed), scope_with(x))
@@ -41,7 +41,7 @@ def test_a_sampled_value_conforms_to_its_constraint(
 
 
 @given(constraints, seeds)
-def test_the_same_seed_gives_the_same_value(constraint: Constraint, seed: int) -> None:
+def test_sampler_with_equal_seeds_returns_equal_values(constraint: Constraint, seed: int) -> None:
     sampler = compile_sampler(constraint)
 
     again = compile_sampler(constraint)(seeded(seed), scope_with(X))
@@ -50,13 +50,13 @@ def test_the_same_seed_gives_the_same_value(constraint: Constraint, seed: int) -
 
 
 @given(constraints, seeds)
-def test_a_sampled_value_survives_its_json_form(constraint: Constraint, seed: int) -> None:
+def test_sampled_value_round_trips_through_json(constraint: Constraint, seed: int) -> None:
     value = compile_sampler(constraint)(seeded(seed), scope_with(X))
 
     assert repr(value_from_json(value_to_json(value))) == repr(value)
 
 
-def test_a_symbol_means_one_size_in_the_whole_call() -> None:
+def test_symbol_has_one_size_in_the_whole_call() -> None:
     rng, scope = seeded(0), SamplingScope()
     channels = compile_sampler(Int(min=1, max=8, size="C"))(rng, scope)
     image = compile_sampler(Tensor(shape=("N", "C", Named("H", 4, 8))))(rng, scope)
@@ -69,7 +69,7 @@ def test_a_symbol_means_one_size_in_the_whole_call() -> None:
     assert 4 <= image.shape[2] <= 8
 
 
-def test_a_tensor_follows_the_dtype_of_a_list_of_tensors() -> None:
+def test_dtype_of_follows_a_list_of_tensors() -> None:
     scope = SamplingScope()
     rng = seeded(3)
     scope.values["xs"] = compile_sampler(
@@ -82,20 +82,20 @@ def test_a_tensor_follows_the_dtype_of_a_list_of_tensors() -> None:
     assert follower.dtype == "complex64"
 
 
-def test_a_list_that_refers_to_a_tensor_is_as_long_as_its_rank() -> None:
+def test_length_of_a_tensor_is_its_rank() -> None:
     value = compile_sampler(Ints(length_of="x", min=1, max=3))(seeded(5), scope_with(X))
 
     assert isinstance(value, ListValue)
     assert len(value.items) == len(X.shape)
 
 
-def test_a_reference_to_an_absent_parameter_restricts_nothing() -> None:
+def test_reference_to_a_missing_parameter_is_ignored() -> None:
     value = compile_sampler(Tensor(dtypes=("int8",), shape_of="gone"))(seeded(0), SamplingScope())
 
     assert isinstance(value, TensorValue)
 
 
-def test_tensors_of_a_uniform_list_differ_only_in_their_elements() -> None:
+def test_uniform_list_has_tensors_that_differ_only_in_elements() -> None:
     constraint = List(item=Tensor(dtypes=("float32",)), length=(3, 3), uniform=True)
 
     values = [compile_sampler(constraint)(seeded(seed), SamplingScope()) for seed in range(20)]
@@ -106,7 +106,7 @@ def test_tensors_of_a_uniform_list_differ_only_in_their_elements() -> None:
     assert any(len(set(value.items)) == 3 for value in values if isinstance(value, ListValue))
 
 
-def test_an_optional_is_sometimes_none_and_sometimes_not() -> None:
+def test_optional_draws_none_and_other_values() -> None:
     sampler = compile_sampler(Optional(Int(min=1, max=1)))
     rng = seeded(0)
 
@@ -132,7 +132,7 @@ def test_most_sampled_tensors_are_small() -> None:
     assert max(sizes) <= 4096
 
 
-def test_references_name_every_parameter_a_constraint_looks_at() -> None:
+def test_references_include_all_parameters() -> None:
     constraint = Optional(
         Object("make", (Tensor(dtype_of="a", shape_of="b"), Dtype(dtype_of="c"), Ints(axes_of="d")))
     )
@@ -140,12 +140,12 @@ def test_references_name_every_parameter_a_constraint_looks_at() -> None:
     assert references(constraint) == {"a", "b", "c", "d"}
 
 
-def test_what_is_no_constraint_is_refused() -> None:
+def test_compile_sampler_of_another_object_raises() -> None:
     with pytest.raises(TypeError, match="is not a value constraint"):
         compile_sampler("int")  # type: ignore[arg-type]
 
 
-def test_an_object_is_made_from_sampled_arguments() -> None:
+def test_object_has_sampled_arguments() -> None:
     constraint = Object("lib.bitcast", (Tensor(dtypes=("int8",), shape=(2,)),))
 
     value = compile_sampler(constraint)(seeded(1), SamplingScope())
@@ -156,7 +156,7 @@ def test_an_object_is_made_from_sampled_arguments() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint64"])
-def test_a_constant_fill_fits_the_dtype(dtype: str) -> None:
+def test_constant_fill_is_in_the_range_of_the_dtype(dtype: str) -> None:
     least, most = integer_range(dtype)
     drawn = [
         compile_sampler(Tensor(dtypes=(dtype,), low=low, high=high))(seeded(seed), SamplingScope())

@@ -12,7 +12,7 @@ from ciguard.values.check import problem
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), constraints, scopes)
-def test_a_value_of_the_strategy_conforms(
+def test_strategy_draws_conforming_values(
     data: st.DataObject, constraint: Constraint, x: TensorValue | None
 ) -> None:
     value = data.draw(compile_strategy(constraint, scope_with(x)))
@@ -20,7 +20,7 @@ def test_a_value_of_the_strategy_conforms(
     assert problem(value, constraint, scope_with(x)) == ""
 
 
-def test_a_strategy_shrinks_to_the_least_failing_value() -> None:
+def test_strategy_shrinks_to_the_least_failing_value() -> None:
     strategy = compile_strategy(Int(min=0, max=1000))
 
     smallest = find(strategy, lambda v: isinstance(v, LiteralValue) and v.value >= 17)  # type: ignore[operator]
@@ -32,7 +32,7 @@ def test_a_strategy_shrinks_to_the_least_failing_value() -> None:
     ("low", "high", "expected"), [(None, None, 0), (-2, 3, 0), (1, 3, 1), (-5, -2, -2)]
 )
 @pytest.mark.lengthy
-def test_elements_shrink_to_the_number_next_to_zero(
+def test_elements_shrink_to_the_number_closest_to_zero(
     low: float | None, high: float | None, expected: float
 ) -> None:
     strategy = compile_strategy(Tensor(dtypes=("float32",), shape=(2, 2), low=low, high=high))
@@ -40,7 +40,7 @@ def test_elements_shrink_to_the_number_next_to_zero(
     assert find(strategy, lambda _: True) == TensorValue("float32", (2, 2), Constant(expected))
 
 
-def test_shapes_shrink_too() -> None:
+def test_shapes_shrink() -> None:
     strategy = compile_strategy(Tensor(dtypes=("float32",), ndim=(0, 4)))
 
     smallest = find(strategy, lambda v: isinstance(v, TensorValue) and len(v.shape) >= 2)
@@ -49,6 +49,6 @@ def test_shapes_shrink_too() -> None:
     assert smallest.shape == (1, 1)
 
 
-def test_what_is_no_constraint_is_refused() -> None:
+def test_compile_strategy_of_another_object_raises() -> None:
     with pytest.raises(TypeError, match="is not a value constraint"):
         compile_strategy(object())  # type: ignore[arg-type]

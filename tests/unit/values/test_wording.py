@@ -74,19 +74,19 @@ from ciguard.values import (
     ],
     ids=str,
 )  # fmt: skip
-def test_a_constraint_reads_as_a_person_would_say_it(constraint: Constraint, words: str) -> None:
+def test_in_words_describes_a_constraint(constraint: Constraint, words: str) -> None:
     assert in_words(constraint) == words
 
 
 @pytest.mark.parametrize("constraint", FREE, ids=repr)
-def test_every_constraint_has_words_on_one_line(constraint: Constraint) -> None:
+def test_in_words_of_any_constraint_is_one_line(constraint: Constraint) -> None:
     words = in_words(constraint)
 
     assert words
     assert "\n" not in words
 
 
-def test_a_long_choice_is_cut() -> None:
+def test_in_words_shortens_a_long_choice() -> None:
     words = in_words(OneOf(tuple(LiteralValue(number) for number in range(20))))
 
     assert words.endswith("11 or 8 more")

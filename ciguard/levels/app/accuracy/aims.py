@@ -191,7 +191,9 @@ def _wanted(decided: ServiceCondition, answered: StubResponse) -> Iterator[Input
         yield from (InputSpec(task, key) for key in answered.keys if key)
     elif Field.KEY in (operation.fields or {}) and goal.texts:
         if goal.test is None:  # `name.startswith("x")`: what has turned it, whatever that is
-            yield from (InputSpec(task, key) for key in answered.keys if _is_like(key, goal.texts))
+            like = [one.lower() for one in goal.texts]
+            found = (key for key in answered.keys if any(one in key.lower() for one in like))
+            yield from (InputSpec(task, key) for key in found)
         elif goal.test.operator in _SOUGHT:
             yield from (InputSpec(task, text) for text in goal.texts if text.strip())
 
@@ -199,7 +201,3 @@ def _wanted(decided: ServiceCondition, answered: StubResponse) -> Iterator[Input
 def _named(texts: tuple[str, ...]) -> set[str]:
     """Return which of the two feelings texts name: only one of them tells texts apart."""
     return {text.lower() for text in texts} & {Feeling.POSITIVE, Feeling.NEGATIVE}
-
-
-def _is_like(key: str, texts: tuple[str, ...]) -> bool:
-    return any(text.lower() in key.lower() for text in texts)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ciguard.levels.app.accuracy.aims import Aim
-    from ciguard.levels.app.accuracy.settings import Settings
     from ciguard.levels.app.accuracy.trials import InputTrial
+    from ciguard.levels.app.accuracy.trying import Settings
     from ciguard.levels.app.exploration.explore import ExploredFunction
     from ciguard.levels.app.exploration.failures import Crash
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
@@ -97,15 +97,15 @@ def assess(
             application,
             found,
             python,
-            is_real=settings.is_real,
-            surroundings=settings.surroundings,
+            is_real=settings.trying.is_real,
+            surroundings=settings.trying.surroundings,
             inputs=Path(folder),
         ) as host,
     ):
         for one in explored:
             aims = [aim for aim in aims_of(one) if aim.goal not in tried]
             # What the service itself is asked costs its user.
-            is_new = not (settings.is_real or one.met.keys() <= tried)
+            is_new = not (settings.trying.is_real or one.met.keys() <= tried)
             others = brought_about(one) if is_new else ()
             module, routine = routines[one.found.name]
             if one.problem:
@@ -149,7 +149,7 @@ class _Assessing:
         self, caller: FunctionCaller, routine: Routine, others: Sequence[InputSpec], folder: Path
     ) -> Assessed:
         began = time.monotonic()
-        self._deadline = began + self._settings.budget_s
+        self._deadline = began + self._settings.trying.budget_s
         result = self._result
         inputs = self._made(others)
         engine = self._settings.serving(inputs)
@@ -189,7 +189,9 @@ class _Assessing:
 
     def _made(self, others: Sequence[InputSpec]) -> Sequence[ServiceInput]:
         settings, result = self._settings, self._result
-        made = made_for(self._aims, others, settings.inverse, settings.inputs, seed=settings.seed)
+        made = made_for(
+            self._aims, others, settings.inverse, settings.trying.inputs, seed=settings.trying.seed
+        )
         result.missing = list(made.missing)
         return made.inputs
 
@@ -207,8 +209,8 @@ class _Assessing:
         found = self._result.explored.found
         known = frozenset(key for key, _ in exceptions(done, found, self._root))
         robustness = Robustness(found, self._root, known)
-        trials = plain.with_faults(self._settings.faults, self._settings.seed)
-        deadline = time.monotonic() + self._settings.budget_s / 2
+        trials = plain.with_faults(self._settings.faults, self._settings.trying.seed)
+        deadline = time.monotonic() + self._settings.trying.budget_s / 2
         for at, trial in enumerate(done):
             if time.monotonic() > deadline or robustness.is_given_up:
                 break
@@ -223,7 +225,7 @@ class _Assessing:
         if crash is None or _name_of(crash) in self._crashed:
             return
         self._crashed.add(_name_of(crash))
-        if self._settings.is_real:  # not again at the user's cost
+        if self._settings.trying.is_real:  # not again at the user's cost
             self._result.crashes.append((crash, trial.input))
             return
         trials.restart()

@@ -1,11 +1,10 @@
-"""From what a user says to how applications are tried."""
+"""How applications are tried: what a user says of it, and what is made of that."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.accuracy.settings import Settings
 from ciguard.levels.app.dead_conditions.vocabulary import read_vocabulary
 from ciguard.levels.app.input_synthesis.choosing import InputSources, inverse_of
 from ciguard.levels.app.input_synthesis.searches import search_of
@@ -27,12 +26,13 @@ from ciguard.levels.app.virtualization.service import Service
 from ciguard.targets import cache_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ciguard.levels.app.exploration.surroundings import Surroundings
-    from ciguard.levels.app.input_synthesis.inputs import ServiceInput
+    from ciguard.levels.app.input_synthesis.inputs import Inverse, ServiceInput
     from ciguard.levels.app.repair.relatedness import Relatedness
+    from ciguard.levels.app.virtualization.faults import Fault
 
 
 _CONFUSION = 0.1
@@ -66,9 +66,12 @@ class Trying:
     is_real: bool = False
     """Whether the application asks the service itself."""
     inputs: int = 100
+    """Of a function, for all its sub-conditions together, as in the paper's evaluation."""
     alpha: float = ALPHA
+    """Least recall that is no failure."""
     seed: int = 0
     budget_s: float = 120.0
+    """Of a function."""
     surroundings: Surroundings | None = None
     """What the application has around it; None: as `Surroundings()`."""
     faults: Path | None = None
@@ -78,6 +81,21 @@ class Trying:
     def kept(self) -> Path:
         """Folder for images that a search finds."""
         return self.cache or cache_folder() / "images"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How applications are tried: what a user says, and what is made of it."""
+
+    trying: Trying
+    inverse: Inverse
+    """Makes inputs."""
+    serving: Callable[[Sequence[ServiceInput]], Chosen]
+    """Returns what answers in the place of the service, given all inputs of a function."""
+    related: Relatedness
+    """Labels that may be added to each other."""
+    faults: tuple[Fault, ...] = ()
+    """What goes wrong on purpose, in calls of their own."""
 
 
 def settings_for(trying: Trying) -> Settings:
@@ -115,14 +133,9 @@ def settings_for(trying: Trying) -> Settings:
         is_simulated=replayed.is_simulated if replayed is not None else not trying.is_real,
     )
     return Settings(
+        trying=trying,
         inverse=inverse_of(sources),
         serving=serving,
         related=CombinedRelatedness(*related),
-        inputs=trying.inputs,
-        alpha=trying.alpha,
-        budget_s=trying.budget_s,
-        seed=trying.seed,
-        is_real=trying.is_real,
-        surroundings=trying.surroundings,
         faults=read_faults(trying.faults) if trying.faults else (),
     )

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ciguard.levels.app.accuracy.aims import Aim
-    from ciguard.levels.app.accuracy.settings import Settings
     from ciguard.levels.app.accuracy.trials import InputTrial
+    from ciguard.levels.app.accuracy.trying import Settings
     from ciguard.levels.app.exploration.explore import ExploredFunction
     from ciguard.levels.app.input_synthesis.inputs import ServiceInput
     from ciguard.levels.app.static_analysis.application import Application
@@ -143,7 +143,7 @@ class ConditionJudge:
         found = measured(exercised)
         if found.expected < LEAST:
             return None
-        is_failure = is_below(found, self.settings.alpha)
+        is_failure = is_below(found, self.settings.trying.alpha)
         missed = [
             trial
             for trial, (is_expected, took) in zip(same_kind, exercised, strict=True)
@@ -185,13 +185,13 @@ class ConditionJudge:
             observations,
             lowered(matches) if aim.is_lowered else matches,
             related=self.settings.related,
-            alpha=self.settings.alpha,
+            alpha=self.settings.trying.alpha,
         )
         if extension is None:
             return None
         source = read_source(self.application.root, aim.goal.branch.file)
         patch = add_labels(source, aim.goal.place, extension.added) if source else None
-        if patch is not None and not self.settings.is_real:  # not again at the user's cost
+        if patch is not None and not self.settings.trying.is_real:  # not again at the user's cost
             again = self._again(aim, trials, patch, engines)
             if again is None:
                 return None
@@ -206,21 +206,10 @@ class ConditionJudge:
         Returns:
             How it does on all inputs, and on those that the patch was not fitted to.
         """
-        inputs = [one.input for one in trials]
-        took = exercised_with(
-            patch,
-            aim.goal,
-            application=self.application,
-            explored=self.explored,
-            inputs=inputs,
-            engines=engines,
-            python=self.python,
-            surroundings=self.settings.surroundings,
-            deadline=self.deadline,
-        )
+        took = self._exercised(aim, trials, patch, engines)
         if not took:
             return None
-        expected = [one.wanted in aim.wanted for one in inputs]
+        expected = [one.input.wanted in aim.wanted for one in trials]
         before = [
             (meant, one.exercises(aim.goal)) for meant, one in zip(expected, trials, strict=True)
         ]
@@ -234,6 +223,22 @@ class ConditionJudge:
         if whole.after.recall <= whole.before.recall or whole.after.f1 < whole.before.f1:
             return None
         return whole, unseen if held else None
+
+    def _exercised(
+        self, aim: Aim, trials: Sequence[InputTrial], patch: str, engines: Chosen
+    ) -> list[bool]:
+        """Return which inputs exercise a branch as a patch makes it; none where it cannot be."""
+        return exercised_with(
+            patch,
+            aim.goal,
+            application=self.application,
+            explored=self.explored,
+            inputs=[one.input for one in trials],
+            engines=engines,
+            python=self.python,
+            surroundings=self.settings.trying.surroundings,
+            deadline=self.deadline,
+        )
 
     def _felt(
         self, aim: Aim, trials: Sequence[InputTrial], engine: Engine, engines: Chosen
@@ -254,7 +259,7 @@ class ConditionJudge:
         if len(samples) < 2 * LEAST:
             return None
         found = shares(samples)
-        is_failure = is_mixed(found, share=1 - self.settings.alpha)
+        is_failure = is_mixed(found, share=1 - self.settings.trying.alpha)
         rarer = Feeling.NEGATIVE if found.positive >= found.negative else Feeling.POSITIVE
         return ConditionVerdict(
             aim.goal,
@@ -299,7 +304,7 @@ class ConditionJudge:
             source = read_source(self.application.root, aim.goal.branch.file)
             if source is not None:
                 patch = replace_threshold(source, aim.goal.place, threshold.line, names=names)
-            if patch is not None and not self.settings.is_real:
+            if patch is not None and not self.settings.trying.is_real:
                 threshold = self._threshold_again(aim, trials, patch, threshold, engines)
                 if threshold is None:
                     return None
@@ -314,17 +319,7 @@ class ConditionJudge:
         engines: Chosen,
     ) -> Threshold | None:
         """Return a threshold with what the application, run again with it, really does."""
-        took = exercised_with(
-            patch,
-            aim.goal,
-            application=self.application,
-            explored=self.explored,
-            inputs=[one.input for one in trials],
-            engines=engines,
-            python=self.python,
-            surroundings=self.settings.surroundings,
-            deadline=self.deadline,
-        )
+        took = self._exercised(aim, trials, patch, engines)
         if not took:
             return None
         samples = [
@@ -332,7 +327,7 @@ class ConditionJudge:
             for one, is_taken in zip(trials, took, strict=True)
         ]
         after = shares(samples)
-        if is_mixed(after, share=1 - self.settings.alpha):
+        if is_mixed(after, share=1 - self.settings.trying.alpha):
             return None
         return Threshold(threshold.line, threshold.before, after, threshold.held_out)
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from ciguard.levels.app.emulation.remote import Silent, Speaking
     from ciguard.levels.app.emulation.rest import RequestLogEntry
-    from ciguard.levels.app.input_synthesis.inputs import InputSpec
-    from ciguard.levels.app.providers.contract import Grpc
     from ciguard.levels.app.providers.description import Operation
     from ciguard.levels.app.virtualization.engine import Engine
 
@@ -115,16 +113,13 @@ def emulation(
     with server, contextlib.ExitStack() as opened:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         opened.callback(server.shutdown)
-        side = GrpcSide(_grpc(), emulating.python, emulating.host, emulating.grpc_port, server.port)
+        # That of the first provider that speaks it.
+        grpc = next(one.grpc for one in PROVIDERS.items().values() if one.grpc is not None)
+        side = GrpcSide(grpc, emulating.python, emulating.host, emulating.grpc_port, server.port)
         opened.callback(side.close)
         yield Emulation(emulating.host, server.port, side.start(), engines, side)
     for defect in server.defects:
         raise defect
-
-
-def _grpc() -> Grpc:
-    """Return what is served by gRPC: that of the first provider that speaks it."""
-    return next(one.grpc for one in PROVIDERS.items().values() if one.grpc is not None)
 
 
 def _engines(emulating: Emulating) -> Chosen:
@@ -134,14 +129,11 @@ def _engines(emulating: Emulating) -> Chosen:
     else:
         labels = read_vocabulary(emulating.labels) if emulating.labels else None
         habits = read_habits(emulating.habits) if emulating.habits else None
-        known = _shown(emulating.images) if emulating.images else {}
+        images = LabelledFolder(emulating.images) if emulating.images else None
+        shown = images.every(RecognitionTask.LABELS) if images else ()
+        known = {one.digest: one.wanted for one in shown}
         engines = local_engines(
             labels, known, confusion=0.0, seed=emulating.seed, habits=habits
         ).engines
     faults = read_faults(emulating.faults) if emulating.faults else ()
     return Chosen(with_faults(kept_in(emulating.record, engines), faults, emulating.seed))
-
-
-def _shown(folder: Path) -> dict[str, InputSpec]:
-    """Return what images in a folder show, by the digest of their content."""
-    return {one.digest: one.wanted for one in LabelledFolder(folder).every(RecognitionTask.LABELS)}

@@ -88,9 +88,11 @@ def arguments_for(
         for parameter in _given(routine, own)
         if parameter.arg not in handed
     }
+    constructor = routine.constructor
+    needed = _needed(constructor, making, is_bound=True) if constructor is not None else []
     made = {
         parameter.arg: list(_forms_or_nothing(parameter, making, contents, folder / "made"))
-        for parameter in _given_to_constructor(routine, making)
+        for parameter in needed
     }
     forms |= handed
     if _reads_arguments(routine):
@@ -225,15 +227,7 @@ def _is_read(parameter: ast.arg, routine: Routine) -> bool:
 
 def _given(routine: Routine, use: _Use) -> list[ast.arg]:
     """Return the parameters that are given: those without a default, or asked about."""
-    if routine.arguments is None:
-        return []
     return _needed(routine.arguments, use, is_bound=routine.is_bound)
-
-
-def _given_to_constructor(routine: Routine, use: _Use) -> list[ast.arg]:
-    """Return those of a method's object, if it needs any."""
-    made = routine.constructor
-    return [] if made is None else _needed(made, use, is_bound=True)
 
 
 def _needed(given: ast.arguments, use: _Use, *, is_bound: bool) -> list[ast.arg]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ciguard.levels.app.providers.registered import conventions, conventions_of
+
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
@@ -18,16 +20,11 @@ _WHO_ASKS = re.compile(
 _PLACE = re.compile(r"(^|_)(bucket(_name)?|key|region)$")
 _NAME = re.compile(r"(^|_)(name|id|title|prefix)$|[a-z]_(tag|label)$")
 _ADDRESS = re.compile(r"(^|_)uri$")
-_SCHEMES = {"aws": "s3", "google": "gs"}
-"""Of addresses in a provider's storage, which nobody else would fetch."""
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 """Where a word begins in a name such as `imageTag`."""
+_ENDPOINT = re.compile("ENDPOINT|URL|HOST", re.IGNORECASE)
+_REGION = re.compile("REGION|LOCATION", re.IGNORECASE)
 _MADE_UP = (
-    (
-        re.compile("ENDPOINT|URL|HOST", re.IGNORECASE),
-        "https://example.cognitiveservices.azure.com/",
-    ),
-    (re.compile("REGION|LOCATION", re.IGNORECASE), "us-east-1"),
     (re.compile("BUCKET", re.IGNORECASE), "bucket"),
     (re.compile("KEY|SECRET|TOKEN|SUBSCRIPTION", re.IGNORECASE), "0123456789abcdef" * 2),
 )
@@ -42,6 +39,10 @@ def made_up(name: str) -> str:
     Returns:
         Nothing for any other.
     """
+    if _ENDPOINT.search(name):
+        return next((one.endpoint for one in conventions() if one.endpoint), "")
+    if _REGION.search(name):
+        return next((one.region for one in conventions() if one.region), "")
     return next((value for pattern, value in _MADE_UP if pattern.search(name)), "")
 
 
@@ -82,8 +83,9 @@ def text_form(name: str, provider: str) -> Json:
         return {"made_up": made_up(words)}
     if _NAME.search(words):
         return {"guess": "name"}
-    if _ADDRESS.search(words) and provider in _SCHEMES:
-        return {"made_up": f"{_SCHEMES[provider]}://bucket/upload"}
+    scheme = conventions_of(provider).storage_scheme
+    if _ADDRESS.search(words) and scheme:
+        return {"made_up": f"{scheme}://bucket/upload"}
     return None
 
 

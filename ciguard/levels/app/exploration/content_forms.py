@@ -6,7 +6,9 @@ import base64
 import re
 from typing import TYPE_CHECKING
 
+from ciguard.levels.app.providers.contract import StoredFile
 from ciguard.levels.app.providers.description import MediaKind, kind_of
+from ciguard.levels.app.providers.registered import conventions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +28,6 @@ _OTHER = {".png": ".jpg", ".jpg": ".png"}
 _UPLOADED = re.compile(r"(^|\.)(UploadFile|FileStorage|UploadedFile)$")
 _READ = re.compile(r"\.(read|file|stream|save|chunks)\b")
 """What is done first to what somebody has sent to a web application."""
-_FIELDS = {"aws": "Bytes"}
-"""Where a message has the contents of an image or sound."""
 
 
 def asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
@@ -58,9 +58,10 @@ def asked_about_forms(  # noqa: PLR0913, PLR0917 - all that is known of one
 
 def stored_forms(operation: Operation, file: Path) -> list[Json]:
     """Return the name that a file has in a storage of the provider."""
-    if operation.provider != "aws" or kind_of(operation.task) is MediaKind.TEXT:
+    has_storage = conventions_of(operation.provider).has_storage
+    if not has_storage or kind_of(operation.task) is MediaKind.TEXT:
         return []
-    return [{"stored": {**bytes_form(file.read_bytes()), "name": file.name}}]
+    return [StoredFile(file.name, file.read_bytes(), str(file)).form]
 
 
 def upload_forms(file: Path) -> list[Json]:
@@ -79,12 +80,12 @@ def content_file(kind: MediaKind, content: bytes, folder: Path) -> Path:
 
 def _message_forms(operation: Operation, kind: MediaKind, content: bytes) -> list[Json]:
     """Return what becomes what a service is asked about: contents, a message of the client."""
+    called = conventions_of(operation.provider)
     if kind is MediaKind.TEXT:
         text = content.decode("utf-8", "replace")
         document = {"value": {"content": text, "type": "PLAIN_TEXT"}}
-        return [{"value": text}, *([document] if operation.provider == "google" else [])]
-    field = _FIELDS.get(operation.provider, "content")
-    return [bytes_form(content), {"fields": {field: bytes_form(content)}}]
+        return [{"value": text}, *([document] if called.has_documents else [])]
+    return [bytes_form(content), {"fields": {called.content_field: bytes_form(content)}}]
 
 
 def _suffix(kind: MediaKind, content: bytes) -> str:

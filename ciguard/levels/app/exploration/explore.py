@@ -48,8 +48,6 @@ _MAX_RUNS = 400
 _SEARCHING_S = 10.0
 _MAX_IN_VAIN = 600
 """Answers that are searched for, one after the other, and turn nothing."""
-_MAX_AFTER = 150
-"""The same, when only exceptions are looked for."""
 
 
 @dataclass(slots=True)
@@ -117,10 +115,6 @@ def explore(
             caller = FunctionCaller(host, one, module, routine)
             exploring = _Exploring(one, module, routine, caller, application)
             yield exploring.explored(Path(folder), budget_s)
-
-
-def _is_felt(operation: Operation) -> bool:
-    return operation.task is RecognitionTask.SENTIMENT
 
 
 class _Exploring:
@@ -203,8 +197,9 @@ class _Exploring:
         """Refuse a function that asks what no answers are made for."""
         for operation in self._operations():
             has_keys = Field.KEY in (operation.fields or {})
+            is_felt = operation.task is RecognitionTask.SENTIMENT
             has_records = bool(operation.records) and operation.task is not RecognitionTask.OTHER
-            if not are_written(operation) or not (has_keys or has_records or _is_felt(operation)):
+            if not are_written(operation) or not (has_keys or has_records or is_felt):
                 msg = f"no answers are made for {operation.title}"
                 raise CannotCallError(msg)
 
@@ -255,7 +250,7 @@ class _Exploring:
         return frozenset()
 
     def _search(self) -> None:
-        """Search for answers that bring about what none did, exceptions too."""
+        """Search for answers that bring about outcomes that none did, as long as any is open."""
         result = self._result
         if not self._fine:
             return
@@ -264,7 +259,7 @@ class _Exploring:
         now = time.monotonic()
         until = now + min(_SEARCHING_S, (self._deadline - now) / 2)
         left, in_vain = len(self._unmet()), 0
-        while in_vain < (_MAX_IN_VAIN if left else _MAX_AFTER) and time.monotonic() < until:
+        while left and in_vain < _MAX_IN_VAIN and time.monotonic() < until:
             guess = search.guess()
             seen = self._run(tuple(answer_of(one, results) for one, results in guess.items()))
             result.searched += 1

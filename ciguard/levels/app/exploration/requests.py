@@ -1,4 +1,4 @@
-"""What functions are handed that answer requests: of the web, of AWS Lambda, of a storage."""
+"""What functions are handed that answer requests: of the web, or an event of a cloud."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciguard.levels.app.providers.contract import StoredFile
 from ciguard.levels.app.providers.description import MediaKind
+from ciguard.levels.app.providers.registered import conventions
 from ciguard.levels.app.static_analysis.requested import ARGUMENTS, BODY, EVENT, JSON, PASSED, RAW
 
 if TYPE_CHECKING:
@@ -18,32 +20,6 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.static_analysis.application import Routine
 
-_BUCKET = "bucket"
-_WHEN = "2024-01-01T00:00:00.000Z"
-_OF_STORAGE: Json = {
-    "eventVersion": "2.1",
-    "eventSource": "aws:s3",
-    "eventName": "ObjectCreated:Put",
-    "eventTime": _WHEN,
-    "awsRegion": "us-east-1",
-}
-"""What AWS Lambda says of something that is put into a bucket."""
-_OF_QUEUE: Json = {"messageId": "1", "receiptHandle": "1", "attributes": {}}
-"""What it says of something that waits in a queue."""
-_OF_GATEWAY: Json = {
-    "httpMethod": "POST",
-    "path": "/",
-    "headers": {"Content-Type": "application/json", "content-type": "application/json"},
-    "pathParameters": {},
-    "requestContext": {
-        "requestId": "1",
-        "httpMethod": "POST",
-        "http": {"method": "POST", "path": "/"},
-        "identity": {"sourceIp": "127.0.0.1"},
-    },
-    "isBase64Encoded": False,
-}
-"""What AWS Lambda hands over when somebody asks it over HTTP, beside the body and the query."""
 _QUERY = "queryStringParameters"
 _ONLY_OF_WEB = frozenset({BODY, _QUERY, "httpMethod", "isBase64Encoded", "pathParameters"})
 
@@ -60,11 +36,6 @@ class Sent:
     """The form of it as a file."""
     setting: Callable[[str], Json]
     """Says what a field takes that is none of that; None of others."""
-
-    def stored(self) -> Json:
-        """Return the form of its key in a storage of AWS, where it lies."""
-        encoded = base64.b64encode(self.content).decode()
-        return {"stored": {"name": Path(self.file).name, "base64": encoded}}
 
     def texts(self) -> list[str]:
         """Return it as people put it into a text."""
@@ -108,26 +79,18 @@ def events(read: Mapping[str, tuple[str, ...]], sent: Sent) -> Iterator[Json]:
         sent: what services are to be asked about.
     """
     fields_read = set(read.get(EVENT, ()))
+    of_web = {name: value for one in conventions() for name, value in one.web_event.items()}
     # A path may be one of a file, where nothing else is of the web.
-    of_web = {BODY, _QUERY, *_OF_GATEWAY} if fields_read & _ONLY_OF_WEB else set()
-    own = tuple(one for one in read.get(EVENT, ()) if one not in {"Records", *of_web})
-    plain = {"bucket": _BUCKET, "name": Path(sent.file).name}  # of a storage of Google
+    passed_over = {BODY, _QUERY, *of_web} if fields_read & _ONLY_OF_WEB else set()
+    own = tuple(one for one in read.get(EVENT, ()) if one not in {"Records", *passed_over})
     for text in sent.texts():
-        fields = {**plain, **sent.fields(own, text)}
-        named = {name: {"value": value} for name, value in fields.items()}
-        yield {"fields": {**named, "Records": {"several": [_record(sent, text)]}}}
-        if of_web:
+        stored = StoredFile(Path(sent.file).name, sent.content, text)
+        told = {
+            name: form for one in conventions() for name, form in one.event_fields(stored).items()
+        }
+        fields = sent.fields(own, text)
+        yield {"fields": {**told, **{name: {"value": value} for name, value in fields.items()}}}
+        if passed_over:
             query = sent.fields(read.get(ARGUMENTS, ()), text)
             said = json.dumps(sent.fields(read[JSON], text)) if JSON in read else text
-            yield {"value": {**_OF_GATEWAY, **fields, BODY: said, _QUERY: query}}
-
-
-def _record(sent: Sent, text: str) -> Json:
-    """Return the form of a record of what was put into a bucket of AWS, or into a queue."""
-    sns = {"Message": text, "MessageId": "1", "Subject": "subject", "Timestamp": _WHEN}
-    plain = {**_OF_STORAGE, **_OF_QUEUE, BODY: text, "Sns": sns}
-    size, tag = {"value": len(sent.content)}, {"value": "0" * 32}
-    lies = {"fields": {"key": sent.stored(), "size": size, "eTag": tag}}
-    bucket = {"name": _BUCKET, "arn": f"arn:aws:s3:::{_BUCKET}"}
-    place = {"bucket": {"value": bucket}, "object": lies}
-    return {"fields": {**{n: {"value": v} for n, v in plain.items()}, "s3": {"fields": place}}}
+            yield {"value": {**of_web, **fields, BODY: said, _QUERY: query}}

@@ -21,6 +21,15 @@ class UnknownOperationError(Exception):
     """The application asks something that no answer is made for."""
 
 
+def refusing(asking: str) -> Callable[..., Any]:
+    """Return a function that refuses whatever it is called with: nobody answers that."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise UnknownOperationError(asking)
+
+    return refuse
+
+
 def refuse_addresses(services: Tuple[str, ...], asking: str) -> None:
     """Have no other library find a provider's services.
 

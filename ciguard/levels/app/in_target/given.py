@@ -45,29 +45,9 @@ def argument(given: Json) -> Any:
     return _MAKING[form](value)
 
 
-def _encoded(value: Json) -> bytes:
-    return base64.b64decode(value)
-
-
-def _several(value: Json) -> List[Any]:
-    return [argument(one) for one in value]
-
-
-def _fields(value: Json) -> Dict[str, Any]:
-    return {name: argument(one) for name, one in value.items()}
-
-
-def _client(value: Json) -> Any:
-    return CLIENTS[value["provider"]].client(value["name"])
-
-
 def _upload(value: Json) -> Any:
     kind = Awaited if value["is_awaited"] else Upload
-    return kind(_encoded(value["base64"]), value["name"])
-
-
-def _stored(value: Json) -> str:
-    return stored(value["name"], _encoded(value["base64"]))
+    return kind(base64.b64decode(value["base64"]), value["name"])
 
 
 class Invocation:
@@ -85,22 +65,18 @@ class Invocation:
         return 60_000
 
 
-def _as_it_is(value: Json) -> Json:
-    return value
-
-
 _MAKING: Dict[str, Callable[[Json], Any]] = {
-    "base64": _encoded,
-    "client": _client,
-    "fields": _fields,
-    "guess": _as_it_is,
+    "base64": base64.b64decode,
+    "client": lambda value: CLIENTS[value["provider"]].client(value["name"]),
+    "fields": lambda value: {name: argument(one) for name, one in value.items()},
+    "guess": lambda value: value,
     "invocation": Invocation,
-    "made_up": _as_it_is,
+    "made_up": lambda value: value,
     "path": pathlib.Path,
-    "several": _several,
-    "stored": _stored,
+    "several": lambda value: [argument(one) for one in value],
+    "stored": lambda value: stored(value["name"], base64.b64decode(value["base64"])),
     "upload": _upload,
-    "value": _as_it_is,
+    "value": lambda value: value,
 }
 """What makes an argument of each form."""
 

@@ -13,12 +13,13 @@ from ciguard.levels.app.input_synthesis.folder import LabelledFolder
 from ciguard.levels.app.input_synthesis.naming import NamedEntities
 from ciguard.levels.app.input_synthesis.printing import PrintedText, draws
 from ciguard.levels.app.input_synthesis.speaking import SpokenText
-from ciguard.levels.app.input_synthesis.variants import different, rng_for
+from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.input_synthesis.web import Web
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import random
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, Inverse, ServiceInput
@@ -44,7 +45,7 @@ class InputSources:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnInputs:
+class DrawnInputs(InputMaker):
     """Draws faces, and pictures of nothing; placeholders for labels if a service is simulated."""
 
     is_simulated: bool
@@ -60,23 +61,14 @@ class DrawnInputs:
         is_shown = wanted.task in _SHOWN and self.is_simulated
         return is_shown or (not wanted.key and wanted.task in {RecognitionTask.FACES, *_SHOWN})
 
-    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return at most so many images.
-
-        Args:
-            wanted: a label, or what a face shows.
-            count: how many at most.
-            seed: of shapes and colours.
-        """
-        if not self.serves(wanted):
-            return ()
+    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Return images of a label, or of what a face shows; see `InputMaker`."""
         from ciguard.levels.app.input_synthesis import drawing, pictures
 
-        rng = rng_for(wanted, seed)
         if not wanted.key:
-            return different(pictures.nothing(wanted, rng), count)
+            return pictures.nothing(wanted, rng)
         make = drawing.faces if wanted.task is RecognitionTask.FACES else drawing.placeholders
-        return different(make(wanted, rng), count)
+        return make(wanted, rng)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +82,7 @@ class InOrder:
         return any(one.serves(wanted) for one in self.ways)
 
     def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return at most so many inputs.
-
-        Args:
-            wanted: what they are for.
-            count: how many at most.
-            seed: of all of them.
-        """
+        """Return at most so many inputs; see `Inverse`."""
         found: dict[str, ServiceInput] = {}
         for one in self.ways:
             if len(found) < count and one.serves(wanted):

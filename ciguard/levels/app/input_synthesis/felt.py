@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.inputs import Feeling, InputSpec, ServiceInput
-from ciguard.levels.app.input_synthesis.variants import different, rng_for
+from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import random
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _COLUMNS = ("feeling", "text")
 
 
 @dataclass(frozen=True)
-class FeltTexts:
+class FeltTexts(InputMaker):
     """Draws texts whose feeling people have told."""
 
     texts: Mapping[Feeling, tuple[str, ...]]
@@ -35,21 +36,11 @@ class FeltTexts:
             return False
         return bool(self.texts.get(wanted.feeling or Feeling.NEUTRAL))
 
-    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return at most so many texts of that feeling.
-
-        Args:
-            wanted: the feeling.
-            count: how many at most.
-            seed: which ones.
-        """
-        if not self.serves(wanted):
-            return ()
+    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Yield texts of that feeling; see `InputMaker`."""
         known = self.texts[wanted.feeling or Feeling.NEUTRAL]
-        drawn = rng_for(wanted, seed).sample(known, len(known))
-        return different(
-            (ServiceInput(wanted, text.encode(), self.origin) for text in drawn), count
-        )
+        for text in rng.sample(known, len(known)):
+            yield ServiceInput(wanted, text.encode(), self.origin)
 
 
 @cache

@@ -10,28 +10,25 @@ from urllib.parse import unquote
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 from ciguard.levels.app.input_synthesis.sources import FileCredit, read_sources
-from ciguard.levels.app.input_synthesis.variants import alike, different, rng_for
+from ciguard.levels.app.input_synthesis.variants import InputMaker, alike
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import random
+    from collections.abc import Iterator
     from pathlib import Path
 
-_TASKS = frozenset(
-    {
-        RecognitionTask.LABELS,
-        RecognitionTask.OBJECTS,
-        RecognitionTask.FACES,
-        RecognitionTask.CATEGORIES,
-    }
-)
+_TASKS = frozenset({
+    RecognitionTask.LABELS, RecognitionTask.OBJECTS, RecognitionTask.FACES,
+    RecognitionTask.CATEGORIES,
+})  # fmt: skip
 _SUFFIXES = {MediaKind.IMAGE: {".png", ".jpg", ".jpeg"}, MediaKind.TEXT: {".txt"}}
 _MAX_BYTES = 20 * 2**20
 """Of one file, as Vision takes at most."""
 
 
 @dataclass(frozen=True)
-class LabelledFolder:
+class LabelledFolder(InputMaker):
     """Draws from a folder with a folder for each label; `SOURCES.csv` tells licences.
 
     What a label has and the name of a folder cannot have is written as in addresses: `AC%2FDC`.
@@ -79,18 +76,11 @@ class LabelledFolder:
         known = self._by_label.get(alike(wanted.key.strip("/")), [])
         return [file for file in known if file.suffix.lower() in suffixes]
 
-    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return at most so many files of that label.
-
-        Args:
-            wanted: its key is the label.
-            count: how many at most.
-            seed: which ones.
-        """
+    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Yield the files of that label; see `InputMaker`."""
         files = self._of(wanted)
-        drawn = rng_for(wanted, seed).sample(files, len(files))
-        made = (self._input(wanted, file) for file in drawn)
-        return different((one for one in made if _is_as_named(one)), count)
+        drawn = (self._input(wanted, file) for file in rng.sample(files, len(files)))
+        yield from filter(_is_as_named, drawn)
 
     def every(self, task: RecognitionTask) -> Iterator[ServiceInput]:
         """Yield each file, as made for a task and the label that its folder is named like."""

@@ -65,8 +65,9 @@ def pictures_of(wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]
         font, size = fonts[at % len(fonts)], rng.choice(_SIZES)
         on, ground = _GROUNDS[at % len(_GROUNDS)]
         angle = round(rng.uniform(-_STEEPEST, _STEEPEST), 1) if at else 0.0
+        ink = tuple(rng.randint(0, _LIGHTEST_INK) for _ in range(3))
         picture = _written(
-            lines_of(wanted.key), font.of_size(size), angle, partial(ground, rng), _ink(rng)
+            lines_of(wanted.key), font.of_size(size), angle, partial(ground, rng), ink
         )
         origin = f"printed with {font.name}, {size} pixels, turned by {angle}°, on {on}"
         yield ServiceInput(wanted, png(picture), origin)
@@ -85,10 +86,6 @@ def _in_turn(fonts: list[Font], rng: random.Random) -> list[Font]:
     printed = [font for font in fonts if not font.is_handwriting]
     by_hand = [font for font in fonts if font.is_handwriting]
     return [font for two in zip_longest(printed, by_hand) for font in two if font]
-
-
-def _ink(rng: random.Random) -> tuple[int, ...]:
-    return tuple(rng.randint(0, _LIGHTEST_INK) for _ in range(3))
 
 
 def _written(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.input_synthesis.variants import different, rng_for
+from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.providers.description import RecognitionTask
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import random
+    from collections.abc import Iterator
 
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 
@@ -19,7 +20,7 @@ def draws() -> bool:
     return find_spec("PIL") is not None
 
 
-class PrintedText:
+class PrintedText(InputMaker):
     """Writes the wanted text on images, in the fonts of this machine (Keeper, 3.2.2, Figure 6).
 
     Printed fonts and such as look like handwriting take turns, in several sizes, turned a little,
@@ -37,20 +38,9 @@ class PrintedText:
 
         return not wanted.key or any(True for _ in fonts_for(wanted.key))
 
-    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return at most so many images of that text.
-
-        Args:
-            wanted: the text is its key.
-            count: how many at most.
-            seed: the same seed makes the same images, where the same fonts are installed.
-        """
-        if not self.serves(wanted):
-            return ()
+    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Return images of that text; see `InputMaker`."""
         from ciguard.levels.app.input_synthesis.lettering import pictures_of
         from ciguard.levels.app.input_synthesis.pictures import nothing
 
-        rng = rng_for(wanted, seed)
-        if wanted.key:
-            return different(pictures_of(wanted, rng), count)
-        return different(nothing(wanted, rng), count)
+        return pictures_of(wanted, rng) if wanted.key else nothing(wanted, rng)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ciguard.levels.app.input_synthesis.inputs import ServiceInput
-from ciguard.levels.app.input_synthesis.variants import different, rng_for
+from ciguard.levels.app.input_synthesis.variants import InputMaker
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.programs import run_program
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -70,7 +70,7 @@ _SPEAKERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenText:
+class SpokenText(InputMaker):
     """Speaks the wanted transcript, in the voices of a synthesiser (Keeper, 3.2.2).
 
     Flite or else eSpeak NG, both English. An empty transcript makes silence and noise, which needs
@@ -90,19 +90,9 @@ class SpokenText:
             return False
         return not wanted.key or (not self.reason and bool(_sayable(wanted.key)))
 
-    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
-        """Return at most so many sounds of that text.
-
-        Args:
-            wanted: the text is its key.
-            count: how many at most.
-            seed: the same seed makes the same sounds, where the same synthesiser is installed.
-        """
-        if not self.serves(wanted):
-            return ()
-        rng = rng_for(wanted, seed)
-        made = _spoken(wanted, rng) if wanted.key else _unspoken(wanted, rng)
-        return different(made, count)
+    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Return sounds of that text; see `InputMaker`."""
+        return _spoken(wanted, rng) if wanted.key else _unspoken(wanted, rng)
 
 
 def _installed() -> _Speaker | None:

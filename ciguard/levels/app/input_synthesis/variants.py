@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ciguard.levels.app.input_synthesis.inputs import InputSpec, ServiceInput
 
@@ -42,6 +42,29 @@ def different(made: Iterable[ServiceInput], count: int) -> tuple[ServiceInput, .
             if len(found) == count or tried == count * _TRIES:
                 break
     return tuple(found.values())
+
+
+class InputMaker:
+    """Base of what makes inputs itself: an `Inverse`."""
+
+    def serves(self, wanted: InputSpec) -> bool:
+        """Return whether it makes inputs for that, with what is installed here."""
+        raise NotImplementedError
+
+    def made(self, wanted: InputSpec, rng: random.Random) -> Iterator[ServiceInput]:
+        """Yield inputs for what it serves; some may be the same, and there may be no end.
+
+        Args:
+            wanted: what they are for.
+            rng: decides what they are.
+        """
+        raise NotImplementedError
+
+    def inputs(self, wanted: InputSpec, count: int, *, seed: int) -> Sequence[ServiceInput]:
+        """Return at most so many inputs, none where it serves nothing; see `Inverse`."""
+        if not self.serves(wanted):
+            return ()
+        return different(self.made(wanted, rng_for(wanted, seed)), count)
 
 
 def alike(name: str) -> str:

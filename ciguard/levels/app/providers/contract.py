@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from base64 import b64encode
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -124,6 +125,50 @@ class ServiceLimits:
     """What files that they read images from begin with."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """What a function is told of: somebody has put it into a storage, or sends it."""
+
+    name: str
+    content: bytes
+    text: str
+    """It, or where it lies, as a text."""
+
+    @property
+    def form(self) -> Json:
+        """The form of the name under which it lies in a storage that is answered."""
+        return {"stored": {"base64": b64encode(self.content).decode(), "name": self.name}}
+
+
+def _nothing_told(stored: StoredFile) -> Mapping[str, Json]:
+    del stored
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallingConventions:
+    """How applications that use a provider are called, and hand it what it is asked about."""
+
+    content_field: str = "content"
+    """Field of a message that holds an image or a sound."""
+    has_documents: bool = False
+    """Whether a text may be asked about in a message, with its `content` and `type`."""
+    has_storage: bool = False
+    """Whether files that an application reads from its storage are answered."""
+    storage_scheme: str = ""
+    """Of addresses in its storage, which nobody else would fetch."""
+    endpoint: str = ""
+    """An address as its clients take one; made up, nobody is there."""
+    region: str = ""
+    """Likewise, where its services may run."""
+    event_fields: Callable[[StoredFile], Mapping[str, Json]] = _nothing_told
+    """Returns the forms of what an event of its cloud says of a file, by field."""
+    web_event: Mapping[str, Json] = field(default_factory=dict)
+    """What an event of its cloud says of a web request, beside the body and the query."""
+    modules_with_numbers: frozenset[str] = frozenset()
+    """Modules of older clients, in which members of enumerations are plain numbers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
     """One provider. Another package adds its own under `ciguard.providers`."""
@@ -144,6 +189,7 @@ class Provider:
     grpc: Grpc | None = None
     image_analysis: ImageAnalysis | None = None
     """None where nothing tells all of an image at once."""
+    called: CallingConventions = CallingConventions()
     scores: frozenset[str]
     """Names of the numbers in answers that say how sure or strong something is."""
     shares: frozenset[str] = frozenset()

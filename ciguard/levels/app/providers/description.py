@@ -56,15 +56,10 @@ class RecognitionTask(StrEnum):
 
 NOT_MADE = frozenset({RecognitionTask.PHRASES, RecognitionTask.LANGUAGE, RecognitionTask.OTHER})
 """Tasks that no inputs are made for."""
-_OF_TEXT = frozenset(
-    {
-        RecognitionTask.CATEGORIES,
-        RecognitionTask.SENTIMENT,
-        RecognitionTask.ENTITIES,
-        RecognitionTask.PHRASES,
-        RecognitionTask.LANGUAGE,
-    }
-)
+_OF_TEXT = frozenset({
+    RecognitionTask.CATEGORIES, RecognitionTask.SENTIMENT, RecognitionTask.ENTITIES,
+    RecognitionTask.PHRASES, RecognitionTask.LANGUAGE,
+})  # fmt: skip
 
 
 def kind_of(task: RecognitionTask) -> MediaKind:

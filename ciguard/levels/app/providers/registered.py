@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.levels.app.providers.contract import Provider
+from ciguard.levels.app.providers.contract import CallingConventions, Provider
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.registry import Registry
 
@@ -32,6 +32,17 @@ _SIZE = (640, 480)
 def known_providers() -> tuple[ProviderDescription, ...]:
     """Return what the registered providers offer."""
     return tuple(one.description for one in PROVIDERS.items().values())
+
+
+def conventions() -> tuple[CallingConventions, ...]:
+    """Return how applications of the registered providers are called."""
+    return tuple(one.called for one in PROVIDERS.items().values())
+
+
+def conventions_of(provider: str) -> CallingConventions:
+    """Return those of one provider; the usual ones if it is not registered."""
+    found = PROVIDERS.items().get(provider)
+    return CallingConventions() if found is None else found.called
 
 
 def hook_of(provider: str) -> Json:

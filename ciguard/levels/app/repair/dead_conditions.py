@@ -6,22 +6,20 @@ import ast
 from functools import cache
 from typing import TYPE_CHECKING, assert_never
 
+from ciguard.domain.text import visible
 from ciguard.levels.app.dead_conditions.dead_code import DeadConditionCause
-from ciguard.levels.app.repair.non_existing import meant
 from ciguard.levels.app.repair.patches import (
     compare_constant,
     compare_name,
     replace_label,
     replace_number,
 )
-from ciguard.levels.app.repair.relatedness import Words, known_relations
+from ciguard.levels.app.repair.relatedness import Words, known_relations, meant
 from ciguard.levels.app.repair.suggestions import (
+    LABEL_LIMIT,
     Suggestion,
-    a_comparison,
-    a_member,
-    other_label,
-    other_letters,
-    other_scale,
+    listed,
+    quoted,
 )
 from ciguard.sources import read_source
 
@@ -54,30 +52,46 @@ def repairs(application: Application, dead: Iterable[Dead]) -> dict[Dead, Sugges
     for one in dict.fromkeys(dead):
         source = source_of(one.branch.file)
         suggestion = _repaired(source, one) if source is not None else None
-        if suggestion is not None and suggestion.patch:
+        if suggestion is not None:
             found[one] = suggestion
     return found
 
 
 def _repaired(source: Source, dead: Dead) -> Suggestion | None:
-    line, literal = dead.place[0], dead.literal
+    line, literal, text = dead.place[0], dead.literal, visible(dead.text, limit=LABEL_LIMIT)
     first = dead.proposals[0] if dead.proposals else ""
     match dead.cause:
         case DeadConditionCause.COMPARED_WITH_NOTHING:
             patch = compare_constant(source, dead.branch, dead.text)
-            return a_comparison(dead.text, dead.branch.line, patch)
+            sentence = (
+                f"In line {dead.branch.line} the sub-condition {text} is compared with nothing and "
+                "therefore always the same; it may be meant as a comparison like the others."
+            )
         case DeadConditionCause.OUT_OF_RANGE if first and isinstance(literal, int | float):
             patch = replace_number(source, dead.place, literal, first)
-            return other_scale(str(literal), first, line, patch)
+            sentence = (
+                f"Line {line} compares a score with {literal}, which none is near; {first} is "
+                "meant."
+            )
         case DeadConditionCause.OTHER_LETTERS if isinstance(literal, str):
             changed = ast.literal_eval(first)
             patch = replace_label(source, dead.place, literal, changed)
-            return other_letters(literal, changed, line, patch)
+            sentence = (
+                f"Line {line} compares with {quoted(literal)} what never has such letters; "
+                f"{quoted(changed)} is meant."
+            )
         case DeadConditionCause.ENUMERATION:
-            return a_member(dead.text, line, compare_name(source, dead.place))
+            patch = compare_name(source, dead.place)
+            sentence = (
+                f"Line {line} compares a text with a member of an enumeration, which is none: "
+                f"{text}. Its name is meant."
+            )
         case DeadConditionCause.NO_LABEL if first and isinstance(literal, str):
             patch = replace_label(source, dead.place, literal, first)
-            return other_label(literal, dead.proposals, line, patch)
+            sentence = (
+                f"Line {line} checks {quoted(literal)}, which is no label of the service, as it is "
+                f"read there; it has {listed(dead.proposals, 'or')}."
+            )
         case (
             DeadConditionCause.OUT_OF_RANGE
             | DeadConditionCause.OTHER_LETTERS
@@ -87,3 +101,4 @@ def _repaired(source: Source, dead: Dead) -> Suggestion | None:
             return None
         case _:
             assert_never(dead.cause)
+    return Suggestion(sentence, patch) if patch else None

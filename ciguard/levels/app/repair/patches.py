@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ciguard.levels.app.providers.registered import PROVIDERS
 from ciguard.levels.app.static_analysis.conditions import literals_of, parts, written
 from ciguard.sources import imports_in, may_change
 
@@ -95,7 +96,7 @@ def compare_name(source: Source, place: Place) -> str | None:
     """Let a sub-condition compare a text with the name of a member of an enumeration.
 
     Args:
-        source: the file. Clients of before 2020 answer with numbers, which have no names.
+        source: the file. Some older clients answer with numbers, which have no names.
         place: of the sub-condition.
     """
     test = _Test.of(source, source.at(place))
@@ -105,11 +106,15 @@ def compare_name(source: Source, place: Place) -> str | None:
 
 
 def _is_of_old_clients(source: Source) -> bool:
-    """Return whether a file uses what Google's clients had before 2020."""
-    imported = (one.meaning.split(".") for one in imports_in(source.tree))
-    ours = (parts for parts in imported if parts[:2] == ["google", "cloud"])
-    read = ([one.attr] for one in source.nodes if isinstance(one, ast.Attribute))
-    return any(not {"enums", "types"}.isdisjoint(words) for words in (*ours, *read))
+    """Return whether a file uses modules of clients whose enumerations are plain numbers."""
+    imported = [one.meaning.split(".") for one in imports_in(source.tree)]
+    read = {one.attr for one in source.nodes if isinstance(one, ast.Attribute)}
+    for one in PROVIDERS.items().values():
+        roots = {package.partition(".")[0] for package in one.description.packages}
+        words = {word for first, *rest in imported if first in roots for word in rest}
+        if not one.called.modules_with_numbers.isdisjoint(words | read):
+            return True
+    return False
 
 
 def compare_constant(source: Source, branch: Branch, text: str) -> str | None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
+
 _SHIPPED = "relations.tsv"
 _WORD = re.compile(r"[^\W_]+")
 _NO_CONTENT = frozenset({
@@ -33,6 +35,8 @@ _ENDINGS = (
 _MIN_HEAD = 4
 """Letters of a word that may be the last part of another."""
 _MIN_BEFORE = 3
+_PROPOSED = 4
+"""Labels at most that may be meant by one."""
 
 
 class Relatedness(Protocol):
@@ -115,6 +119,24 @@ class Taxonomy:
 
 def _plain(label: str) -> str:
     return " ".join(label.casefold().split())
+
+
+def meant(label: str, vocabulary: Vocabulary, *closeness: Relatedness) -> tuple[str, ...]:
+    """Return a few labels that may be meant by one that does not exist, the likeliest first.
+
+    That is the same in other letters, then those that are related in the order of `closeness`, the
+    ones that are spelled alike before others, then those that are only spelled alike.
+
+    Args:
+        label: that the vocabulary does not have.
+        vocabulary: labels of the service.
+        closeness: what relates labels, the nearest relation first.
+    """
+    alike = vocabulary.nearest(label)
+    same = [one for one in alike if one.lower() == label.lower()]
+    others = sorted(vocabulary.labels.difference(alike), key=lambda one: (len(one), one))
+    near = [one for each in closeness for one in (*alike, *others) if each.related(label, one)]
+    return tuple(dict.fromkeys((*same, *near, *alike)))[:_PROPOSED]
 
 
 @cache

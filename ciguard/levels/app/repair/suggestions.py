@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ciguard.levels.app.repair.measures import BranchCounts, Change
     from ciguard.levels.app.repair.thresholds import Shares, Threshold
 
-_LABEL_LIMIT = 80
+LABEL_LIMIT = 80
+"""Letters that are shown of a label or a sub-condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def more_labels(extension: Extension, line: int, patch: str | None) -> Suggestio
     """
     before, after = extension.before, extension.after
     sentence = (
-        f"If line {line} also checked {_listed(extension.added, 'and')}, {_recall(after)} of the "
+        f"If line {line} also checked {listed(extension.added, 'and')}, {_recall(after)} of the "
         f"{before.expected} inputs made for it would take the branch instead of {_recall(before)}, "
         f"and {_precision(after)} of the {after.took} that take it would be meant to"
     )
@@ -86,88 +87,15 @@ def _feelings(before: Shares, after: Shares) -> str:
     )
 
 
-def other_label(label: str, nearest: Sequence[str], line: int, patch: str | None) -> Suggestion:
-    """Suggest a label that exists for one that no service knows.
-
-    Args:
-        label: that line `line` compares with.
-        nearest: labels that may be meant, the likeliest first; at least one.
-        line: of the sub-condition.
-        patch: that writes the first of them, if there is one.
-    """
-    sentence = (
-        f"Line {line} checks {_quoted(label)}, which is no label of the service, as it is read "
-        f"there; it has {_listed(nearest, 'or')}."
-    )
-    return Suggestion(sentence, patch or "")
-
-
-def a_comparison(text: str, line: int, patch: str | None) -> Suggestion:
-    """Suggest to compare with a text that is always true as it stands (Keeper, section 4.1.2).
-
-    Args:
-        text: of the sub-condition.
-        line: of the branch.
-        patch: that makes it a comparison, if there is one.
-    """
-    sentence = (
-        f"In line {line} the sub-condition {visible(text, limit=_LABEL_LIMIT)} is compared with "
-        "nothing and therefore always the same; it may be meant as a comparison like the others."
-    )
-    return Suggestion(sentence, patch or "")
-
-
-def other_letters(label: str, meant: str, line: int, patch: str | None) -> Suggestion:
-    """Suggest the same text in letters that what it is compared with can have.
-
-    Args:
-        label: that line `line` compares with.
-        meant: the same in other letters.
-        line: of the sub-condition.
-        patch: that writes it, if there is one.
-    """
-    sentence = (
-        f"Line {line} compares with {_quoted(label)} what never has such letters; "
-        f"{_quoted(meant)} is meant."
-    )
-    return Suggestion(sentence, patch or "")
-
-
-def other_scale(number: str, meant: str, line: int, patch: str | None) -> Suggestion:
-    """Suggest a share for a percentage.
-
-    Args:
-        number: that line `line` compares a score with.
-        meant: the same as a share.
-        line: of the sub-condition.
-        patch: that writes it, if there is one.
-    """
-    sentence = f"Line {line} compares a score with {number}, which none is near; {meant} is meant."
-    return Suggestion(sentence, patch or "")
-
-
-def a_member(text: str, line: int, patch: str | None) -> Suggestion:
-    """Suggest to compare with the name of a member of an enumeration, not with itself.
-
-    Args:
-        text: of the sub-condition.
-        line: of it.
-        patch: that asks for the name, if there is one.
-    """
-    sentence = (
-        f"Line {line} compares a text with a member of an enumeration, which is none: "
-        f"{visible(text, limit=_LABEL_LIMIT)}. Its name is meant."
-    )
-    return Suggestion(sentence, patch or "")
-
-
-def _listed(labels: Sequence[str], word: str) -> str:
-    *others, last = map(_quoted, labels)
+def listed(labels: Sequence[str], word: str) -> str:
+    """Return labels in words, the last one after `and` or `or`."""
+    *others, last = map(quoted, labels)
     return f"{', '.join(others)} {word} {last}" if others else last
 
 
-def _quoted(label: str) -> str:
-    return f'"{visible(label, limit=_LABEL_LIMIT)}"'
+def quoted(label: str) -> str:
+    """Return a label of a service or a file, made visible, in quotation marks."""
+    return f'"{visible(label, limit=LABEL_LIMIT)}"'
 
 
 def _recall(found: BranchCounts) -> str:

@@ -46,6 +46,10 @@ class Unread:
     reason: str
 
 
+def _no_arguments() -> ast.arguments:
+    return ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+
+
 @dataclass(frozen=True, slots=True)
 class Routine:
     """A function, a method, or what a file does itself."""
@@ -54,7 +58,7 @@ class Routine:
     """Dotted, within its module: `Camera.watch`, `watch.<locals>.inner`; `MAIN` of the file."""
     body: Sequence[ast.stmt]
     line: int
-    arguments: ast.arguments | None = None
+    arguments: ast.arguments = field(default_factory=_no_arguments)
     owner: str = ""
     """The class that it is a method of, by its name within the module."""
     outer: str = ""
@@ -74,38 +78,30 @@ class Routine:
 
     def parameters(self) -> tuple[str, ...]:
         """Return the names of its parameters, in the order of a call, the object itself first."""
-        if self.arguments is None:
-            return ()
-        given = self.arguments
-        return tuple(one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+        return tuple(one.arg for one in self._all())
 
     def annotations(self) -> tuple[tuple[str, ast.expr], ...]:
         """Return the names of parameters that say what they are, each with what it says."""
-        if self.arguments is None:
-            return ()
-        given = (*self.arguments.posonlyargs, *self.arguments.args, *self.arguments.kwonlyargs)
-        return tuple((one.arg, one.annotation) for one in given if one.annotation is not None)
+        return tuple((one.arg, one.annotation) for one in self._all() if one.annotation is not None)
 
     @property
     def receiver(self) -> str:
         """The name of the object, or class, that it is called with; empty if it has none."""
-        if self.arguments is None or not self.is_bound:
-            return ""
         several = (*self.arguments.posonlyargs, *self.arguments.args)
-        return several[0].arg if several else ""
+        return several[0].arg if several and self.is_bound else ""
 
     def positional(self) -> tuple[str, ...]:
         """Return the names of those that a call need not name, without the object itself."""
-        if self.arguments is None:
-            return ()
         several = (*self.arguments.posonlyargs, *self.arguments.args)
         return tuple(one.arg for one in several[1 if self.is_bound else 0 :])
 
     def rest(self) -> tuple[str, ...]:
         """Return the names of its catch-all parameters."""
-        if self.arguments is None:
-            return ()
         return tuple(one.arg for one in (self.arguments.vararg, self.arguments.kwarg) if one)
+
+    def _all(self) -> tuple[ast.arg, ...]:
+        given = self.arguments
+        return (*given.posonlyargs, *given.args, *given.kwonlyargs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,9 +301,6 @@ def _routines(tree: ast.Module, names: Imports) -> Iterator[Routine]:
     for one in _inside(tree.body, prefix="", owner="", outer=""):
         is_of_object = one.is_bound and not one.is_of_class
         made = constructors.get(one.owner) if is_of_object and not one.outer else None
-        if one.arguments is None:
-            yield one
-            continue
         request = requested(one.body, one.arguments, names)
         if one.is_routed and not request and names.imports("flask"):
             request = {"args": ()}

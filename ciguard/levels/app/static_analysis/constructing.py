@@ -13,17 +13,9 @@ _GENERATING = frozenset({
     "define", "frozen", "NamedTuple", "typing.NamedTuple", "BaseModel", "pydantic.BaseModel",
 })  # fmt: skip
 """Decorators and bases by which a class gets a constructor that takes its fields."""
-_MAKING_FIELDS = frozenset(
-    {
-        "attr.field",
-        "attr.ib",
-        "attrs.field",
-        "dataclasses.field",
-        "field",
-        "Field",
-        "pydantic.Field",
-    }
-)
+_MAKING_FIELDS = frozenset({
+    "attr.field", "attr.ib", "attrs.field", "dataclasses.field", "field", "Field", "pydantic.Field",
+})  # fmt: skip
 _DEFAULTS = frozenset({"default", "default_factory", "factory"})
 
 

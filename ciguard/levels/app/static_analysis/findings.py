@@ -106,7 +106,11 @@ def find(
         {goal for one in goals.values() for goal in one}, key=lambda one: (one.branch, one.at)
     )
     place = {goal: at for at, goal in enumerate(order)}
-    is_decided = cache(_is_decided)  # functions share what is known of those that they call
+
+    @cache  # functions share what is known of those that they call
+    def is_decided(flows: frozenset[ValueFlow]) -> bool:
+        return any(isinstance(flow.source, Answer) for flow in flows)
+
     answers = {answer for one in asked.values() for answer in one}
     way = {answer: ways(world, answer) for answer in answers}
     return tuple(
@@ -179,7 +183,3 @@ def _given(
     }
     asking = {source.name for name in several for source in open_in(name, clients).values()}
     return ServiceCallInputs(tuple(sorted(inputs)), tuple(sorted(asking)))
-
-
-def _is_decided(flows: frozenset[ValueFlow]) -> bool:
-    return any(isinstance(flow.source, Answer) for flow in flows)

@@ -94,7 +94,9 @@ class World:
         """Clients that parameters of functions may be: (qualified function, name)."""
         self._lineages: dict[str, list[str]] = {}
         self._bases = {
-            f"{module.name}.{name}": _absolute(bases, module)
+            f"{module.name}.{name}": [
+                base if "." in base else f"{module.name}.{base}" for base in bases
+            ]
             for module in application.modules
             for name, bases in module.classes.items()
         }
@@ -203,10 +205,6 @@ _COMMON = frozenset({
 """Methods of other things too."""
 ANY = "*"
 """Stands for the class of an object of which nobody knows the class."""
-
-
-def _absolute(bases: Iterable[str], module: ApplicationModule) -> list[str]:
-    return [base if "." in base else f"{module.name}.{base}" for base in bases]
 
 
 def applied(summary: Summary, placed: Placed, given: Mapping[str, Value], step: str) -> Summary:

@@ -55,14 +55,9 @@ class Chosen:
         return self.engine_for(operation) is not None
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the answer of the first engine that serves the operation.
-
-        Args:
-            operation: that is asked.
-            about: content of an image or sound, or a text in UTF-8.
+        """Return the answer of the first engine that serves the operation; see `Engine`.
 
         Raises:
-            ServiceError: if the service would answer with an error.
             NoEngineError: if no engine serves it.
         """
         engine = self.engine_for(operation)

@@ -56,14 +56,9 @@ class Composed:
         return all(map(self.engines.serves, _parts(provider, provider.image_analysis)))
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return all that is told of an image.
-
-        Args:
-            operation: that is asked, one that it serves.
-            about: content of the image.
+        """Return all that is told of an image; see `Engine`.
 
         Raises:
-            ServiceError: if an engine refuses it.
             ValueError: if it is no image analysis.
         """
         provider = PROVIDERS.get(operation.provider)

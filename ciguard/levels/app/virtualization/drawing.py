@@ -216,7 +216,7 @@ class Draw:
             elif self.rng.random() < 1 / 2:
                 found.insert(0, (key, self._kind(kind)))
         shares = sorted((self.rng.uniform(0.1, 1) for _ in found), reverse=True)
-        felt = [self._felt(is_felt=is_felt) for _ in found]
+        felt = [self.rng.uniform(-0.9, 0.9) if is_felt else None for _ in found]
         return [
             Entity(name, kind, share / sum(shares), text.find(name), feeling, self._score())
             for (name, kind), share, feeling in zip(found, shares, felt, strict=True)
@@ -224,9 +224,6 @@ class Draw:
 
     def _kind(self, other_than: str) -> str:
         return self.rng.choice([one for one in ENTITY_KINDS[:7] if one != other_than])
-
-    def _felt(self, *, is_felt: bool) -> float | None:
-        return self.rng.uniform(-0.9, 0.9) if is_felt else None
 
 
 def _emotion(wanted: InputSpec) -> str:

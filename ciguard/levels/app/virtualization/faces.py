@@ -7,16 +7,15 @@ import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import BoundingBox, Face
-from ciguard.levels.app.providers.registered import are_recognised, face_messages_of
+from ciguard.levels.app.providers.registered import face_messages_of
 from ciguard.levels.app.virtualization import pictures
-from ciguard.levels.app.virtualization.installed import are_installed
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.engine import Recogniser
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
@@ -33,26 +32,19 @@ _HALF_SURE = 2.0
 
 
 @dataclass(frozen=True)
-class Faces:
+class Faces(Recogniser):
     """Finds faces that look at the camera; knows nothing of what they express."""
 
     _finding: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     """A cascade finds for one thread at a time."""
 
-    @property
-    def name(self) -> str:
-        """How reports call it."""
-        return "OpenCV cascades"
-
-    @property
-    def is_simulated(self) -> bool:
-        """It finds."""
-        return False
+    NAME = "OpenCV cascades"
+    TASK = RecognitionTask.FACES
+    MODULES: ClassVar[tuple[str, ...]] = ("cv2", pictures.MODULE)
 
     def serves(self, operation: Operation) -> bool:
         """Return whether it is asked for faces, and an OpenCV that has cascades is installed."""
-        is_asked = operation.task is RecognitionTask.FACES and are_recognised(operation)
-        return is_asked and are_installed("cv2", pictures.MODULE) and self._cascade is not None
+        return super().serves(operation) and self._cascade is not None
 
     @cached_property
     def _cascade(self) -> Any:
@@ -63,17 +55,8 @@ class Faces:
         cascade = opencv.CascadeClassifier(opencv.data.haarcascades + _CASCADE)
         return None if cascade.empty() else cascade
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the faces in an image, from left to right; their emotions are `UNKNOWN`.
-
-        Args:
-            operation: that is asked.
-            about: content of the image.
-
-        Raises:
-            ServiceError: if the image cannot be read.
-        """
-        refuse(operation, about)
+    def recognised(self, operation: Operation, about: bytes) -> Json:
+        """Return the faces in an image, from left to right; their emotions are `UNKNOWN`."""
         image = pictures.picture(operation, about)
         grey = np.asarray(image.convert("L"))
         with self._finding:

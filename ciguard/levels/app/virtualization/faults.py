@@ -17,13 +17,14 @@ import math
 import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from ciguard.errors import ConfigurationError, suggestion
 from ciguard.levels.app.providers.codes import Code
 from ciguard.levels.app.providers.registered import answered_operations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from ciguard.domain.values import Json
@@ -97,12 +98,12 @@ class _FaultReader:
                 raise ConfigurationError(msg)
         fault = Fault(
             operations=self._operations(known),
-            probability=self._probability(),
+            probability=float(self._value("probability", 1.0, _is_share, "a number from 0 to 1")),
             answer=self._member("answer", Oddity),
             error=self._member("error", Code),
-            message=self._message(),
+            message=self._value("message", "", lambda one: isinstance(one, str), "a text"),
             seconds=self._seconds(),
-            times=self._times(),
+            times=self._value("times", 0, _is_count, "a whole number; 0 is always"),
         )
         if fault.answer is None and fault.error is None and "seconds" not in self._table:
             msg = f"{self._place}: does nothing. Write answer, error or seconds."
@@ -130,11 +131,11 @@ class _FaultReader:
                 raise ConfigurationError(msg + suggestion(str(one), known))
         return frozenset(several)
 
-    def _probability(self) -> float:
-        value = self._table.get("probability", 1.0)
-        if not _is_number(value) or not 0 <= value <= 1:
-            raise self._wrong(key="probability", wanted="a number from 0 to 1")
-        return float(value)
+    def _value(self, key: str, usual: Json, is_fine: Callable[[Json], bool], wanted: str) -> Json:
+        value = self._table.get(key, usual)
+        if not is_fine(value):
+            raise self._wrong(key=key, wanted=wanted)
+        return value
 
     def _member(self, key: str, kind: type[_Member]) -> _Member | None:
         value = self._table.get(key)
@@ -144,12 +145,6 @@ class _FaultReader:
             raise self._wrong(key=key, wanted=f"one of {', '.join(kind)}")
         return kind(value)
 
-    def _message(self) -> str:
-        value = self._table.get("message", "")
-        if not isinstance(value, str):
-            raise self._wrong(key="message", wanted="a text")
-        return value
-
     def _seconds(self) -> tuple[float, float]:
         value = self._table.get("seconds", 0.0)
         least, most = value if isinstance(value, list) and len(value) == len("ab") else (value,) * 2
@@ -158,14 +153,16 @@ class _FaultReader:
             raise self._wrong(key="seconds", wanted=wanted)
         return float(least), float(most)
 
-    def _times(self) -> int:
-        value = self._table.get("times", 0)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self._wrong(key="times", wanted="a whole number; 0 is always")
-        return value
 
-
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_share(value: object) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -51,15 +51,7 @@ class Faulty(Passing):
     _meeting: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the engine's answer, late or changed if a fault says so.
-
-        Args:
-            operation: that is asked.
-            about: content of an image or sound, or a text in UTF-8.
-
-        Raises:
-            ServiceError: if a fault says so, or the engine does.
-        """
+        """Return the engine's answer, late or changed if a fault says so; see `Engine`."""
         digest = digest_of(about)
         changes: list[tuple[Oddity, random.Random]] = []
         for place, fault in enumerate(self.faults):

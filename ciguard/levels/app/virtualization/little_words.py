@@ -55,15 +55,7 @@ class LittleWords:
         return is_asked and are_written(operation)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the language of a text, or its phrases.
-
-        Args:
-            operation: that is asked.
-            about: the text in UTF-8.
-
-        Raises:
-            ServiceError: if there is no text.
-        """
+        """Return the language of a text, or its phrases; see `Engine`."""
         refuse(operation, about)
         text = about.decode("utf-8")
         languages = _languages(text)

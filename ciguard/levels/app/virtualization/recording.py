@@ -73,14 +73,9 @@ class Recorded:
         return any(key[:2] == asked for key in self._records)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the recorded answer.
-
-        Args:
-            operation: that is asked.
-            about: content of an image or sound, or a text in UTF-8.
+        """Return the recorded answer; see `Engine`.
 
         Raises:
-            ServiceError: if that is what was recorded.
             NotRecordedError: if the question was not.
             ConfigurationError: if somebody has made an answer of it that no service gives.
         """
@@ -138,14 +133,9 @@ class Recording(Passing):
         object.__setattr__(self, "_kept", kept)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return the engine's answer, after it is safely in the file.
-
-        Args:
-            operation: that is asked.
-            about: content of an image or sound, or a text in UTF-8.
+        """Return the engine's answer, after it is safely in the file; see `Engine`.
 
         Raises:
-            ServiceError: if the engine does; it is kept too.
             ConfigurationError: if the file cannot be written.
         """
         try:

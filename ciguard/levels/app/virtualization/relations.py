@@ -79,7 +79,9 @@ def _ends(label: str) -> tuple[str, ...]:
 
 def relations_of(vocabulary: Vocabulary | None) -> Relations:
     """Return the relations of a user's vocabulary; None for ciguard's own."""
-    groups = _groups()
+    groups = tuple(
+        tuple(label.strip() for label in line.split(",")) for line in _lines("labels.txt")
+    )
     own = frozenset(label for group in groups for label in group)
     return Relations(vocabulary or Vocabulary(own), groups)
 
@@ -90,10 +92,6 @@ def topics_of(vocabulary: Vocabulary | None) -> Relations:
     paths = frozenset(label for label in given if label.startswith("/"))
     own = frozenset(_lines("topics.txt"))
     return Relations(Vocabulary(paths or own), is_open=not paths)
-
-
-def _groups() -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(label.strip() for label in line.split(",")) for line in _lines("labels.txt"))
 
 
 @cache

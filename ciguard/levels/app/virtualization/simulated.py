@@ -88,15 +88,7 @@ class Simulated:
         return are_recognised(operation)
 
     def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return an answer that the service might give.
-
-        Args:
-            operation: that is asked.
-            about: content of an image or sound, or a text in UTF-8.
-
-        Raises:
-            ServiceError: if the service would refuse the content.
-        """
+        """Return an answer that the service might give; see `Engine`."""
         refuse(operation, about)
         digest = digest_of(about)
         rng = random.Random(f"{self.seed} {operation.title} {digest}")  # noqa: S311 - no secret

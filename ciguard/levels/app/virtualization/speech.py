@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ciguard.levels.app.providers.description import RecognitionTask
-from ciguard.levels.app.providers.registered import are_recognised, speech_messages_of
+from ciguard.levels.app.providers.registered import speech_messages_of
 from ciguard.levels.app.virtualization import sounds
-from ciguard.levels.app.virtualization.installed import are_installed
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.engine import Recogniser
 
 if TYPE_CHECKING:
     from ciguard.domain.values import Json
@@ -22,36 +20,15 @@ _NOISES = ("<", "[", "+")
 """What silence and noises begin with among the words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Speech:
+class Speech(Recogniser):
     """Hears short sentences that are clearly said; it takes about as long as they do, or longer."""
 
-    @property
-    def name(self) -> str:
-        """How reports call it."""
-        return "PocketSphinx"
+    NAME = "PocketSphinx"
+    TASK = RecognitionTask.SPEECH
+    MODULES: ClassVar[tuple[str, ...]] = (_MODULE,)
 
-    @property
-    def is_simulated(self) -> bool:
-        """It hears."""
-        return False
-
-    def serves(self, operation: Operation) -> bool:
-        """Return whether it is asked what is said, and PocketSphinx is installed."""
-        is_asked = operation.task is RecognitionTask.SPEECH and are_recognised(operation)
-        return is_asked and are_installed(_MODULE)
-
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return what is said, and how sure that is; nothing for silence.
-
-        Args:
-            operation: that is asked.
-            about: content of a WAV file of one channel, 16 kHz, 16 bits.
-
-        Raises:
-            ServiceError: if it is something else, damaged or longer than a minute.
-        """
-        refuse(operation, about)
+    def recognised(self, operation: Operation, about: bytes) -> Json:
+        """Return what is said in a WAV file of 16 kHz, 16 bits, and how sure that is."""
         heard = sounds.samples(about)
         if not any(heard):  # it hears words in absolute silence
             return {}

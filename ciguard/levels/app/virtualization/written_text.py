@@ -6,15 +6,14 @@ import itertools
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.description import RecognitionTask
 from ciguard.levels.app.providers.recognised import BoundingBox, Word
-from ciguard.levels.app.providers.registered import are_recognised, messages_of
+from ciguard.levels.app.providers.registered import messages_of
 from ciguard.levels.app.virtualization import pictures
-from ciguard.levels.app.virtualization.installed import are_installed
-from ciguard.levels.app.virtualization.validation import refuse
+from ciguard.levels.app.virtualization.engine import Recogniser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,45 +21,28 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
     from ciguard.levels.app.providers.description import Operation
 
-_PROGRAM = "tesseract"
 _MIN_CONFIDENCE = 30
 """Per cent; below it is what Tesseract sees in patterns where nobody reads anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenText:
+@dataclass(frozen=True)
+class WrittenText(Recogniser):
     """Reads texts in images; printed ones well, handwriting seldom."""
 
     limit_s: float = 60.0
     """For one image."""
 
-    @property
-    def name(self) -> str:
-        """How reports call it."""
-        return "Tesseract"
-
-    @property
-    def is_simulated(self) -> bool:
-        """It reads."""
-        return False
+    NAME = "Tesseract"
+    TASK = RecognitionTask.TEXT
+    MODULES: ClassVar[tuple[str, ...]] = ("pytesseract", pictures.MODULE)
+    PROGRAM = "tesseract"
 
     def serves(self, operation: Operation) -> bool:
-        """Return whether it is asked for a text, and Tesseract and its module are installed."""
-        is_asked = operation.task is RecognitionTask.TEXT and are_recognised(operation)
-        modules = ("pytesseract", pictures.MODULE)
-        return is_asked and are_installed(*modules, program=_PROGRAM) and _reads_english()
+        """Return whether it is asked for a text, and reads English ones."""
+        return super().serves(operation) and _reads_english()
 
-    def answer(self, operation: Operation, about: bytes) -> Json:
-        """Return what is written in an image.
-
-        Args:
-            operation: that is asked.
-            about: content of the image.
-
-        Raises:
-            ServiceError: if the image cannot be read, or Tesseract does not end.
-        """
-        refuse(operation, about)
+    def recognised(self, operation: Operation, about: bytes) -> Json:
+        """Return what is written in an image."""
         image = pictures.picture(operation, about)
         tesseract = import_module("pytesseract")
         try:

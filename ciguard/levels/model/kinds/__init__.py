@@ -1,4 +1,4 @@
-"""The universe of layers as a table: one module per family, one row per class."""
+"""Table of the layer classes: one module per family, one row per class."""
 
 from ciguard.levels.model.kinds import (
     convolution,

@@ -5,7 +5,13 @@ from __future__ import annotations
 from math import gcd, prod
 from typing import TYPE_CHECKING
 
-from ciguard.levels.model.kinds.windows import drawn, per_axis, rank_of, slid, spread
+from ciguard.levels.model.kinds.windows import (
+    draw_size,
+    per_axis,
+    rank_of,
+    transposed_size,
+    window_positions,
+)
 from ciguard.levels.model.layers import Config, Family, LayerKind, LayerPlace, Shapes, near
 
 if TYPE_CHECKING:
@@ -14,24 +20,24 @@ if TYPE_CHECKING:
     from ciguard.domain.models import Shape
 
 _VARYING = ("activation", "use_bias")
-_DILATED, _GROUPED, _STRIDED = 0.2, 0.2, 0.5
+_DILATION_PROBABILITY, _GROUPS_PROBABILITY, _STRIDES_PROBABILITY = 0.2, 0.2, 0.5
 
 
-def _slides(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw how the window moves: strides and dilation exclude each other."""
+def _draw_window(rng: random.Random, place: LayerPlace) -> Config:
+    """Draw the window's arguments; strides and dilation exclude each other."""
     axes = len(place.shapes[0]) - 1
-    config: Config = {"kernel_size": drawn(rng, axes), "padding": "same"}
+    config: Config = {"kernel_size": draw_size(rng, axes), "padding": "same"}
     if not place.keeps:
         config["padding"] = rng.choice(("same", "valid"))
-        if rng.random() < _STRIDED:
+        if rng.random() < _STRIDES_PROBABILITY:
             return config | {"strides": 2}
-    if rng.random() < _DILATED:
+    if rng.random() < _DILATION_PROBABILITY:
         config["dilation_rate"] = rng.randint(2, 3)
     return config
 
 
-def _space(config: Config, shape: Shape) -> Shape | None:
-    return slid(
+def _output_space(config: Config, shape: Shape) -> Shape | None:
+    return window_positions(
         shape[:-1],
         config["kernel_size"],
         strides=config.get("strides", 1),
@@ -47,24 +53,24 @@ def _filters(rng: random.Random, place: LayerPlace) -> int:
 
 def _draw_plain(rng: random.Random, place: LayerPlace) -> Config:
     filters = _filters(rng, place)
-    config = {"filters": filters, **_slides(rng, place)}
+    config = {"filters": filters, **_draw_window(rng, place)}
     common = gcd(filters, place.shapes[0][-1])
     divisors = [n for n in range(2, min(common, 16) + 1) if common % n == 0]
-    if divisors and rng.random() < _GROUPED:
+    if divisors and rng.random() < _GROUPS_PROBABILITY:
         config["groups"] = rng.choice(divisors)
     causal_rank = 2
-    if len(place.shapes[0]) == causal_rank and rng.random() < _DILATED:
+    if len(place.shapes[0]) == causal_rank and rng.random() < _DILATION_PROBABILITY:
         config["padding"] = "causal"
     return config
 
 
 def _draw_separable(rng: random.Random, place: LayerPlace) -> Config:
-    config = {"filters": _filters(rng, place), **_slides(rng, place)}
-    return config | ({"depth_multiplier": 2} if rng.random() < _GROUPED else {})
+    config = {"filters": _filters(rng, place), **_draw_window(rng, place)}
+    return config | ({"depth_multiplier": 2} if rng.random() < _GROUPS_PROBABILITY else {})
 
 
 def _draw_depthwise(rng: random.Random, place: LayerPlace) -> Config:
-    config = _slides(rng, place)
+    config = _draw_window(rng, place)
     return config if place.keeps else config | {"depth_multiplier": rng.randint(1, 3)}
 
 
@@ -72,26 +78,26 @@ def _draw_transposed(rng: random.Random, place: LayerPlace) -> Config:
     axes = len(place.shapes[0]) - 1
     config: Config = {"filters": _filters(rng, place), "padding": "same"}
     if not place.keeps:
-        # A kernel narrower than its strides leaves gaps, which not every backend can make.
+        # A kernel narrower than its strides leaves gaps, which not every backend supports.
         config |= {"strides": rng.randint(1, 2), "padding": rng.choice(("same", "valid"))}
-        return config | {"kernel_size": drawn(rng, axes, least=2)}
-    return config | {"kernel_size": drawn(rng, axes)}
+        return config | {"kernel_size": draw_size(rng, axes, min_width=2)}
+    return config | {"kernel_size": draw_size(rng, axes)}
 
 
 def _shape(config: Config, shapes: Shapes) -> Shape | None:
-    space = _space(config, shapes[0])
+    space = _output_space(config, shapes[0])
     return None if space is None else (*space, config["filters"])
 
 
 def _shape_depthwise(config: Config, shapes: Shapes) -> Shape | None:
-    space = _space(config, shapes[0])
+    space = _output_space(config, shapes[0])
     return space and (*space, shapes[0][-1] * config.get("depth_multiplier", 1))
 
 
 def _shape_transposed(config: Config, shapes: Shapes) -> Shape | None:
     if config.get("output_padding") is not None:
         return None
-    space = spread(
+    space = transposed_size(
         shapes[0][:-1],
         config["kernel_size"],
         strides=config.get("strides", 1),
@@ -101,23 +107,23 @@ def _shape_transposed(config: Config, shapes: Shapes) -> Shape | None:
     return (*space, config["filters"])
 
 
-def _taps(config: Config, shapes: Shapes) -> int:
-    """Elements of a kernel for one pair of channels."""
+def _kernel_size(config: Config, shapes: Shapes) -> int:
+    """Return the number of kernel elements for one pair of channels."""
     return prod(per_axis(config["kernel_size"], len(shapes[0]) - 1))
 
 
 def _weights(config: Config, shapes: Shapes) -> int:
     pairs = shapes[0][-1] // config.get("groups", 1) * config["filters"]
-    return _taps(config, shapes) * int(pairs)
+    return _kernel_size(config, shapes) * int(pairs)
 
 
 def _weights_depthwise(config: Config, shapes: Shapes) -> int:
-    return _taps(config, shapes) * shapes[0][-1] * int(config.get("depth_multiplier", 1))
+    return _kernel_size(config, shapes) * shapes[0][-1] * int(config.get("depth_multiplier", 1))
 
 
 def _weights_separable(config: Config, shapes: Shapes) -> int:
     middle = shapes[0][-1] * int(config.get("depth_multiplier", 1))
-    return middle * (_taps(config, shapes) + int(config["filters"]))
+    return middle * (_kernel_size(config, shapes) + int(config["filters"]))
 
 
 KINDS = tuple(

@@ -1,4 +1,4 @@
-"""Dense layers, and what makes vectors of integers."""
+"""Dense layers, and layers that produce or consume integers."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ _LETTERS = "bcdefg"
 
 
 def _draw_einsum(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw an equation that multiplies one dimension by a matrix, be it the last or not."""
+    """Draw an equation that multiplies one dimension, not necessarily the last, by a matrix."""
     shape = place.shapes[0]
     letters = _LETTERS[: len(shape)]
-    at = rng.choice((len(shape) - 1, rng.randrange(len(shape))))
-    size = shape[at] if place.keeps else near(rng, shape[at])
-    out = letters[:at] + "z" + letters[at + 1 :]
-    sizes = [*shape[:at], size, *shape[at + 1 :]]
+    axis = rng.choice((len(shape) - 1, rng.randrange(len(shape))))
+    size = shape[axis] if place.keeps else near(rng, shape[axis])
+    out = letters[:axis] + "z" + letters[axis + 1 :]
+    sizes = [*shape[:axis], size, *shape[axis + 1 :]]
     config: Config = {
-        "equation": f"a{letters},{letters[at]}z->a{out}",
+        "equation": f"a{letters},{letters[axis]}z->a{out}",
         "output_shape": sizes,
     }
-    return config | ({"bias_axes": "z"} if rng.random() < _BIASED else {})
+    return config | ({"bias_axes": "z"} if rng.random() < _BIAS_PROBABILITY else {})
 
 
-_BIASED = 0.5
+_BIAS_PROBABILITY = 0.5
 
 
 def _shape_einsum(config: Config, shapes: Shapes) -> Shape | None:
-    given = config["output_shape"]
-    sizes = (given,) if isinstance(given, int) else tuple(given)
+    output_shape = config["output_shape"]
+    sizes = (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
     return sizes if len(sizes) == len(shapes[0]) and None not in sizes else None
 
 
@@ -90,14 +90,14 @@ def _weights_embedding(config: Config, shapes: Shapes) -> int:
     return int(config["input_dim"]) * int(config["output_dim"])
 
 
-def _draw_categories(rng: random.Random, place: LayerPlace) -> Config:
-    # Of several rows, Keras 3.15.1 counts over all and computes another shape than it says.
+def _draw_encoding(rng: random.Random, place: LayerPlace) -> Config:
+    # For several rows, Keras 3.15.1 counts over all and returns another shape than it declares.
     is_one_row = len(place.shapes[0]) == 1
     modes = ("one_hot", "multi_hot", "count") if is_one_row else ("one_hot",)
     return {"num_tokens": TOKENS + rng.randint(0, 2), "output_mode": rng.choice(modes)}
 
 
-def _shape_categories(config: Config, shapes: Shapes) -> Shape:
+def _shape_encoding(config: Config, shapes: Shapes) -> Shape:
     shape, tokens = shapes[0], config["num_tokens"]
     is_wider = config.get("output_mode", "multi_hot") == "one_hot"
     if is_wider and (shape[-1] != 1 or not shape[:-1]):
@@ -105,17 +105,17 @@ def _shape_categories(config: Config, shapes: Shapes) -> Shape:
     return (*shape[:-1], tokens)
 
 
-def _scratch_categories(config: Config, shapes: Shapes) -> int:
+def _scratch_encoding(config: Config, shapes: Shapes) -> int:
     return elements(shapes[0]) * int(config["num_tokens"])
 
 
-_ANY = (1, 2, 3, 4)
+_ANY_RANK = (1, 2, 3, 4)
 
 KINDS = (
     LayerKind(
         name="Dense",
         family=Family.CORE,
-        ranks=_ANY,
+        ranks=_ANY_RANK,
         draw=_draw_dense,
         shape=_shape_dense,
         weights=_weights_dense,
@@ -124,7 +124,7 @@ KINDS = (
     LayerKind(
         name="EinsumDense",
         family=Family.CORE,
-        ranks=_ANY,
+        ranks=_ANY_RANK,
         draw=_draw_einsum,
         shape=_shape_einsum,
         weights=_weights_einsum,
@@ -133,7 +133,7 @@ KINDS = (
     LayerKind(
         name="Discretization",
         family=Family.PREPROCESSING,
-        ranks=_ANY,
+        ranks=_ANY_RANK,
         draw=_draw_bins,
         shape=kept,
         gives=Elements.TOKENS,
@@ -142,7 +142,7 @@ KINDS = (
         LayerKind(
             name=name,
             family=Family.CORE,
-            ranks=_ANY[:3],
+            ranks=_ANY_RANK[:3],
             draw=_draw_embedding,
             shape=_shape_embedding,
             weights=_weights_embedding,
@@ -154,9 +154,9 @@ KINDS = (
         name="CategoryEncoding",
         family=Family.PREPROCESSING,
         ranks=(1, 2),
-        draw=_draw_categories,
-        shape=_shape_categories,
-        scratch=_scratch_categories,
+        draw=_draw_encoding,
+        shape=_shape_encoding,
+        scratch=_scratch_encoding,
         takes=Elements.TOKENS,
     ),
 )

@@ -1,4 +1,4 @@
-"""Layers that leave shapes alone: activations, normalisation, regularisation."""
+"""Layers that keep shapes: activations, normalisation, regularisation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ciguard.domain.models import Shape
     from ciguard.domain.values import Json
 
-ANY = (1, 2, 3, 4)
+ANY_RANK = (1, 2, 3, 4)
 _RATES = (0.0, 0.1, 0.5, 0.9)
 
 
@@ -36,7 +36,7 @@ def _row(  # noqa: PLR0913 - one row of a table
     name: str,
     family: Family,
     *,
-    ranks: tuple[int, ...] = ANY,
+    ranks: tuple[int, ...] = ANY_RANK,
     draw: Draw | None = None,
     varying: tuple[str, ...] = (),
     weights: Count = no_weights,
@@ -57,17 +57,17 @@ def _row(  # noqa: PLR0913 - one row of a table
 # --- activations --------------------------------------------------------------------------------
 
 
-def _prelu(rng: random.Random, place: LayerPlace) -> Config:
+def _draw_prelu(rng: random.Random, place: LayerPlace) -> Config:
     rank = len(place.shapes[0])
-    # One slope per element of a large image would be most of a model's weights.
-    shared = list(range(1, rank)) if rank > 1 and rng.random() < _SHARED else []
+    # One slope per element of a large image would dominate the model's weights.
+    shared = list(range(1, rank)) if rank > 1 and rng.random() < _SHARED_PROBABILITY else []
     return {"shared_axes": shared} if shared else {}
 
 
-_SHARED = 0.7
+_SHARED_PROBABILITY = 0.7
 
 
-def _slopes(config: Config, shapes: Shapes) -> int:
+def _slope_count(config: Config, shapes: Shapes) -> int:
     shape = shapes[0]
     count = 1
     for axis, size in enumerate(shape, start=1):
@@ -75,12 +75,12 @@ def _slopes(config: Config, shapes: Shapes) -> int:
     return count
 
 
-def _any_axis(rng: random.Random, place: LayerPlace) -> Config:
-    axis = _axis(rng, place)
+def _draw_any_axis(rng: random.Random, place: LayerPlace) -> Config:
+    axis = _draw_axis(rng, place)
     return {} if axis == -1 else {"axis": axis}
 
 
-def _axis(rng: random.Random, place: LayerPlace) -> int:
+def _draw_axis(rng: random.Random, place: LayerPlace) -> int:
     return rng.choice((-1, -1, rng.randint(1, len(place.shapes[0]))))
 
 
@@ -88,8 +88,8 @@ _ACTIVATIONS = (
     _row("ReLU", Family.ACTIVATION, varying=("max_value", "negative_slope", "threshold")),
     _row("LeakyReLU", Family.ACTIVATION, varying=("negative_slope",)),
     _row("ELU", Family.ACTIVATION, varying=("alpha",)),
-    _row("PReLU", Family.ACTIVATION, draw=_prelu, weights=_slopes),
-    _row("Softmax", Family.ACTIVATION, draw=_any_axis),
+    _row("PReLU", Family.ACTIVATION, draw=_draw_prelu, weights=_slope_count),
+    _row("Softmax", Family.ACTIVATION, draw=_draw_any_axis),
     _row(
         "Activation",
         Family.ACTIVATION,
@@ -101,41 +101,41 @@ _ACTIVATIONS = (
 # --- normalisation ------------------------------------------------------------------------------
 
 
-def _axes(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw the last axis, or the last few: Keras 3.15.1 on PyTorch takes no others."""
+def _draw_axes(rng: random.Random, place: LayerPlace) -> Config:
+    """Draw the last axis, or the last few: Keras 3.15.1 on PyTorch accepts no others."""
     rank = len(place.shapes[0])
-    if rank > 1 and rng.random() < _SEVERAL:
+    if rank > 1 and rng.random() < _VARIANT_PROBABILITY:
         return {"axis": list(range(rng.randint(1, rank), rank + 1))}
     return {}
 
 
-_SEVERAL = 0.25
+_VARIANT_PROBABILITY = 0.25
 
 
-def _last_axis(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw the last axis by either of its names, see `_axes`."""
-    return {"axis": len(place.shapes[0])} if rng.random() < _SEVERAL else {}
+def _draw_last_axis(rng: random.Random, place: LayerPlace) -> Config:
+    """Draw one of the two notations of the last axis, see `_draw_axes`."""
+    return {"axis": len(place.shapes[0])} if rng.random() < _VARIANT_PROBABILITY else {}
 
 
-def _along_axes(config: Config, shapes: Shapes) -> int:
+def _weights_along_axes(config: Config, shapes: Shapes) -> int:
     shape: Shape = (0, *shapes[0])
     axis: Json = config.get("axis", -1)
     count = 1
-    for one in [axis] if isinstance(axis, int) else axis:
-        count *= shape[one]
+    for index in [axis] if isinstance(axis, int) else axis:
+        count *= shape[index]
     return 2 * count
 
 
-def _groups(rng: random.Random, place: LayerPlace) -> Config:
+def _draw_groups(rng: random.Random, place: LayerPlace) -> Config:
     channels = place.shapes[0][-1]
     return {"groups": rng.choice([-1, *(n for n in range(1, 33) if channels % n == 0)])}
 
 
-def _normalised(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw a mean and a variance: without them the layer has to be adapted to data first."""
+def _draw_normalization(rng: random.Random, place: LayerPlace) -> Config:
+    """Draw a mean and a variance; without them the layer must be adapted to data first."""
     channels = place.shapes[0][-1]
-    config: Config = {"invert": True} if rng.random() < _SEVERAL else {}
-    if rng.random() < _SEVERAL:
+    config: Config = {"invert": True} if rng.random() < _VARIANT_PROBABILITY else {}
+    if rng.random() < _VARIANT_PROBABILITY:
         return config | {"axis": None, "mean": 0.5, "variance": 2.0}
     if channels > _MAX_LISTED:
         return config | {"mean": 0.25, "variance": 0.5}
@@ -153,33 +153,33 @@ _NORMALISATION = (
     _row(
         "BatchNormalization",
         Family.NORMALISATION,
-        draw=_any_axis,
+        draw=_draw_any_axis,
         varying=("momentum", *_SCALED),
-        weights=_along_axes,
+        weights=_weights_along_axes,
     ),
     _row(
         "LayerNormalization",
         Family.NORMALISATION,
-        draw=_axes,
+        draw=_draw_axes,
         varying=_SCALED,
-        weights=_along_axes,
+        weights=_weights_along_axes,
     ),
     _row(
         "GroupNormalization",
         Family.NORMALISATION,
-        draw=_groups,
+        draw=_draw_groups,
         varying=_SCALED,
         weights=_channels,
     ),
     _row(
         "RMSNormalization",
         Family.NORMALISATION,
-        draw=_last_axis,
+        draw=_draw_last_axis,
         varying=("epsilon",),
-        weights=_along_axes,
+        weights=_weights_along_axes,
     ),
-    _row("UnitNormalization", Family.NORMALISATION, draw=_axes),
-    _row("Normalization", Family.PREPROCESSING, draw=_normalised),
+    _row("UnitNormalization", Family.NORMALISATION, draw=_draw_axes),
+    _row("Normalization", Family.PREPROCESSING, draw=_draw_normalization),
 )
 
 # --- regularisation -----------------------------------------------------------------------------
@@ -226,6 +226,6 @@ KINDS = (
     *_NORMALISATION,
     *_REGULARISATION,
     _row("Identity", Family.CORE),
-    # Further back it masks whole images, which recurrent layers over images do not take.
+    # At higher ranks it masks whole images, which recurrent layers over images reject.
     _row("Masking", Family.CORE, ranks=(2,), varying=("mask_value",)),
 )

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
     from ciguard.domain.models import Shape
 
-_ANY = (1, 2, 3, 4)
+_ANY_RANK = (1, 2, 3, 4)
 _MAX_MERGED = 8
 
 
 def _shape_elementwise(config: Config, shapes: Shapes) -> Shape | None:
-    """Return the shape after broadcasting; ranks must agree."""
+    """Return the shape after broadcasting; None if ranks differ or sizes do not match."""
     del config
     if len({len(shape) for shape in shapes}) > 1:
         return None
     merged = []
     for sizes in zip(*shapes, strict=True):
-        wide = {size for size in sizes if size != 1}
-        if len(wide) > 1:
+        larger_sizes = {size for size in sizes if size != 1}
+        if len(larger_sizes) > 1:
             return None
-        merged.append(wide.pop() if wide else 1)
+        merged.append(larger_sizes.pop() if larger_sizes else 1)
     return tuple(merged)
 
 
@@ -51,12 +51,12 @@ def _draw_concatenation(rng: random.Random, place: LayerPlace) -> Config | None:
 
 def _shape_concatenated(config: Config, shapes: Shapes) -> Shape | None:
     axis = config.get("axis", -1)
-    at = axis % len(shapes[0]) if axis < 0 else axis - 1
-    rests = {shape[:at] + shape[at + 1 :] for shape in shapes}
+    index = axis % len(shapes[0]) if axis < 0 else axis - 1
+    rests = {shape[:index] + shape[index + 1 :] for shape in shapes}
     if len(rests) > 1:
         return None
     first = shapes[0]
-    return (*first[:at], sum(shape[at] for shape in shapes), *first[at + 1 :])
+    return (*first[:index], sum(shape[index] for shape in shapes), *first[index + 1 :])
 
 
 def _draw_dot(rng: random.Random, place: LayerPlace) -> Config | None:
@@ -66,11 +66,16 @@ def _draw_dot(rng: random.Random, place: LayerPlace) -> Config | None:
 
 def _shape_dot(config: Config, shapes: Shapes) -> Shape | None:
     axes = config["axes"]
-    one, other = (axes, axes) if isinstance(axes, int) else axes
+    first_axis, second_axis = (axes, axes) if isinstance(axes, int) else axes
     first, second = shapes
-    if min(one, other) < 1 or first[one - 1] != second[other - 1]:
+    if min(first_axis, second_axis) < 1 or first[first_axis - 1] != second[second_axis - 1]:
         return None
-    left = first[: one - 1] + first[one:] + second[: other - 1] + second[other:]
+    left = (
+        first[: first_axis - 1]
+        + first[first_axis:]
+        + second[: second_axis - 1]
+        + second[second_axis:]
+    )
     return left or (1,)
 
 
@@ -80,7 +85,7 @@ def _row(
     return LayerKind(
         name=name,
         family=Family.MERGING,
-        ranks=_ANY if name != "Dot" else _ANY[:2],
+        ranks=_ANY_RANK if name != "Dot" else _ANY_RANK[:2],
         draw=draw,
         shape=shape,
         inputs=(2, most),
@@ -111,44 +116,44 @@ def _shape_attention(config: Config, shapes: Shapes) -> Shape | None:
     return (*query[:-1], value[-1])
 
 
-def _scores(config: Config, shapes: Shapes) -> int:
+def _score_elements(config: Config, shapes: Shapes) -> int:
     heads = int(config.get("num_heads") or config.get("num_query_heads") or 1)
     width = shapes[0][-1] if config.get("score_mode") == "concat" else 1
     axes = config.get("attention_axes")
     query, value = shapes[0][:-1], shapes[1][:-1]
     if axes is None:
         return heads * width * prod(query) * prod(value)
-    attended = [at - 1 for at in ([axes] if isinstance(axes, int) else axes)]
-    rest = prod(size for at, size in enumerate(query) if at not in attended)
-    return heads * rest * prod(query[at] * value[at] for at in attended)
+    attended = [axis - 1 for axis in ([axes] if isinstance(axes, int) else axes)]
+    rest = prod(size for axis, size in enumerate(query) if axis not in attended)
+    return heads * rest * prod(query[axis] * value[axis] for axis in attended)
 
 
-def _added_scores(config: Config, shapes: Shapes) -> int:
-    return _scores(config, shapes) * shapes[0][-1]
+def _additive_score_elements(config: Config, shapes: Shapes) -> int:
+    return _score_elements(config, shapes) * shapes[0][-1]
 
 
 def _draw_multi_head(rng: random.Random, place: LayerPlace) -> Config:
     config: Config = {"num_heads": rng.randint(1, 4), "key_dim": rng.randint(1, 8)}
-    if rng.random() < _RARE:
+    if rng.random() < _VALUE_DIM_PROBABILITY:
         config["value_dim"] = rng.randint(1, 8)
-    if len(place.shapes[0]) > 2 and rng.random() < _USUAL:  # noqa: PLR2004 - (steps, features)
+    if len(place.shapes[0]) > 2 and rng.random() < _AXES_PROBABILITY:  # noqa: PLR2004 - (steps, features)
         config["attention_axes"] = [rng.randint(1, len(place.shapes[0]) - 1)]
     if not place.keeps:
         config["output_shape"] = rng.randint(1, 8)
     return config
 
 
-_RARE, _USUAL = 0.2, 0.7
+_VALUE_DIM_PROBABILITY, _AXES_PROBABILITY = 0.2, 0.7
 
 
 def _shape_multi_head(config: Config, shapes: Shapes) -> Shape | None:
     query, value = shapes[:2]
     if len(query) != len(value):
         return None
-    asked = config.get("output_shape")
-    if asked is None:
+    output_shape = config.get("output_shape")
+    if output_shape is None:
         return query
-    return (*query[:-1], *([asked] if isinstance(asked, int) else asked))
+    return (*query[:-1], *([output_shape] if isinstance(output_shape, int) else output_shape))
 
 
 def _weights_multi_head(config: Config, shapes: Shapes) -> int:
@@ -171,17 +176,17 @@ def _weights_grouped(config: Config, shapes: Shapes) -> int:
     return int(heads) * int(config["head_dim"]) * shapes[0][-1]
 
 
-def _one(config: Config, shapes: Shapes) -> int:
-    """One scale for all scores, where there is one."""
+def _scale_weights(config: Config, shapes: Shapes) -> int:
+    """Return 1 for the scale of all scores, if there is one."""
     del shapes
     return int(bool(config.get("use_scale")))
 
 
-def _features(config: Config, shapes: Shapes) -> int:
+def _feature_weights(config: Config, shapes: Shapes) -> int:
     return shapes[0][-1] if config.get("use_scale", True) else 0
 
 
-def _listed(name: str, weights: Count, scratch: Count, varying: tuple[str, ...]) -> LayerKind:
+def _attention(name: str, weights: Count, scratch: Count, varying: tuple[str, ...]) -> LayerKind:
     return LayerKind(
         name=name,
         family=Family.ATTENTION,
@@ -198,8 +203,8 @@ def _listed(name: str, weights: Count, scratch: Count, varying: tuple[str, ...])
 
 
 _ATTENTION = (
-    _listed("Attention", _one, _added_scores, ("use_scale", "score_mode")),
-    _listed("AdditiveAttention", _features, _added_scores, ("use_scale",)),
+    _attention("Attention", _scale_weights, _additive_score_elements, ("use_scale", "score_mode")),
+    _attention("AdditiveAttention", _feature_weights, _additive_score_elements, ("use_scale",)),
     LayerKind(
         name="MultiHeadAttention",
         family=Family.ATTENTION,
@@ -207,7 +212,7 @@ _ATTENTION = (
         draw=_draw_multi_head,
         shape=_shape_multi_head,
         weights=_weights_multi_head,
-        scratch=_scores,
+        scratch=_score_elements,
         inputs=(2, 3),
         varying=("use_bias", "dropout"),
         is_random=True,
@@ -219,7 +224,7 @@ _ATTENTION = (
         draw=_draw_grouped,
         shape=kept,
         weights=_weights_grouped,
-        scratch=_scores,
+        scratch=_score_elements,
         inputs=(2, 3),
         varying=("use_bias", "dropout"),
         is_random=True,

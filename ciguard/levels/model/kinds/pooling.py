@@ -1,10 +1,10 @@
-"""Pooling: over windows, over everything, and to a given size."""
+"""Pooling: over windows, over all positions, and to a given size."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ciguard.levels.model.kinds.windows import drawn, rank_of, slid
+from ciguard.levels.model.kinds.windows import draw_size, rank_of, window_positions
 from ciguard.levels.model.layers import Config, Family, LayerKind, LayerPlace, Shapes
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ _MAX_WIDTH = 3
 
 def _draw(rng: random.Random, place: LayerPlace) -> Config:
     axes = len(place.shapes[0]) - 1
-    config: Config = {"pool_size": drawn(rng, axes, most=_MAX_WIDTH)}
+    config: Config = {"pool_size": draw_size(rng, axes, max_width=_MAX_WIDTH)}
     if place.keeps:
         return config | {"strides": 1, "padding": "same"}
-    if rng.random() < 0.5:  # noqa: PLR2004 - as often as the default
+    if rng.random() < 0.5:  # noqa: PLR2004 - as likely as the default
         config["strides"] = rng.randint(1, 2)
     return config | {"padding": rng.choice(("same", "valid"))}
 
@@ -29,19 +29,19 @@ def _shape(config: Config, shapes: Shapes) -> Shape | None:
     *space, channels = shapes[0]
     strides = config.get("strides")
     window = config.get("pool_size", 2)
-    found = slid(
+    positions = window_positions(
         tuple(space),
         window,
         strides=window if strides is None else strides,
         padding=config.get("padding", "valid"),
     )
-    return None if found is None else (*found, channels)
+    return None if positions is None else (*positions, channels)
 
 
 def _draw_global(rng: random.Random, place: LayerPlace) -> Config | None:
     if place.keeps:
         return None
-    return {"keepdims": True} if rng.random() < 0.5 else {}  # noqa: PLR2004 - as often as not
+    return {"keepdims": True} if rng.random() < 0.5 else {}  # noqa: PLR2004 - even odds
 
 
 def _shape_global(config: Config, shapes: Shapes) -> Shape:
@@ -57,8 +57,8 @@ def _draw_adaptive(rng: random.Random, place: LayerPlace) -> Config:
 
 def _shape_adaptive(config: Config, shapes: Shapes) -> Shape:
     *space, channels = shapes[0]
-    asked = config["output_size"]
-    sizes = [asked] * len(space) if isinstance(asked, int) else asked
+    output_size = config["output_size"]
+    sizes = [output_size] * len(space) if isinstance(output_size, int) else output_size
     return (*sizes, channels)
 
 

@@ -1,4 +1,4 @@
-"""Preprocessing: of images, random and not, and of sound."""
+"""Preprocessing of images, random or not, and of sound."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ciguard.domain.models import Shape
 
 _IMAGE = (3,)
-_UNIT: tuple[list[float], ...] = ([0.0, 1.0],)
-"""Ranges of values that inputs may be said to have; what is not said is 0 to 255."""
-_RANGED = {"value_range": _UNIT}
+_UNIT_RANGE: tuple[list[float], ...] = ([0.0, 1.0],)
+"""Value ranges that may be passed; the default is 0 to 255."""
+_VALUE_RANGE = {"value_range": _UNIT_RANGE}
 _FACTORS = (0.1, 0.3, [0.1, 0.4])
-_COLOUR, _COLOUR_OR_GREY = (3,), (1, 3)
+_COLOUR_CHANNELS, _COLOUR_OR_GREY_CHANNELS = (3,), (1, 3)
 
 # --- sizes --------------------------------------------------------------------------------------
 
@@ -42,7 +42,7 @@ def _draw_resizing(rng: random.Random, place: LayerPlace) -> Config:
 
 
 def _draw_random_crop(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw the whole image: Keras 3.15.1 crops in training only, but always says that it does."""
+    """Draw the whole image: Keras 3.15.1 crops in training only, but always declares it."""
     del rng
     height, width, _ = place.shapes[0]
     return {"height": height, "width": width}
@@ -67,7 +67,7 @@ def _shape_resized(config: Config, shapes: Shapes) -> Shape:
 
 def _draw_mel(rng: random.Random, place: LayerPlace) -> Config | None:
     samples = place.shapes[0][0]
-    # Frames are reflected at the ends, so a frame must not be longer than the sound.
+    # Frames are reflected at the ends, so no frame may be longer than the sound.
     lengths = [n for n in (4, 8, 16, 32) if n <= samples]
     if place.keeps or not lengths:
         return None
@@ -98,7 +98,7 @@ def _draw_stft(rng: random.Random, place: LayerPlace) -> Config | None:
         "frame_step": rng.randint(1, length),
         "fft_length": length,
         "padding": rng.choice(("valid", "same")),
-        # Windows by name need SciPy beside Keras; most backends do not bring it.
+        # Named windows need SciPy, which most backends do not install.
         "window": rng.choice((None, [1.0] * length)),
     }
 
@@ -108,8 +108,8 @@ def _shape_stft(config: Config, shapes: Shapes) -> Shape | None:
     length, step = config["frame_length"], config["frame_step"]
     bins = config["fft_length"] // 2 + 1
     bins *= 2 if config["mode"] == "stft" else 1
-    is_cut = config.get("padding", "valid") == "valid"
-    steps = (samples - length) // step + 1 if is_cut else -(-samples // step)
+    is_valid = config.get("padding", "valid") == "valid"
+    steps = (samples - length) // step + 1 if is_valid else -(-samples // step)
     return (steps, bins * channels) if steps > 0 else None
 
 
@@ -137,50 +137,54 @@ def _image(
 
 
 def _factor(*values: float | list[float], **others: tuple[float, ...]) -> Choices:
-    return Choices(always={"factor": values or _FACTORS, **others}, sometimes=_RANGED)
+    return Choices(always={"factor": values or _FACTORS, **others}, sometimes=_VALUE_RANGE)
 
 
-def _placed(**always: tuple[float, ...]) -> Choices:
+def _always(**always: tuple[float, ...]) -> Choices:
     return Choices(always=always)
 
 
-def _scratch_equalised(config: Config, shapes: Shapes) -> int:
+def _scratch_equalization(config: Config, shapes: Shapes) -> int:
     del config
     return 4 * elements(shapes[0])
 
 
-_MOVED = ("fill_mode", "interpolation", "fill_value")
+_TRANSFORM_ARGUMENTS = ("fill_mode", "interpolation", "fill_value")
 
 _IMAGES = (
-    _image("AutoContrast", Choices(sometimes=_RANGED), is_random=False),
-    _image("AugMix", Choices(always=_RANGED), channels=_COLOUR_OR_GREY),
-    _image("RandAugment", Choices(always=_RANGED), channels=_COLOUR_OR_GREY),
+    _image("AutoContrast", Choices(sometimes=_VALUE_RANGE), is_random=False),
+    _image("AugMix", Choices(always=_VALUE_RANGE), channels=_COLOUR_OR_GREY_CHANNELS),
+    _image("RandAugment", Choices(always=_VALUE_RANGE), channels=_COLOUR_OR_GREY_CHANNELS),
     _image("CutMix"),
     _image("MixUp", Choices(sometimes={"alpha": (0.2, 1.0)})),
     _image("RandomBrightness", _factor(0.1, 0.4)),
-    _image("RandomColorDegeneration", _factor(0.2, [0.1, 0.9]), channels=_COLOUR),
-    _image("RandomColorJitter", Choices(always=_RANGED), channels=_COLOUR),
+    _image("RandomColorDegeneration", _factor(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
+    _image("RandomColorJitter", Choices(always=_VALUE_RANGE), channels=_COLOUR_CHANNELS),
     _image("RandomContrast", _factor(0.2, 0.5)),
-    _image("RandomElasticTransform", _factor(), varying=_MOVED),
+    _image("RandomElasticTransform", _factor(), varying=_TRANSFORM_ARGUMENTS),
     _image("RandomErasing", _factor()),
     _image("RandomFlip", varying=("mode",)),
     _image("RandomGaussianBlur", _factor()),
-    _image("RandomGrayscale", _placed(factor=(0.2, 0.7)), channels=_COLOUR_OR_GREY),
-    _image("RandomHue", _factor(0.2, [0.1, 0.3]), channels=_COLOUR),
+    _image("RandomGrayscale", _always(factor=(0.2, 0.7)), channels=_COLOUR_OR_GREY_CHANNELS),
+    _image("RandomHue", _factor(0.2, [0.1, 0.3]), channels=_COLOUR_CHANNELS),
     _image("RandomInvert", _factor(0.2, 0.7)),
-    _image("RandomPerspective", _placed(factor=(0.2, 0.7)), varying=_MOVED[1:]),
-    _image("RandomPosterization", Choices(always={"factor": (2, 5, 8)}, sometimes=_RANGED)),
-    _image("RandomRotation", _placed(factor=(0.1, 0.4)), varying=_MOVED),
-    _image("RandomSaturation", _factor(0.2, [0.1, 0.9]), channels=_COLOUR),
+    _image("RandomPerspective", _always(factor=(0.2, 0.7)), varying=_TRANSFORM_ARGUMENTS[1:]),
+    _image("RandomPosterization", Choices(always={"factor": (2, 5, 8)}, sometimes=_VALUE_RANGE)),
+    _image("RandomRotation", _always(factor=(0.1, 0.4)), varying=_TRANSFORM_ARGUMENTS),
+    _image("RandomSaturation", _factor(0.2, [0.1, 0.9]), channels=_COLOUR_CHANNELS),
     _image("RandomSharpness", _factor(0.2, [0.1, 0.9])),
-    _image("RandomShear", _placed(x_factor=(0.1, 0.3), y_factor=(0.0, 0.2)), varying=_MOVED),
+    _image(
+        "RandomShear",
+        _always(x_factor=(0.1, 0.3), y_factor=(0.0, 0.2)),
+        varying=_TRANSFORM_ARGUMENTS,
+    ),
     _image(
         "RandomTranslation",
-        _placed(height_factor=(0.1, 0.3), width_factor=(0.1, 0.2)),
-        varying=_MOVED,
+        _always(height_factor=(0.1, 0.3), width_factor=(0.1, 0.2)),
+        varying=_TRANSFORM_ARGUMENTS,
     ),
-    _image("RandomZoom", _placed(height_factor=(0.1, -0.2)), varying=_MOVED),
-    _image("Solarization", Choices(always={"addition_factor": (0.1, 0.3)}, sometimes=_RANGED)),
+    _image("RandomZoom", _always(height_factor=(0.1, -0.2)), varying=_TRANSFORM_ARGUMENTS),
+    _image("Solarization", Choices(always={"addition_factor": (0.1, 0.3)}, sometimes=_VALUE_RANGE)),
 )
 
 KINDS = (
@@ -190,11 +194,11 @@ KINDS = (
         family=Family.PREPROCESSING,
         ranks=_IMAGE,
         draw=Choices(
-            always={"tile_grid_size": ([1, 1], [2, 2]), **_RANGED},
+            always={"tile_grid_size": ([1, 1], [2, 2]), **_VALUE_RANGE},
             sometimes={"clip_limit": (1.0, 4.0)},
         ),
         shape=kept,
-        scratch=_scratch_equalised,
+        scratch=_scratch_equalization,
     ),
     LayerKind(
         name="Rescaling",

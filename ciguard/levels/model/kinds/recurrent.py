@@ -1,11 +1,11 @@
-"""Recurrent layers: over vectors and over images."""
+"""Recurrent layers over vectors and over images."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ciguard.levels.model.kinds.windows import drawn, rank_of, slid
+from ciguard.levels.model.kinds.windows import draw_size, rank_of, window_positions
 from ciguard.levels.model.layers import PUBLIC, Config, Family, LayerKind, LayerPlace, Shapes, near
 
 if TYPE_CHECKING:
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 GATES = {"SimpleRNN": 1, "GRU": 3, "LSTM": 4}
-"""Layer → matrices that its kernel consists of."""
+"""Number of matrices in a layer's kernel, by layer."""
 CELLS = tuple(f"{PUBLIC}{name}Cell" for name in GATES)
+"""Public names of the cells."""
 _VARYING = ("activation", "use_bias", "dropout", "recurrent_dropout", "go_backwards", "unroll")
-_OWN: Mapping[str, tuple[str, ...]] = {
+_SPECIFIC_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "SimpleRNN": (),
     "GRU": ("recurrent_activation", "reset_after"),
     "LSTM": ("recurrent_activation", "unit_forget_bias"),
@@ -27,19 +28,19 @@ _OWN: Mapping[str, tuple[str, ...]] = {
 _MAX_UNROLLED_LENGTH = 16
 
 
-def _returns(rng: random.Random, place: LayerPlace) -> Config:
-    is_whole = place.keeps or rng.random() < 0.5  # noqa: PLR2004 - as often as the last step
-    return {"return_sequences": True} if is_whole else {}
+def _draw_return_sequences(rng: random.Random, place: LayerPlace) -> Config:
+    returns_all = place.keeps or rng.random() < 0.5  # noqa: PLR2004 - as likely as the last step
+    return {"return_sequences": True} if returns_all else {}
 
 
 def _draw(rng: random.Random, place: LayerPlace) -> Config:
     features = place.shapes[0][-1]
     units = features if place.keeps else near(rng, features)
-    return {"units": units, **_returns(rng, place)}
+    return {"units": units, **_draw_return_sequences(rng, place)}
 
 
 def shape_of_sequence(config: Config, shapes: Shapes, units: int) -> Shape | None:
-    """Return the shape of all steps or of the last one."""
+    """Return the shape of all steps or of the last one; None if it is unsupported."""
     steps, _ = shapes[0]
     if config.get("return_state") or (config.get("unroll") and steps > _MAX_UNROLLED_LENGTH):
         return None
@@ -62,18 +63,18 @@ def _nested(layer: str, **config: Json) -> Json:
 
 
 def _draw_cells(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw one cell, or two on top of each other."""
+    """Draw one cell, or a stack of two."""
     features = place.shapes[0][-1]
     units = features if place.keeps else near(rng, features)
     top = _nested(rng.choice(CELLS), units=units)
-    config: Config = {"cell": top, **_returns(rng, place)}
-    if rng.random() < _STACKED:
+    config: Config = {"cell": top, **_draw_return_sequences(rng, place)}
+    if rng.random() < _STACK_PROBABILITY:
         below = _nested(rng.choice(CELLS), units=near(rng, min(features, 16)))
         config["cell"] = {"layer": f"{PUBLIC}StackedRNNCells", "config": {"cells": [below, top]}}
     return config
 
 
-_STACKED = 0.4
+_STACK_PROBABILITY = 0.4
 
 
 def _cells(config: Config) -> list[Json]:
@@ -97,23 +98,25 @@ def _weights_cells(config: Config, shapes: Shapes) -> int:
 
 # --- both directions ----------------------------------------------------------------------------
 
-_MERGES = ("sum", "mul", "ave")
+_MERGE_MODES = ("sum", "mul", "ave")
 
 
-def _draw_both(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw a layer that runs in both directions; what both give is joined or put side by side."""
+def _draw_bidirectional(rng: random.Random, place: LayerPlace) -> Config:
+    """Draw a layer for both directions, whose results are merged or concatenated."""
     features = place.shapes[0][-1]
-    merge = rng.choice((*_MERGES, "concat"))
+    merge = rng.choice((*_MERGE_MODES, "concat"))
     if place.keeps and merge == "concat" and features % 2:
         merge = "sum"
     units = features if place.keeps else near(rng, features)
     if merge == "concat" and place.keeps:
         units = features // 2
-    inner = _nested(PUBLIC + rng.choice(list(GATES)), units=units, **_returns(rng, place))
+    inner = _nested(
+        PUBLIC + rng.choice(list(GATES)), units=units, **_draw_return_sequences(rng, place)
+    )
     return {"layer": inner} | ({} if merge == "concat" else {"merge_mode": merge})
 
 
-def _shape_both(config: Config, shapes: Shapes) -> Shape | None:
+def _shape_bidirectional(config: Config, shapes: Shapes) -> Shape | None:
     merge = config.get("merge_mode", "concat")
     inner = config["layer"]["config"]
     if merge is None or "units" not in inner:
@@ -122,7 +125,7 @@ def _shape_both(config: Config, shapes: Shapes) -> Shape | None:
     return shape_of_sequence(inner, shapes, units)
 
 
-def _weights_both(config: Config, shapes: Shapes) -> int:
+def _weights_bidirectional(config: Config, shapes: Shapes) -> int:
     inner = config["layer"]
     gates = GATES.get(inner["layer"].removeprefix(PUBLIC), 4)
     return 2 * _weights_of(gates, shapes[0][-1], int(inner["config"]["units"]))
@@ -138,24 +141,24 @@ def _draw_images(rng: random.Random, place: LayerPlace) -> Config:
     padding = "same" if place.keeps else rng.choice(("same", "valid"))
     return {
         "filters": filters,
-        "kernel_size": drawn(rng, axes, most=3),
+        "kernel_size": draw_size(rng, axes, max_width=3),
         "padding": padding,
-        **_returns(rng, place),
+        **_draw_return_sequences(rng, place),
     }
 
 
 def _shape_images(config: Config, shapes: Shapes) -> Shape | None:
     steps, *space, _ = shapes[0]
-    found = slid(
+    positions = window_positions(
         tuple(space),
         config["kernel_size"],
         strides=config.get("strides", 1),
         padding=config.get("padding", "valid"),
         dilation=config.get("dilation_rate", 1),
     )
-    if found is None or config.get("return_state"):
+    if positions is None or config.get("return_state"):
         return None
-    image = (*found, config["filters"])
+    image = (*positions, config["filters"])
     return (steps, *image) if config.get("return_sequences") else image
 
 
@@ -181,7 +184,7 @@ KINDS = (
             draw=_draw,
             shape=_shape,
             weights=partial(_weights_units, gates),
-            varying=(*_VARYING, *_OWN[name]),
+            varying=(*_VARYING, *_SPECIFIC_ARGUMENTS[name]),
             is_random=True,
         )
         for name, gates in GATES.items()
@@ -199,9 +202,9 @@ KINDS = (
         name="Bidirectional",
         family=Family.RECURRENT,
         ranks=(2,),
-        draw=_draw_both,
-        shape=_shape_both,
-        weights=_weights_both,
+        draw=_draw_bidirectional,
+        shape=_shape_bidirectional,
+        weights=_weights_bidirectional,
     ),
     *(
         LayerKind(

@@ -1,4 +1,4 @@
-"""Layers that move, cut, pad or repeat elements."""
+"""Layers that move, crop, pad or repeat elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ciguard.domain.models import Shape
     from ciguard.domain.values import Json
 
-_ANY = (1, 2, 3, 4)
+_ANY_RANK = (1, 2, 3, 4)
 
 
 def _draw_flatten(rng: random.Random, place: LayerPlace) -> Config | None:
@@ -28,48 +28,50 @@ def _shape_flatten(config: Config, shapes: Shapes) -> Shape:
 
 
 def _draw_reshape(rng: random.Random, place: LayerPlace) -> Config | None:
-    """Draw another order of the sizes, two of them joined, or one split."""
+    """Draw a shape with two of the sizes joined, or one split."""
     sizes = list(place.shapes[0])
     if place.keeps:
         return {"target_shape": [*sizes[:-1], -1]}
-    at = rng.randrange(len(sizes))
-    divisors = [n for n in range(2, sizes[at]) if sizes[at] % n == 0]
-    if len(sizes) > 1 and (not divisors or rng.random() < _JOINED or len(sizes) == _ANY[-1]):
+    axis = rng.randrange(len(sizes))
+    divisors = [n for n in range(2, sizes[axis]) if sizes[axis] % n == 0]
+    if len(sizes) > 1 and (
+        not divisors or rng.random() < _JOIN_PROBABILITY or len(sizes) == _ANY_RANK[-1]
+    ):
         first = rng.randrange(len(sizes) - 1)
         sizes[first : first + 2] = [sizes[first] * sizes[first + 1]]
     elif divisors:
         part = rng.choice(divisors)
-        sizes[at : at + 1] = [part, sizes[at] // part]
+        sizes[axis : axis + 1] = [part, sizes[axis] // part]
     else:
         sizes.insert(rng.randint(0, 1), 1)
     return {"target_shape": sizes}
 
 
-_JOINED = 0.5
+_JOIN_PROBABILITY = 0.5
 
 
 def _shape_reshape(config: Config, shapes: Shapes) -> Shape | None:
-    asked, count = list(config["target_shape"]), elements(shapes[0])
-    known = elements(tuple(size for size in asked if size != -1))
-    if -1 in asked and known:
-        asked[asked.index(-1)] = count // known
-    return tuple(asked) if elements(tuple(asked)) == count else None
+    target_shape, count = list(config["target_shape"]), elements(shapes[0])
+    known = elements(tuple(size for size in target_shape if size != -1))
+    if -1 in target_shape and known:
+        target_shape[target_shape.index(-1)] = count // known
+    return tuple(target_shape) if elements(tuple(target_shape)) == count else None
 
 
 def _draw_permute(rng: random.Random, place: LayerPlace) -> Config:
-    """Draw an order of the dimensions; one of equal sizes where the shape must stay."""
+    """Draw an order of the dimensions, which only permutes equal sizes if the shape must stay."""
     shape = place.shapes[0]
     order = list(range(len(shape)))
     rng.shuffle(order)
     if place.keeps:
-        # Of equal sizes each takes the place of another.
-        free = {size: [at for at in order if shape[at] == size] for size in set(shape)}
+        # Only dimensions of equal size change places.
+        free = {size: [axis for axis in order if shape[axis] == size] for size in set(shape)}
         order = [free[size].pop() for size in shape]
-    return {"dims": [at + 1 for at in order]}
+    return {"dims": [axis + 1 for axis in order]}
 
 
 def _shape_permute(config: Config, shapes: Shapes) -> Shape:
-    return tuple(shapes[0][at - 1] for at in config["dims"])
+    return tuple(shapes[0][axis - 1] for axis in config["dims"])
 
 
 def _draw_repeat(rng: random.Random, place: LayerPlace) -> Config:
@@ -84,34 +86,34 @@ def _shape_repeat(config: Config, shapes: Shapes) -> Shape:
 # --- edges --------------------------------------------------------------------------------------
 
 
-def edges(given: Json, axes: int) -> tuple[tuple[int, int], ...]:
-    """Return what is cut or padded before and after each axis.
+def edges(argument: Json, axes: int) -> tuple[tuple[int, int], ...]:
+    """Return the amounts cropped or padded before and after each axis.
 
-    A number holds for all; a list holds one number per axis or, where there is only one axis, both
-    of its sides; or a pair per axis.
+    A number holds for all axes. A list has one number or one pair per axis; for a single axis it
+    may also have both sides.
     """
-    if isinstance(given, int):
-        return ((given, given),) * axes
-    if axes == 1 and len(given) == 2:  # noqa: PLR2004 - both sides
-        return ((int(given[0]), int(given[1])),)
-    return tuple((n, n) if isinstance(n, int) else (int(n[0]), int(n[1])) for n in given)
+    if isinstance(argument, int):
+        return ((argument, argument),) * axes
+    if axes == 1 and len(argument) == 2:  # noqa: PLR2004 - both sides
+        return ((int(argument[0]), int(argument[1])),)
+    return tuple((n, n) if isinstance(n, int) else (int(n[0]), int(n[1])) for n in argument)
 
 
-def _drawn_edges(rng: random.Random, most: Iterable[int]) -> Json:
-    pairs = [[rng.randint(0, each), rng.randint(0, each)] for each in most]
+def _draw_edges(rng: random.Random, limits: Iterable[int]) -> Json:
+    pairs = [[rng.randint(0, limit), rng.randint(0, limit)] for limit in limits]
     return pairs[0] if len(pairs) == 1 else pairs
 
 
 def _draw_padding(rng: random.Random, place: LayerPlace) -> Config | None:
     space = place.shapes[0][:-1]
-    return None if place.keeps else {"padding": _drawn_edges(rng, (2 for _ in space))}
+    return None if place.keeps else {"padding": _draw_edges(rng, (2 for _ in space))}
 
 
 def _draw_cropping(rng: random.Random, place: LayerPlace) -> Config | None:
     space = place.shapes[0][:-1]
     if place.keeps:
         return None
-    return {"cropping": _drawn_edges(rng, (min(2, (size - 1) // 2) for size in space))}
+    return {"cropping": _draw_edges(rng, (min(2, (size - 1) // 2) for size in space))}
 
 
 def _shape_padded(config: Config, shapes: Shapes) -> Shape:
@@ -137,16 +139,16 @@ def _draw_upsampling(rng: random.Random, place: LayerPlace) -> Config | None:
 def _shape_upsampled(config: Config, shapes: Shapes) -> Shape:
     *space, channels = shapes[0]
     factors = per_axis(config.get("size", 2), len(space))
-    return (*(n * by for n, by in zip(space, factors, strict=True)), channels)
+    return (*(n * factor for n, factor in zip(space, factors, strict=True)), channels)
 
 
 KINDS = (
     *(
         LayerKind(name=name, family=Family.RESHAPING, ranks=ranks, draw=draw, shape=shape)
         for name, ranks, draw, shape in (
-            ("Flatten", _ANY, _draw_flatten, _shape_flatten),
-            ("Reshape", _ANY, _draw_reshape, _shape_reshape),
-            ("Permute", _ANY, _draw_permute, _shape_permute),
+            ("Flatten", _ANY_RANK, _draw_flatten, _shape_flatten),
+            ("Reshape", _ANY_RANK, _draw_reshape, _shape_reshape),
+            ("Permute", _ANY_RANK, _draw_permute, _shape_permute),
             ("RepeatVector", (1,), _draw_repeat, _shape_repeat),
         )
     ),

@@ -12,37 +12,40 @@ if TYPE_CHECKING:
     from ciguard.domain.values import Json
 
 MAX_KERNEL = 5
+"""Largest width of a drawn window."""
 _AXES = re.compile(r"([123])D")
 
 
 def rank_of(layer: str) -> int:
-    """Rank of the inputs of a layer that slides over as many axes as its name says."""
-    found = _AXES.search(layer)
-    if found is None:
-        msg = f"{layer}: the name says no number of axes"
+    """Return the rank of a layer's inputs, from the number of axes in its name."""
+    match = _AXES.search(layer)
+    if match is None:
+        msg = f"{layer}: the name contains no number of axes"
         raise ValueError(msg)
-    return int(found.group(1)) + 1
+    return int(match.group(1)) + 1
 
 
-def per_axis(given: Json, axes: int) -> tuple[int, ...]:
-    """Return one number per axis of an argument that is one for all or a list."""
-    return (int(given),) * axes if isinstance(given, int) else tuple(map(int, given))
+def per_axis(argument: Json, axes: int) -> tuple[int, ...]:
+    """Return one number per axis for an argument that is one number or a list."""
+    return (int(argument),) * axes if isinstance(argument, int) else tuple(map(int, argument))
 
 
-def drawn(rng: random.Random, axes: int, *, least: int = 1, most: int = MAX_KERNEL) -> Json:
-    """Draw the size of a window: as one number, or one per axis."""
-    if rng.random() < 0.5:  # noqa: PLR2004 - either form as often
-        return rng.randint(least, most)
-    return [rng.randint(least, most) for _ in range(axes)]
+def draw_size(
+    rng: random.Random, axes: int, *, min_width: int = 1, max_width: int = MAX_KERNEL
+) -> Json:
+    """Draw the size of a window as one number, or one per axis."""
+    if rng.random() < 0.5:  # noqa: PLR2004 - even odds
+        return rng.randint(min_width, max_width)
+    return [rng.randint(min_width, max_width) for _ in range(axes)]
 
 
-def slid(
+def window_positions(
     space: Shape, window: Json, *, strides: Json = 1, padding: str = "valid", dilation: Json = 1
 ) -> Shape | None:
-    """Return how often a window fits into each dimension; None where it does not fit at all."""
+    """Return the number of window positions per dimension; None if the window does not fit."""
     axes = len(space)
-    found = []
-    for size, width, stride, apart in zip(
+    positions = []
+    for size, width, stride, spacing in zip(
         space,
         per_axis(window, axes),
         per_axis(strides, axes),
@@ -50,28 +53,28 @@ def slid(
         strict=True,
     ):
         if padding != "valid":
-            found.append(-(-size // stride))
+            positions.append(-(-size // stride))
             continue
-        room = size - (width - 1) * apart - 1
-        if room < 0:
+        free = size - (width - 1) * spacing - 1
+        if free < 0:
             return None
-        found.append(room // stride + 1)
-    return tuple(found)
+        positions.append(free // stride + 1)
+    return tuple(positions)
 
 
-def spread(
+def transposed_size(
     space: Shape, window: Json, *, strides: Json = 1, padding: str = "valid", dilation: Json = 1
 ) -> Shape:
-    """Return what a transposed convolution makes of each dimension."""
+    """Return the size of each dimension after a transposed convolution."""
     axes = len(space)
-    found = []
-    for size, width, stride, apart in zip(
+    sizes = []
+    for size, width, stride, spacing in zip(
         space,
         per_axis(window, axes),
         per_axis(strides, axes),
         per_axis(dilation, axes),
         strict=True,
     ):
-        beyond = max((width - 1) * apart + 1 - stride, 0) if padding == "valid" else 0
-        found.append(size * stride + beyond)
-    return tuple(found)
+        excess = max((width - 1) * spacing + 1 - stride, 0) if padding == "valid" else 0
+        sizes.append(size * stride + excess)
+    return tuple(sizes)

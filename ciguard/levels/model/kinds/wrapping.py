@@ -1,4 +1,4 @@
-"""Layers that hold another layer."""
+"""Layers that wrap another layer."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ciguard.domain.models import Shape
     from ciguard.domain.values import Json
 
-_ALL = {
+_WRAPPABLE = {
     kind.public: kind
     for module in (convolution, core, elementwise, pooling, reshaping)
     for kind in module.KINDS
 }
 """Layers that may be wrapped, by public name."""
-_DISTRIBUTED = [
+_STEP_LAYERS = [
     "Dense",
     "Conv1D",
     "Conv2D",
@@ -42,18 +42,25 @@ _DISTRIBUTED = [
     "Permute",
     "Activation",
 ]
-"""Over steps; each for the rank of one step."""
-_WITH_KERNEL = ["Dense", "EinsumDense", "Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose"]
-_IN_PIPELINE = ["Activation", "ReLU", "LayerNormalization", "Dense", "Normalization", "Identity"]
+"""Layers that run once per step, each for the rank of one step."""
+_LAYERS_WITH_KERNEL = ["Dense", "EinsumDense", "Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose"]
+_PIPELINE_LAYERS = [
+    "Activation",
+    "ReLU",
+    "LayerNormalization",
+    "Dense",
+    "Normalization",
+    "Identity",
+]
 
 
 def _kinds(names: Iterable[str], shape: Shape) -> list[LayerKind]:
-    found = [_ALL[PUBLIC + name] for name in names]
-    return [kind for kind in found if kind.fits((shape,)) and kind.takes is Elements.FLOATS]
+    candidates = [_WRAPPABLE[PUBLIC + name] for name in names]
+    return [kind for kind in candidates if kind.fits((shape,)) and kind.takes is Elements.FLOATS]
 
 
-def _inner(rng: random.Random, names: Iterable[str], place: LayerPlace) -> Json:
-    """Draw a wrapped layer; None where there is none."""
+def _draw_inner(rng: random.Random, names: Iterable[str], place: LayerPlace) -> Json:
+    """Draw a wrapped layer; None if none fits."""
     kinds = _kinds(names, place.shapes[0])
     kind = rng.choice(kinds) if kinds else None
     config = kind.draw(rng, place) if kind else None
@@ -61,13 +68,13 @@ def _inner(rng: random.Random, names: Iterable[str], place: LayerPlace) -> Json:
 
 
 def _shape_inner(nested: Json, shape: Shape) -> Shape | None:
-    kind = _ALL.get(nested["layer"])
+    kind = _WRAPPABLE.get(nested["layer"])
     fits = kind is not None and kind.fits((shape,))
     return kind.shape(nested["config"], (shape,)) if kind and fits else None
 
 
 def _weights_inner(nested: Json, shape: Shape) -> int:
-    kind = _ALL.get(nested["layer"])
+    kind = _WRAPPABLE.get(nested["layer"])
     return kind.weights(nested["config"], (shape,)) if kind else 0
 
 
@@ -76,14 +83,14 @@ def _weights_inner(nested: Json, shape: Shape) -> int:
 
 def _draw_distributed(rng: random.Random, place: LayerPlace) -> Config | None:
     step = LayerPlace((place.shapes[0][1:],), place.keeps)
-    inner = _inner(rng, _DISTRIBUTED, step)
+    inner = _draw_inner(rng, _STEP_LAYERS, step)
     return None if inner is None else {"layer": inner}
 
 
 def _shape_distributed(config: Config, shapes: Shapes) -> Shape | None:
     steps, *step = shapes[0]
-    found = _shape_inner(config["layer"], tuple(step))
-    return None if found is None else (steps, *found)
+    step_shape = _shape_inner(config["layer"], tuple(step))
+    return None if step_shape is None else (steps, *step_shape)
 
 
 def _weights_distributed(config: Config, shapes: Shapes) -> int:
@@ -94,7 +101,7 @@ def _weights_distributed(config: Config, shapes: Shapes) -> int:
 
 
 def _draw_spectral(rng: random.Random, place: LayerPlace) -> Config | None:
-    inner = _inner(rng, _WITH_KERNEL, place)
+    inner = _draw_inner(rng, _LAYERS_WITH_KERNEL, place)
     return None if inner is None else {"layer": inner}
 
 
@@ -111,7 +118,7 @@ def _weights_wrapped(config: Config, shapes: Shapes) -> int:
 
 def _draw_pipeline(rng: random.Random, place: LayerPlace) -> Config | None:
     keeping = LayerPlace(place.shapes, keeps=True)
-    inner = [_inner(rng, _IN_PIPELINE, keeping) for _ in range(rng.randint(1, 3))]
+    inner = [_draw_inner(rng, _PIPELINE_LAYERS, keeping) for _ in range(rng.randint(1, 3))]
     return None if None in inner else {"layers": inner}
 
 

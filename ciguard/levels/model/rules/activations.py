@@ -1,4 +1,4 @@
-"""AFRm, AFRp: an activation is removed, or another takes its place."""
+"""Rules AFRm and AFRp: removal and replacement of an activation."""
 
 from __future__ import annotations
 
@@ -28,43 +28,47 @@ if TYPE_CHECKING:
 
 _ARGUMENT = "activation"
 _NONE = "linear"
-_RECURRENT = "tanh"
-"""Activation of a recurrent layer whose configuration names none."""
+_RECURRENT_DEFAULT = "tanh"
+"""Default activation of a recurrent layer."""
 
 
 def remove_activation(
     graph: LayerGraph, rng: random.Random, universe: Universe
 ) -> ModelMutation | None:
-    """AFRm: make a layer's activation linear, or remove an activation layer."""
-    choices = [node for node in _activated(graph, universe) if _activation(node, universe) != _NONE]
+    """Apply AFRm: make a layer's activation linear, or remove an activation layer."""
+    choices = [
+        node
+        for node in _mutable_activations(graph, universe)
+        if _activation(node, universe) != _NONE
+    ]
     rng.shuffle(choices)
     for node in choices:
-        what = f"{node.name}: {_activation(node, universe) or short(node.layer)}"
+        description = f"{node.name}: {_activation(node, universe) or short(node.layer)}"
         if not _is_layer(node, universe):
-            return ModelMutation(configured(graph, node, {_ARGUMENT: _NONE}), what)
+            return ModelMutation(configured(graph, node, {_ARGUMENT: _NONE}), description)
         mutant = without(graph, node.name, node.inputs[0])
         if mutant is not None:
-            return ModelMutation(mutant, what)
+            return ModelMutation(mutant, description)
     return None
 
 
 def replace_activation(
     graph: LayerGraph, rng: random.Random, universe: Universe
 ) -> ModelMutation | None:
-    """AFRp: give a layer another activation, or put another activation layer in its place."""
-    choices = _activated(graph, universe)
+    """Apply AFRp: give a layer another activation, or replace an activation layer."""
+    choices = _mutable_activations(graph, universe)
     if not choices:
         return None
     node = rng.choice(choices)
     if _is_layer(node, universe):
         return _other_layer(graph, node, rng, universe)
-    now = _activation(node, universe)
-    names = [name for name in universe.arguments.activations if name not in (now, SOFTMAX)]
+    current = _activation(node, universe)
+    names = [name for name in universe.arguments.activations if name not in (current, SOFTMAX)]
     if not names:
         return None
     new = universe.choose_activation(rng, names)
     mutant = configured(graph, node, {_ARGUMENT: new})
-    return ModelMutation(mutant, f"{node.name}: {now} by {new}", drawn=(f"{ACTIVATIONS}{new}",))
+    return ModelMutation(mutant, f"{node.name}: {current} by {new}", drawn=(f"{ACTIVATIONS}{new}",))
 
 
 def _other_layer(
@@ -84,35 +88,35 @@ def _other_layer(
     mutant = changed(
         graph,
         {
-            each.name: replace(new, name=each.name, inputs=each.inputs, shares=each.shares)
-            for each in graph.nodes
-            if each.name in group
+            other.name: replace(new, name=other.name, inputs=other.inputs, shares=other.shares)
+            for other in graph.nodes
+            if other.name in group
         },
     )
     if not universe.allows(mutant):
         return None
-    what = f"{node.name}: {short(node.layer)} by {kind.name}"
-    return ModelMutation(mutant, what, drawn=(kind.public,))
+    description = f"{node.name}: {short(node.layer)} by {kind.name}"
+    return ModelMutation(mutant, description, drawn=(kind.public,))
 
 
-def _activated(graph: LayerGraph, universe: Universe) -> list[LayerNode]:
-    """Return the nodes with an activation that may be changed wherever the layer is called."""
-    kept = protected(graph)
+def _mutable_activations(graph: LayerGraph, universe: Universe) -> list[LayerNode]:
+    """Return the nodes with an activation that may change in all calls of the layer."""
+    protected_names = protected(graph)
     return [
         node
         for node in graph.nodes
         if (_activation(node, universe) or _is_layer(node, universe))
-        and not kept & layer_group(graph, node)
+        and not protected_names & layer_group(graph, node)
     ]
 
 
 def _activation(node: LayerNode, universe: Universe) -> str:
-    """Return the activation that a layer has by its argument; empty for none."""
+    """Return the activation argument of a layer; empty if it has none."""
     kind = universe.kind(node)
     is_recurrent = kind is not None and kind.family is Family.RECURRENT
-    usual = _RECURRENT if is_recurrent and kind and _ARGUMENT in kind.varying else ""
-    given = node.config.get(_ARGUMENT, usual)
-    return given if isinstance(given, str) else ""
+    default = _RECURRENT_DEFAULT if is_recurrent and kind and _ARGUMENT in kind.varying else ""
+    activation = node.config.get(_ARGUMENT, default)
+    return activation if isinstance(activation, str) else ""
 
 
 def _is_layer(node: LayerNode, universe: Universe) -> bool:

@@ -1,4 +1,4 @@
-"""LA, MLA: layers of the universe are inserted."""
+"""Rules LA and MLA: insertion of layers."""
 
 from __future__ import annotations
 
@@ -19,66 +19,70 @@ if TYPE_CHECKING:
     from ciguard.levels.model.layers import LayerKind
     from ciguard.levels.model.universe import Universe
 
-_TRIES = 96
-"""Draws of an edge and a layer; a graph that takes none of so many has hardly room for one."""
-_COMPARED = 3
-"""Edges of which new layers go to the one that takes the least used layer."""
-_NONE_FITS = 1 << 30
-_MAX_AT_ONCE = 3
-"""Chains that one mutation inserts: most of what a mutant costs is the model around them."""
-_BRANCHED = 0.5
-"""How often a layer of several inputs gets a branch: one tensor twice says little of it."""
-_FROM_ELSEWHERE = 0.75
-"""How often a further input is another tensor than the first, where there is one."""
-_OF_HIGHER_RANK = 0.25
-"""How often a bundle begins with dimensions more: no model has those that some layers take."""
+_MAX_ATTEMPTS = 96
+"""Number of draws of an edge and a layer; a graph that accepts none of so many has hardly room."""
+_EDGES_COMPARED = 3
+"""Number of edges, of which new layers go to the one that accepts the least used layer."""
+_NO_LAYER_FITS = 1 << 30
+_MAX_CHAINS = 3
+"""Number of chains that one mutation inserts: most of a mutant's cost is the model around them."""
+_BRANCH_PROBABILITY = 0.5
+"""Probability that a layer of several inputs gets a branch: one tensor twice tests little of it."""
+_OTHER_TENSOR_PROBABILITY = 0.75
+"""Probability that a further input is another tensor than the first, if there is one."""
+_UNFOLD_PROBABILITY = 0.25
+"""Probability that a bundle starts with more dimensions, since some layers need ranks that no model
+has."""
 
 
 def add(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
-    """LA: insert a layer that keeps the shape on an edge, and perhaps others on others."""
-    return _several(graph, rng, universe, _one_layer)
+    """Apply LA: insert layers that keep the shape on one or more edges."""
+    return _insert_chains(graph, rng, universe, _extend_by_layer)
 
 
 def add_many(graph: LayerGraph, rng: random.Random, universe: Universe) -> ModelMutation | None:
-    """MLA: insert a layer that changes the shape, and what restores it; perhaps more than once."""
-    return _several(graph, rng, universe, _bundle)
+    """Apply MLA: insert layers that change the shape and layers that restore it."""
+    return _insert_chains(graph, rng, universe, _extend_by_bundle)
 
 
-def _several(
-    graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extend
+def _insert_chains(
+    graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extension
 ) -> ModelMutation | None:
-    """Insert a chain, and perhaps others into what came of it."""
-    made: list[ModelMutation] = []
-    for _ in range(rng.randint(1, _MAX_AT_ONCE)):
-        more = _tried(made[-1].graph if made else graph, rng, universe, extend)
-        if more is None:
+    """Insert one or more chains, each into the result of the previous insertion."""
+    mutations: list[ModelMutation] = []
+    for _ in range(rng.randint(1, _MAX_CHAINS)):
+        current = mutations[-1].graph if mutations else graph
+        mutation = _insert_chain(current, rng, universe, extend)
+        if mutation is None:
             break
-        made.append(more)
-    if not made:
+        mutations.append(mutation)
+    if not mutations:
         return None
     return ModelMutation(
-        made[-1].graph,
-        "; ".join(one.what for one in made),
-        drawn=tuple(name for one in made for name in one.drawn),
-        chains=tuple(chain for one in made for chain in one.chains),
+        mutations[-1].graph,
+        "; ".join(mutation.what for mutation in mutations),
+        drawn=tuple(name for mutation in mutations for name in mutation.drawn),
+        chains=tuple(chain for mutation in mutations for chain in mutation.chains),
     )
 
 
-def _tried(
-    graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extend
+def _insert_chain(
+    graph: LayerGraph, rng: random.Random, universe: Universe, extend: _Extension
 ) -> ModelMutation | None:
-    """Insert a chain on one edge after another until one suits and is within the bound."""
-    places = _by_rank(graph)
+    """Insert a chain on the first edge that fits and stays within the size limit."""
+    places = _edges_by_rank(graph)
     repeats = rng.random() < universe.repeats
     taken = {node.name for node in graph.nodes}
     unfit: Unfit = set()
-    for _ in range(_TRIES if places else 0):
-        some = [rng.choice(rng.choice(places)) for _ in range(1 if repeats else _COMPARED)]
-        edge = min(some, key=lambda edge: _fewest_uses(graph, edge, universe, unfit, extend))
+    for _ in range(_MAX_ATTEMPTS if places else 0):
+        candidates = [
+            rng.choice(rng.choice(places)) for _ in range(1 if repeats else _EDGES_COMPARED)
+        ]
+        edge = min(candidates, key=lambda edge: _fewest_uses(graph, edge, universe, unfit, extend))
         source = graph.node(edge.source)
         chain = Chain(rng, universe, source.name, source.shape, set(taken), [], unfit=unfit)
-        nodes = _repeated(graph, edge, rng, universe, extend) if repeats else ()
-        nodes = nodes or _new(chain, graph, edge, extend)
+        nodes = _known_chain(graph, edge, rng, universe, extend) if repeats else ()
+        nodes = nodes or _new_chain(chain, graph, edge, extend)
         mutant = inserted(graph, edge, nodes) if nodes else None
         if mutant is not None and universe.allows(mutant):
             layers = ", ".join(short(node.layer) for node in nodes)
@@ -91,57 +95,60 @@ def _tried(
     return None
 
 
-def _new(chain: Chain, graph: LayerGraph, edge: Edge, extend: _Extend) -> tuple[LayerNode, ...]:
-    """Return layers drawn for an edge; none if the draw does not suit it."""
-    wanted = chain.shape
-    suits = extend(chain, graph, edge) and chain.shape == wanted
-    return tuple(chain.nodes) if suits else ()
-
-
-def _repeated(
-    graph: LayerGraph, edge: Edge, rng: random.Random, universe: Universe, extend: _Extend
+def _new_chain(
+    chain: Chain, graph: LayerGraph, edge: Edge, extend: _Extension
 ) -> tuple[LayerNode, ...]:
-    """Return layers that were inserted before for an edge; none if none are known."""
+    """Return newly drawn layers for an edge; empty if the draw does not fit."""
+    original_shape = chain.shape
+    fits = extend(chain, graph, edge) and chain.shape == original_shape
+    return tuple(chain.nodes) if fits else ()
+
+
+def _known_chain(
+    graph: LayerGraph, edge: Edge, rng: random.Random, universe: Universe, extend: _Extension
+) -> tuple[LayerNode, ...]:
+    """Return layers from the repertoire for an edge; empty if it has none."""
     shape = graph.node(edge.source).shape
-    chain = universe.repertoire.choose(rng, shape, is_bundle=extend is _bundle)
+    chain = universe.repertoire.choose(rng, shape, is_bundle=extend is _extend_by_bundle)
     if chain is None or not universe.has_all(chain):
         return ()
     return renewed(chain, rng, edge.source, (node.name for node in graph.nodes))
 
 
-def _by_rank(graph: LayerGraph) -> list[list[Edge]]:
-    """Return the edges that floats go along, of each rank.
+def _edges_by_rank(graph: LayerGraph) -> list[list[Edge]]:
+    """Return the edges with floating-point tensors, grouped by rank.
 
-    Those of images are few, and most layers take images.
+    Edges with images are few, but most layers take images.
     """
-    found: dict[int, list[Edge]] = {}
+    edges_of_rank: dict[int, list[Edge]] = {}
     for edge in edges(graph):
-        if _is_float(graph, edge):
-            found.setdefault(len(graph.node(edge.source).shape), []).append(edge)
-    return list(found.values())
+        if _carries_floats(graph, edge):
+            edges_of_rank.setdefault(len(graph.node(edge.source).shape), []).append(edge)
+    return list(edges_of_rank.values())
 
 
-def _is_float(graph: LayerGraph, edge: Edge) -> bool:
+def _carries_floats(graph: LayerGraph, edge: Edge) -> bool:
     return graph.node(edge.source).dtype == Elements.FLOATS.value
 
 
 def _fewest_uses(
-    graph: LayerGraph, edge: Edge, universe: Universe, unfit: Unfit, extend: _Extend
+    graph: LayerGraph, edge: Edge, universe: Universe, unfit: Unfit, extend: _Extension
 ) -> int:
-    """Return how often the layer was drawn that was drawn least of those that an edge takes."""
+    """Return the smallest number of draws among the layers that an edge accepts."""
     shape = graph.node(edge.source).shape
-    kinds = _taking(universe, Elements.FLOATS, shape, unfit)
+    kinds = _layers_for(universe, Elements.FLOATS, shape, unfit)
     return min(
-        (universe.uses_of(kind, keeps=extend is _one_layer) for kind in kinds), default=_NONE_FITS
+        (universe.uses_of(kind, keeps=extend is _extend_by_layer) for kind in kinds),
+        default=_NO_LAYER_FITS,
     )
 
 
-def _suitable(chain: Chain, held: Elements) -> list[LayerKind]:
-    """Return the layers that take the end of a chain, or several like it."""
-    return _taking(chain.universe, held, chain.shape, chain.unfit)
+def _suitable_layers(chain: Chain, held: Elements) -> list[LayerKind]:
+    """Return the layers that accept the end of a chain, or several such tensors."""
+    return _layers_for(chain.universe, held, chain.shape, chain.unfit)
 
 
-def _taking(universe: Universe, held: Elements, shape: Shape, unfit: Unfit) -> list[LayerKind]:
+def _layers_for(universe: Universe, held: Elements, shape: Shape, unfit: Unfit) -> list[LayerKind]:
     return [
         kind
         for kind in universe.taking(held)
@@ -149,85 +156,91 @@ def _taking(universe: Universe, held: Elements, shape: Shape, unfit: Unfit) -> l
     ]
 
 
-def _others(chain: Chain, graph: LayerGraph, edge: Edge, kind: LayerKind) -> tuple[str, ...]:
+def _further_inputs(
+    chain: Chain, graph: LayerGraph, edge: Edge, kind: LayerKind
+) -> tuple[str, ...]:
     """Draw the further inputs of a layer that takes several.
 
-    They are what a branch goes around, which begins here; or come from before the edge's target
-    and are no output of a protected layer; or are the same tensor once more.
+    Candidates are the start of a branch around new layers, and the same tensor again. Others are
+    tensors from before the edge's target that no protected layer computes.
     """
-    fewest, most = kind.inputs
-    count = _count(chain.rng, fewest, most) - 1
+    minimum, maximum = kind.inputs
+    count = _input_count(chain.rng, minimum, maximum) - 1
     if not count:
         return ()
     fork = chain.end
-    others = [fork] if chain.rng.random() < _BRANCHED and _branched(chain) else []
-    others += [name for name in _alike(chain, graph, edge) if name != fork]
+    others = [fork] if chain.rng.random() < _BRANCH_PROBABILITY and _append_branch(chain) else []
+    others += [name for name in _similar_tensors(chain, graph, edge) if name != fork]
     return tuple(
-        chain.rng.choice(others) if others and chain.rng.random() < _FROM_ELSEWHERE else chain.end
+        chain.rng.choice(others)
+        if others and chain.rng.random() < _OTHER_TENSOR_PROBABILITY
+        else chain.end
         for _ in range(count)
     )
 
 
-def _branched(chain: Chain) -> bool:
+def _append_branch(chain: Chain) -> bool:
     """Append a layer that keeps the shape; return whether one was found."""
-    kinds = [kind for kind in _suitable(chain, Elements.FLOATS) if kind.inputs[0] == 1]
+    kinds = [kind for kind in _suitable_layers(chain, Elements.FLOATS) if kind.inputs[0] == 1]
     return bool(kinds) and chain.draw(
         chain.universe.choose(chain.rng, kinds, keeps=True), keeps=True
     )
 
 
-def _alike(chain: Chain, graph: LayerGraph, edge: Edge) -> list[str]:
-    """Return what comes before an edge's target and could be an input beside the chain's end."""
-    behind = protected(graph) - {node.name for node in graph.inputs}
+def _similar_tensors(chain: Chain, graph: LayerGraph, edge: Edge) -> list[str]:
+    """Return the nodes before an edge's target that could be an input beside the chain's end."""
+    protected_names = protected(graph) - {node.name for node in graph.inputs}
     names = [node.name for node in graph.nodes]
     return [
         node.name
         for node in graph.nodes[: names.index(edge.target)]
         if node.shape == chain.shape
         and node.dtype == Elements.FLOATS.value
-        and node.name not in behind
+        and node.name not in protected_names
     ]
 
 
-def _count(rng: random.Random, fewest: int, most: int) -> int:
-    """Draw how many inputs a layer gets: rarely more than one above the fewest."""
-    return rng.randint(fewest, min(most, fewest + 1))
+def _input_count(rng: random.Random, minimum: int, maximum: int) -> int:
+    """Draw the number of inputs of a layer: the minimum or one more."""
+    return rng.randint(minimum, min(maximum, minimum + 1))
 
 
-def _one_layer(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
-    return _led(chain, graph, edge, keeps=True)
+def _extend_by_layer(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
+    return _append_main_layer(chain, graph, edge, keeps=True)
 
 
-def _bundle(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
-    wanted = chain.shape
-    if chain.rng.random() < _OF_HIGHER_RANK and not chain.unfold():
+def _extend_by_bundle(chain: Chain, graph: LayerGraph, edge: Edge) -> bool:
+    original_shape = chain.shape
+    if chain.rng.random() < _UNFOLD_PROBABILITY and not chain.unfold():
         return False
-    return _led(chain, graph, edge, keeps=False) and chain.restore(wanted)
+    return _append_main_layer(chain, graph, edge, keeps=False) and chain.restore(original_shape)
 
 
-def _led(chain: Chain, graph: LayerGraph, edge: Edge, *, keeps: bool) -> bool:
-    """Append the layer that all is about, and what makes numbers of its tokens.
+def _append_main_layer(chain: Chain, graph: LayerGraph, edge: Edge, *, keeps: bool) -> bool:
+    """Append the layer that the mutation tests, and one that converts its tokens to numbers.
 
-    It is the one that was drawn least of those that suit; one that does not is not tried again.
+    It is the least drawn of the suitable ones; one that fails is not attempted again.
     """
-    wanted = graph.node(edge.source).shape
-    kinds = _suitable(chain, Elements.FLOATS)
+    original_shape = graph.node(edge.source).shape
+    kinds = _suitable_layers(chain, Elements.FLOATS)
     if not kinds:
         return False
     kind, shape = chain.universe.choose(chain.rng, kinds, keeps=keeps), chain.shape
-    is_done = chain.draw(kind, *_others(chain, graph, edge, kind), keeps=keeps)
-    if is_done and kind.gives is Elements.TOKENS:
-        takers = _suitable(chain, Elements.TOKENS)
-        is_done = bool(takers) and chain.draw(chain.universe.choose(chain.rng, takers, keeps=False))
-    elif is_done and not keeps:
-        is_done = chain.shape != wanted
-    if not is_done:
+    succeeded = chain.draw(kind, *_further_inputs(chain, graph, edge, kind), keeps=keeps)
+    if succeeded and kind.gives is Elements.TOKENS:
+        consumers = _suitable_layers(chain, Elements.TOKENS)
+        succeeded = bool(consumers) and chain.draw(
+            chain.universe.choose(chain.rng, consumers, keeps=False)
+        )
+    elif succeeded and not keeps:
+        succeeded = chain.shape != original_shape
+    if not succeeded:
         chain.unfit.add((shape, kind.public))
-    return is_done
+    return succeeded
 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    _Extend: TypeAlias = Callable[[Chain, LayerGraph, Edge], bool]
+    _Extension: TypeAlias = Callable[[Chain, LayerGraph, Edge], bool]

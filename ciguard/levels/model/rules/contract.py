@@ -1,4 +1,4 @@
-"""What a mutation rule is."""
+"""The type of mutation rules, and their names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RuleName(StrEnum):
-    """The twelve rules of LEMON, section 3.1. The value is their name in files."""
+    """The twelve rules of LEMON, section 3.1. The value is the name in files."""
 
     REMOVAL = "LR"
     SWITCH = "LS"
@@ -33,17 +33,17 @@ class RuleName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelMutation:
-    """A mutant, and what was done to make it."""
+    """A mutant, with a description of the mutation."""
 
     graph: LayerGraph
     what: str
     """Node and layer, for people."""
     drawn: tuple[str, ...] = ()
-    """What was drawn anew for it: layers as `drawing` names them, activations that took the place
-    of others by their public names."""
+    """Newly drawn layers, as named by `drawing`, and replacement activations, by their public
+    names."""
     chains: tuple[LayerGraph, ...] = ()
-    """What was inserted, if that is what was done: graphs of one input and one output."""
+    """Inserted layer chains, if there are any: graphs of one input and one output."""
 
 
 MutationRule: TypeAlias = "Callable[[LayerGraph, random.Random, Universe], ModelMutation | None]"
-"""Makes a mutant; None where it finds no place in the graph."""
+"""Makes a mutant; returns None if it does not apply to the graph."""

@@ -1,4 +1,4 @@
-"""JAX."""
+"""Adapter of JAX."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ _SETTINGS = (
     "jax_default_matmul_precision",
     "jax_default_device",
 )
-_KEEPING = {
+_CACHE_SETTINGS = {
     "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": -1,
 }
-"""JAX itself keeps only what took a second to compile."""
-_FRAMES = "jax_traceback_in_locations_limit"
-"""How many frames of the caller stand in a message of the compiler: they would be the worker's."""
+"""Settings that cache every kernel; by default JAX caches those that took a second to compile."""
+_TRACEBACK_LIMIT = "jax_traceback_in_locations_limit"
+"""Setting of the number of caller frames in compiler messages: these would be the worker's."""
 _NOT_TRACED = re.compile(r"[Tt]race[rd]|concrete|is not a valid JAX type")
 _INTERNAL_STATUS = re.compile(r"^\s*(?:INTERNAL|UNKNOWN):")
 
 
 class JaxAdapter(contract.Adapter):
-    """Adapter of `jax`, on a CPU or one GPU, with the settings that users get.
+    """Adapter of `jax`, on a CPU or one GPU, with JAX's default settings.
 
-    64-bit types need `JAX_ENABLE_X64=1` in the target's environment; without it, JAX would
-    silently make 32-bit ones. `load` runs no operation: the first one starts JAX's threads.
+    64-bit dtypes need `JAX_ENABLE_X64=1` in the target's environment; without it, JAX silently
+    converts them to 32 bits. `load` runs no operation, since the first one starts JAX's threads.
     """
 
     module = "jax"
 
     def load(self, device: str) -> None:
-        """Import JAX for one thread; a GPU is looked for by its driver's files.
+        """Import JAX for one thread; a GPU is detected by the files of its driver.
 
         Raises:
             RuntimeError: if the device is absent.
@@ -77,8 +77,8 @@ class JaxAdapter(contract.Adapter):
         os.environ.setdefault("NPROC", "1")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         self._on_cpu = kind == "cpu"
-        self._last: Any = None
-        """An array on the device, once that has started."""
+        self._last_array: Any = None
+        """Array on the device, once that is started."""
         warnings.simplefilter("ignore")
         self._jax: Any = importlib.import_module("jax")
         self._numpy: Any = importlib.import_module("jax.numpy")
@@ -88,8 +88,8 @@ class JaxAdapter(contract.Adapter):
         self._names = {dtype: name for name, dtype in self._arrays.items()}
         self._interpreter = InterpreterState()
         config = self._jax.config
-        if hasattr(config, _FRAMES):  # older versions lack it
-            config.update(_FRAMES, 0)
+        if hasattr(config, _TRACEBACK_LIMIT):  # older versions lack it
+            config.update(_TRACEBACK_LIMIT, 0)
         self._state = GlobalState(
             (partial(getattr, config, name), partial(config.update, name))
             for name in _SETTINGS
@@ -106,7 +106,7 @@ class JaxAdapter(contract.Adapter):
         os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{share:.4f}"
         matrix = self._numpy.eye(8)
         self._jax.block_until_ready(matrix @ matrix)
-        self._last = matrix
+        self._last_array = matrix
 
     def describe(self) -> Iterator[dict[str, Any]]:
         """Yield one record per public function of `jax.numpy`, `lax`, `nn`, `scipy`, `random`."""
@@ -118,28 +118,28 @@ class JaxAdapter(contract.Adapter):
 
         Raises:
             KeyError: if JAX has no such dtype.
-            TypeError: if JAX is set to make another, narrower type of it.
+            TypeError: if JAX's settings convert it to a narrower dtype.
         """
-        wanted = self._arrays[dtype]
-        if array.dtype != wanted:
-            array = array.astype(wanted)
-        made = self._numpy.asarray(array)
-        if made.dtype != wanted:
-            msg = f"jax makes {made.dtype} of {dtype}; set JAX_ENABLE_X64=1"
+        numpy_dtype = self._arrays[dtype]
+        if array.dtype != numpy_dtype:
+            array = array.astype(numpy_dtype)
+        tensor = self._numpy.asarray(array)
+        if tensor.dtype != numpy_dtype:
+            msg = f"jax makes {tensor.dtype} of {dtype}; set JAX_ENABLE_X64=1"
             raise TypeError(msg)
-        return made
+        return tensor
 
     def shares_compiled(self, mode: str) -> bool:
-        """Share always: each call compiles a kernel."""
+        """Return True: each call compiles a kernel."""
         del mode
         return True
 
     def keep_compiled(self, folder: str) -> None:
-        """Let JAX keep every kernel it compiles, about 5 KB each: compiling one takes 20 to 50 ms.
+        """Make JAX cache every kernel in a folder: about 5 KB each, 20 to 50 ms to compile.
 
-        A file that is damaged, or written by two at a time, is compiled anew.
+        JAX compiles a kernel again if its file is damaged, e.g. by concurrent writers.
         """
-        for name, value in _KEEPING.items():
+        for name, value in _CACHE_SETTINGS.items():
             if hasattr(self._jax.config, name):  # older versions lack some of them
                 self._jax.config.update(name, value)
         self._jax.config.update("jax_compilation_cache_dir", folder)
@@ -156,11 +156,11 @@ class JaxAdapter(contract.Adapter):
         return getattr(self._numpy, name)
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Read an array back; keys of random generators and traced values only by name.
+        """Return the contents of an array; only the dtype of random keys and traced values.
 
         Raises:
-            RuntimeError: if there was no memory to compute it in. Reading an array that never came
-                to be ends the process, so it is waited for first.
+            RuntimeError: if the computation ran out of memory. Reading such an array would crash
+                the process, so the computation is awaited first.
         """
         if not isinstance(output, self._jax.Array):
             return None
@@ -180,20 +180,20 @@ class JaxAdapter(contract.Adapter):
         return {"dtype": name, "array": array}
 
     def reset(self, seed: int) -> None:
-        """Restore the settings of JAX and the state of numpy and Python. About 1 microsecond.
+        """Restore the settings of JAX and the state of numpy and Python in about 1 microsecond.
 
-        JAX itself keeps no generator: its random functions take the key as an argument.
+        JAX has no global generator: its random functions take a key as an argument.
         """
         del seed
         self._interpreter.restore()
         self._state.restore()
 
     def vary(self, seed: int) -> None:
-        """Let Python and numpy draw other numbers from now on."""
+        """Set the seed of the generators of Python and numpy, see `Adapter`."""
         self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        """Return how to run a function compiled as a whole."""
+        """Return the function that runs another one compiled as a whole, for mode `jit`."""
         return {"jit": lambda function, arrays: self._jax.jit(function)(*arrays)}
 
     def is_tensor(self, value: Any) -> bool:
@@ -201,26 +201,26 @@ class JaxAdapter(contract.Adapter):
         return isinstance(value, self._jax.Array)
 
     def cannot_express(self, error: BaseException) -> bool:
-        """Tell by the classes and texts of what needs an array's values while it is traced."""
+        """Return whether an error means that tracing needs an array's values."""
         errors = self._jax.errors
-        is_of_tracing = isinstance(error, (errors.JAXTypeError, errors.JAXIndexError))
-        return is_of_tracing or bool(_NOT_TRACED.search(str(error)))
+        is_tracing_error = isinstance(error, (errors.JAXTypeError, errors.JAXIndexError))
+        return is_tracing_error or bool(_NOT_TRACED.search(str(error)))
 
     def synchronise(self) -> None:
-        """Wait for effects, and for all that is under way on a device.
+        """Wait for effects, and for all pending work of the device.
 
-        No function of JAX does: but a device computes in order, so the last result is waited for.
+        JAX has no function for the latter, but a device computes in order: wait for a new result.
         """
         self._jax.effects_barrier()
-        if self._last is not None:
-            self._jax.block_until_ready(self._last + 1)
+        if self._last_array is not None:
+            self._jax.block_until_ready(self._last_array + 1)
 
     def wait_for(self, output: Any) -> None:
-        """Wait for the arrays in a result."""
+        """Wait until the arrays in a result are computed."""
         self._jax.block_until_ready(output)
 
     def classify(self, error: BaseException) -> str:
-        """Tell user errors from internal ones by class, then by message."""
+        """Return the class of an exception, by its type and then by its message."""
         kind = super().classify(error)
         if kind != contract.REJECTED:
             return kind

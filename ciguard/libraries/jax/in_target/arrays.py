@@ -1,4 +1,4 @@
-"""Arrays of JAX, as functions take them."""
+"""Arrays of JAX for the user's functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class JaxArrays(ArrayLibrary):
     dtypes = "jax.numpy"
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return an array."""
+        """Return an array of JAX, from an array of numpy."""
         return importlib.import_module("jax.numpy").asarray(elements, dtype=dtype)
 
 

@@ -1,4 +1,4 @@
-"""What JAX says of its public API."""
+"""Catalogue of JAX's public API."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MODULES = ("jax.numpy", "jax.nn", "jax.lax", "jax.scipy", "jax.random", "jax.image", "jax.ops")
-_SCALAR_MAKERS = ("_ScalarMeta", "Primitive")
-"""Types of `jax.numpy.float32` and its like, and of the operators behind the functions."""
+_NON_FUNCTION_TYPES = ("_ScalarMeta", "Primitive")
+"""Types of scalar dtypes such as `jax.numpy.float32`, and of the primitives behind functions."""
 
 
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function."""
-    found: list[tuple[str, Any]] = []
-    lost: list[dict[str, Any]] = []
-    for _, module in introspection.modules(_MODULES, lost=lost):
-        found.extend(_functions(module, lost))
-    yield from introspection.each(introspection.canonical(found), _record)
-    yield from lost
+    functions: list[tuple[str, Any]] = []
+    failures: list[dict[str, Any]] = []
+    for _, module in introspection.modules(_MODULES, lost=failures):
+        functions.extend(_functions(module, failures))
+    yield from introspection.each(introspection.canonical(functions), _record)
+    yield from failures
 
 
 def _record(api: str, function: Any) -> dict[str, Any]:
@@ -38,12 +38,12 @@ def _record(api: str, function: Any) -> dict[str, Any]:
     )
 
 
-def _functions(root: Any, lost: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _functions(root: Any, failures: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
     def enter(module: types.ModuleType, path: str) -> bool:
         return module.__name__ == path
 
-    for path, thing in introspection.walk(root, enter=enter, lost=lost):
-        if type(thing).__name__ in _SCALAR_MAKERS or inspect.isclass(thing):
+    for path, member in introspection.walk(root, enter=enter, lost=failures):
+        if type(member).__name__ in _NON_FUNCTION_TYPES or inspect.isclass(member):
             continue
-        if callable(thing) and introspection.doc_of(thing):
-            yield path, thing
+        if callable(member) and introspection.doc_of(member):
+            yield path, member

@@ -1,4 +1,4 @@
-"""JAX's names that need care."""
+"""Tags of JAX's APIs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jittor."""
+"""Adapter of Jittor."""
 
 from __future__ import annotations
 
@@ -54,16 +54,15 @@ _FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGCHLD")
 class JittorAdapter(contract.Adapter):
     """Adapter of `jittor`, on a CPU or the first CUDA device.
 
-    Operators run when they are called or at the latest in `synchronise`, so that what goes wrong
-    is charged to the call and not to whoever reads its result. Each new combination of operator
-    and dtype is compiled, which takes seconds; the kernels stay in the folder that `JITTOR_HOME`
-    names.
+    Operators run when they are called, or at the latest in `synchronise`. Thus an error belongs to
+    the call and not to a later read of its result. Each new combination of operator and dtype is
+    compiled, which takes seconds. The kernels are cached in the folder of `JITTOR_HOME`.
     """
 
     module = "jittor"
 
     def load(self, device: str) -> None:
-        """Import Jittor, quietly; the very first import compiles its core for minutes.
+        """Import Jittor without logs; the very first import compiles its core for minutes.
 
         Raises:
             RuntimeError: if the device is absent.
@@ -73,7 +72,7 @@ class JittorAdapter(contract.Adapter):
         if on_cpu:
             os.environ["nvcc_path"] = ""  # noqa: SIM112 - Jittor's own spelling
         for name in ("use_mkl", "gdb_path", "addr2line_path"):
-            # It would download oneDNN, and run a debugger on every crash.
+            # Otherwise Jittor downloads oneDNN, and runs a debugger on every crash.
             os.environ.setdefault(name, "0" if name == "use_mkl" else "")
         os.environ["log_silent"] = "1"  # noqa: SIM112 - Jittor's own spelling
         warnings.simplefilter("ignore")
@@ -83,9 +82,9 @@ class JittorAdapter(contract.Adapter):
             msg = f"device {device!r} is absent: jittor was compiled without CUDA"
             raise RuntimeError(msg)
         self._on_cpu = on_cpu
-        _let_signals_kill()
+        _remove_signal_handlers()
         jittor.flags.lazy_execution = 0
-        jittor.flags.use_parallel_op_compiler = 0  # it starts threads, and nothing may fork then
+        jittor.flags.use_parallel_op_compiler = 0  # its threads would prevent forks
         self._flags = jittor.flags
         self._variable = jittor.Var
         self._arrays = {name: _numpy_dtype(name) for name in _DTYPES}
@@ -105,7 +104,7 @@ class JittorAdapter(contract.Adapter):
         Raises:
             RuntimeError: if the device cannot be used.
         """
-        del memory_mib  # Jittor takes what it needs
+        del memory_mib  # Jittor cannot limit its memory
         self._flags.use_cuda = 1
         self._state = self._saved_state()
         self._jittor.matmul(self._jittor.ones((8, 8)), self._jittor.ones((8, 8))).sync()
@@ -117,25 +116,25 @@ class JittorAdapter(contract.Adapter):
         yield from catalogue.describe()
 
     def tensor(self, array: Any, dtype: str) -> Any:
-        """Return a `Var` of exactly this dtype: 64-bit types stay as they are.
+        """Return a `Var` of exactly this dtype: 64-bit dtypes are not narrowed.
 
         Raises:
             KeyError: if Jittor has no such dtype.
         """
-        wanted = self._arrays[dtype]
-        if array.dtype != wanted:
-            array = array.astype(wanted)
+        numpy_dtype = self._arrays[dtype]
+        if array.dtype != numpy_dtype:
+            array = array.astype(numpy_dtype)
         flags = self._flags
         narrows = flags.auto_convert_64_to_32
         flags.auto_convert_64_to_32 = 0
         try:
-            made = self._jittor.array(array)
+            tensor = self._jittor.array(array)
         finally:
             flags.auto_convert_64_to_32 = narrows
-        return made.bfloat16() if dtype == "bfloat16" else made
+        return tensor.bfloat16() if dtype == "bfloat16" else tensor
 
     def dtype(self, name: str) -> Any:
-        """Return Jittor's function of that name, which stands for the dtype.
+        """Return Jittor's function of that name, which represents the dtype.
 
         Raises:
             AttributeError: if Jittor has no such dtype.
@@ -146,7 +145,7 @@ class JittorAdapter(contract.Adapter):
         return getattr(self._jittor, name)
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Read a `Var`, which was computed when it was made."""
+        """Return the contents of a `Var`, which is already computed."""
         if not isinstance(output, self._variable):
             return None
         name = str(output.dtype)
@@ -160,21 +159,21 @@ class JittorAdapter(contract.Adapter):
             return {"dtype": name, "note": type(error).__name__}
 
     def reset(self, seed: int) -> None:
-        """Restore flags, numpy and Python, and seed Jittor. About 1 microsecond."""
+        """Restore flags, numpy and Python, and seed Jittor, in about 1 microsecond."""
         self._interpreter.restore()
         self._state.restore()
         self._jittor.core.set_seed(seed)
 
     def vary(self, seed: int) -> None:
-        """Let Python and numpy draw other numbers from now on."""
+        """Set the seed of the generators of Python and numpy, see `Adapter`."""
         self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        """Return how to run a function as users do: operators are fused, and run when needed."""
-        return {"lazy": self._lazily}
+        """Return the function of mode `lazy`, Jittor's default: operators are fused and delayed."""
+        return {"lazy": self._run_lazily}
 
-    def _lazily(self, function: Callable[..., Any], variables: list[Any]) -> Any:
-        self._flags.lazy_execution = 1  # `reset` undoes it
+    def _run_lazily(self, function: Callable[..., Any], variables: list[Any]) -> Any:
+        self._flags.lazy_execution = 1  # `reset` restores it
         output = function(*variables)
         self.synchronise()
         return output
@@ -184,22 +183,22 @@ class JittorAdapter(contract.Adapter):
         return isinstance(value, self._variable)
 
     def synchronise(self) -> None:
-        """Run what is still pending: without this, a failing operator fails only when read.
+        """Run pending operators, so that errors do not come up when results are read.
 
-        Its argument has it wait for the device, too.
+        The argument of `sync_all` makes it wait for the device, too.
         """
         self._jittor.sync_all(True)  # noqa: FBT003 - a native function without keywords
 
     def classify(self, error: BaseException) -> str:
-        """Tell user errors from internal ones; Jittor asks for reports of both."""
+        """Return the class of an exception by its message; its type is the same for all."""
         kind = super().classify(error)
         if kind != contract.REJECTED:
             return kind
         return error_texts.kind_of_message(str(error))
 
 
-def _let_signals_kill() -> None:
-    """Undo Jittor's handlers: they print a trace and turn every crash into an exit status of 1."""
+def _remove_signal_handlers() -> None:
+    """Remove Jittor's handlers, which print a trace and turn every crash into exit status 1."""
     for name in _FATAL_SIGNALS:
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 

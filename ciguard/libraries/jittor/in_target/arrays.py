@@ -1,4 +1,4 @@
-"""Vars of Jittor, as functions take them."""
+"""Vars of Jittor for the user's functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
 class JittorArrays(ArrayLibrary):
-    """Vars, which are computed when they are read."""
+    """Vars of Jittor, which are computed when they are read."""
 
     library = "jittor"
     roots: tuple[str, ...] = ("jittor",)
@@ -17,7 +17,7 @@ class JittorArrays(ArrayLibrary):
     dtypes = "jittor"
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return a Var."""
+        """Return a Var, from an array of numpy."""
         return importlib.import_module("jittor").array(elements, dtype=dtype)
 
 

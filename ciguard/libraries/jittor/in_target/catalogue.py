@@ -1,4 +1,4 @@
-"""What Jittor says of its public API."""
+"""Catalogue of Jittor's public API."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescrip
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function, layer class and method of `Var`."""
     jittor = importlib.import_module("jittor")
-    lost: list[dict[str, Any]] = []
-    members = _members(jittor, lost)
-    functions = ((path, thing) for path, thing in members if isinstance(thing, _FUNCTIONS))
+    failures: list[dict[str, Any]] = []
+    members = _members(jittor, failures)
+    functions = ((path, member) for path, member in members if isinstance(member, _FUNCTIONS))
     yield from introspection.each(introspection.canonical(functions), _function_record)
     layers = [
-        (path, thing)
-        for path, thing in members
-        if inspect.isclass(thing) and issubclass(thing, jittor.Module)
+        (path, member)
+        for path, member in members
+        if inspect.isclass(member) and issubclass(member, jittor.Module)
     ]
     yield from introspection.each(
         introspection.canonical(layers),
@@ -55,21 +55,22 @@ def describe() -> Iterator[dict[str, Any]]:
         ],
         lambda api, method: _method_record(jittor, api, method),
     )
-    yield from lost
+    yield from failures
 
 
-def _members(jittor: Any, lost: list[dict[str, Any]]) -> list[tuple[str, Any]]:
-    found = []
-    for name, module in introspection.modules(_MODULES, lost=lost):
-        for member in introspection.public_names(module):
-            if len(member) == 1:
-                continue  # variables that loops of the module have left behind
-            thing = getattr(module, member, None)
-            origin = str(getattr(thing, "__module__", "") or "")
-            native = isinstance(thing, types.BuiltinFunctionType)
+def _members(jittor: Any, failures: list[dict[str, Any]]) -> list[tuple[str, Any]]:
+    """Return the public members that Jittor itself defines, by qualified name."""
+    members = []
+    for name, module in introspection.modules(_MODULES, lost=failures):
+        for member_name in introspection.public_names(module):
+            if len(member_name) == 1:
+                continue  # loop variables of the module
+            member = getattr(module, member_name, None)
+            origin = str(getattr(member, "__module__", "") or "")
+            native = isinstance(member, types.BuiltinFunctionType)
             if native or origin.startswith(jittor.__name__):
-                found.append((f"{name}.{member}", thing))
-    return found
+                members.append((f"{name}.{member_name}", member))
+    return members
 
 
 def _function_record(api: str, function: Any) -> dict[str, Any]:
@@ -78,9 +79,9 @@ def _function_record(api: str, function: Any) -> dict[str, Any]:
 
 
 def _parameters(api: str, function: Any) -> tuple[list[dict[str, Any]], str]:
-    found = introspection.from_signature(function)
-    if found is not None:
-        return found, "signature"
+    parameters = introspection.from_signature(function)
+    if parameters is not None:
+        return parameters, "signature"
     name = api.rpartition(".")[2]
     doc = introspection.doc_of(function)
     declared = cpp_declarations.declared_parameters(doc, name)
@@ -88,9 +89,9 @@ def _parameters(api: str, function: Any) -> tuple[list[dict[str, Any]], str]:
 
 
 def _record(
-    api: str, kind: str, thing: Any, parameters: list[dict[str, Any]], source: str
+    api: str, kind: str, member: Any, parameters: list[dict[str, Any]], source: str
 ) -> dict[str, Any]:
-    doc = cpp_declarations.without_declarations(introspection.doc_of(thing))
+    doc = cpp_declarations.without_declarations(introspection.doc_of(member))
     introspection.describe_parameters(parameters, doc)
     extra = () if doc else (tag_names.UNDOCUMENTED,)
     return introspection.record(
@@ -99,10 +100,10 @@ def _record(
 
 
 def _method_record(jittor: Any, api: str, method: Any) -> dict[str, Any]:
-    """Return a method's record with its receiver first.
+    """Return a method's record, with the receiver as the first parameter.
 
-    Operators are functions whose first argument became the receiver; only the true members of
-    `Var`, which have no function beside them, declare their arguments alone.
+    Operators are functions whose first argument is the receiver. Only members of `Var` without an
+    equivalent function declare their arguments without the receiver.
     """
     name = api.removeprefix(_VAR)
     parameters, source = _parameters(api, method)

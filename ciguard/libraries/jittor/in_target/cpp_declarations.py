@@ -1,4 +1,4 @@
-"""C++ declarations, as Jittor's docstrings carry them, read into parameters.
+"""Parses C++ declarations in Jittor's docstrings into parameters.
 
 Declaration:
 VarHolder* arg_reduce(VarHolder* x,  NanoString op,  int dim=-1,  bool keepdims=false)
@@ -35,33 +35,33 @@ _TYPES = {
     "vector<int>": "int[]",
     "vector<int64>": "int[]",
 }
-"""Jittor's C++ types in the notation of PyTorch's schemas."""
+"""Types of PyTorch's schemas by Jittor's C++ types."""
 _VALUES = {"true": "True", "false": "False", "nullptr": "None", "NanoVector()": "()", "{}": "()"}
 _NUMBER = re.compile(r"^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)[fFlLuU]*$")
 _OPENING, _CLOSING = "(<{[", ")>}]"
 
 
 def declared_parameters(doc: str, name: str) -> list[dict[str, Any]] | None:
-    """Return the parameters of the declaration of `name`, else of the first; None without any.
+    """Return the parameters of the declaration of `name`, else of the first; None if there is none.
 
-    An alias carries the declaration of what it stands for: `arccos` that of `acos`.
+    The docstring of an alias has the declaration of the original: `arccos` that of `acos`.
     """
     lines = doc.partition(_HEADING)[2].splitlines()
-    found = [match for match in map(_DECLARATION.match, map(str.strip, lines)) if match]
-    if not found:
+    declarations = [match for match in map(_DECLARATION.match, map(str.strip, lines)) if match]
+    if not declarations:
         return None
-    chosen = next((match for match in found if match["name"] == name), found[0])
-    parameters = [_parameter(part) for part in split(chosen["parameters"])]
+    declaration = next((match for match in declarations if match["name"] == name), declarations[0])
+    parameters = [_parameter(part) for part in split(declaration["parameters"])]
     return [item for item in parameters if item is not None]
 
 
 def without_declarations(doc: str) -> str:
-    """Return the prose of a docstring."""
+    """Return the docstring without its declarations."""
     return doc.partition(_HEADING)[0].replace("Document:", "").strip().lstrip("*")
 
 
 def split(text: str) -> list[str]:
-    """Split at commas outside brackets of any kind and outside quotes."""
+    """Return the parts between commas outside of brackets and quotes."""
     parts, depth, quoted, start = [], 0, False, 0
     for index, letter in enumerate(text):
         if letter == '"':
@@ -80,6 +80,7 @@ def split(text: str) -> list[str]:
 
 
 def _parameter(text: str) -> dict[str, Any] | None:
+    """Return the record of a declared parameter; None if it has no name."""
     declaration, _, default = text.partition("=")
     match = _PARAMETER.match(declaration.strip())
     if match is None:

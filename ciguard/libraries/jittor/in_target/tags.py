@@ -1,4 +1,4 @@
-"""Jittor's names that need care."""
+"""Tags of Jittor's APIs."""
 
 from __future__ import annotations
 

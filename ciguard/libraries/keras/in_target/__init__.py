@@ -1,1 +1,1 @@
-"""Runs inside a target's interpreter, where the adapter is loaded."""
+"""Modules that run in a target's interpreter, where the adapter is loaded."""

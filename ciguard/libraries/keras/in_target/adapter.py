@@ -1,4 +1,4 @@
-"""Keras 3, on whichever backend its target has."""
+"""Adapter of Keras 3, on the backend that its target has."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _BACKENDS = ("tensorflow", "torch", "jax")
-"""In the order that Keras itself prefers them."""
+"""Backends, in Keras's own order of preference."""
 
 
 class KerasAdapter(contract.Adapter):
-    """Adapter of `keras`; tensors, seeds and error classes are those of the backend's adapter."""
+    """Adapter of `keras`. Tensors, seeds and classes of errors come from the backend's adapter."""
 
     module = "keras"
 
     def load(self, device: str) -> None:
-        """Import Keras on the backend that `KERAS_BACKEND` names, else on the first installed.
+        """Import Keras with the backend of `KERAS_BACKEND`, else with the first that is installed.
 
         Raises:
-            RuntimeError: if there is no backend, or the device is absent.
+            RuntimeError: if no backend is installed, or the device is absent.
         """
         name = os.environ.get("KERAS_BACKEND") or _installed_backend()
         os.environ["KERAS_BACKEND"] = name
@@ -41,11 +41,11 @@ class KerasAdapter(contract.Adapter):
         self._state = GlobalState(state.pieces())
 
     def shares_compiled(self, mode: str) -> bool:
-        """Share where the backend does."""
+        """Return whether the backend shares compiled code."""
         return bool(self._backend.shares_compiled(mode))
 
     def keep_compiled(self, folder: str) -> None:
-        """Share what the backend compiles: models repeat few operations on few shapes."""
+        """Share the backend's compiled code: models repeat few operations on few shapes."""
         self._backend.keep_compiled(folder)
 
     def start_device(self, memory_mib: int) -> None:
@@ -67,7 +67,7 @@ class KerasAdapter(contract.Adapter):
         return self._backend.tensor(array, dtype)
 
     def dtype(self, name: str) -> Any:
-        """Return the name itself: Keras takes dtypes by name.
+        """Return the name itself, since Keras accepts dtypes by name.
 
         Raises:
             AttributeError: if Keras has no such dtype.
@@ -78,7 +78,7 @@ class KerasAdapter(contract.Adapter):
             raise AttributeError(str(error)) from None
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Read a tensor of the backend or a Keras variable; a symbolic tensor only by name."""
+        """Return the contents of a tensor or variable; only the dtype of a symbolic tensor."""
         if isinstance(output, self._variable):
             output = output.value
         elif isinstance(output, self._symbol):
@@ -91,15 +91,15 @@ class KerasAdapter(contract.Adapter):
         self._backend.reset(seed)
 
     def vary(self, seed: int) -> None:
-        """Let Python and numpy draw other numbers from now on: weights begin with those."""
+        """Set the seed of the generators of Python and numpy, which initial weights depend on."""
         self._backend.vary(seed)
 
     def run_model(self, run: contract.ModelRun) -> Any:
-        """Run a layer graph; see `keras_models.run`.
+        """Run a layer graph, see `models.run`.
 
         Raises:
-            CannotComputeError: if the backend lacks the type that it is to be computed in.
-            LayerError: whatever Keras raises in a layer.
+            CannotComputeError: if the backend lacks the dtype of the computation.
+            LayerError: if Keras raises an exception in a layer.
         """
         return self._models.run(self, run)
 
@@ -108,19 +108,19 @@ class KerasAdapter(contract.Adapter):
         self._backend.synchronise()
 
     def wait_for(self, output: Any) -> None:
-        """Wait for a result as the backend's adapter does."""
+        """Wait for a result with the backend's adapter."""
         self._backend.wait_for(output)
 
     def release_memory(self) -> None:
-        """Let the backend give back what it keeps of the device's memory."""
+        """Free the device memory that the backend keeps."""
         self._backend.release_memory()
 
     def device_memory(self) -> tuple[int, int] | None:
-        """Return what the backend takes of the device's memory."""
+        """Return the backend's use of the device's memory, see `Adapter`."""
         return self._backend.device_memory()
 
     def classify(self, error: BaseException) -> str:
-        """Judge the error as the backend's adapter does."""
+        """Return the class of an exception by the backend's adapter."""
         return self._backend.classify(error)
 
 
@@ -128,7 +128,7 @@ def _installed_backend() -> str:
     for name in _BACKENDS:
         if importlib.util.find_spec(name) is not None:
             return name
-    msg = f"keras needs a backend beside it in the target: one of {', '.join(_BACKENDS)}"
+    msg = f"keras needs a backend: add one of {', '.join(_BACKENDS)} to the target"
     raise RuntimeError(msg)
 
 

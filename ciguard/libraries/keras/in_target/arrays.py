@@ -1,4 +1,4 @@
-"""Keras has no arrays of its own: functions take those of its backend."""
+"""Arrays of Keras for the user's functions: those of its backend."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
 class KerasArrays(ArrayLibrary):
-    """Those of the backend that is set."""
+    """Arrays of the selected backend."""
 
     library = "keras"
     roots: tuple[str, ...] = ("keras",)
 
     def backend(self) -> str:
-        """Return the backend's name, TensorFlow where none is known."""
-        chosen = getattr(sys.modules.get("keras"), "backend", None)
-        return str(getattr(chosen, "backend", lambda: "tensorflow")())
+        """Return the backend's name; TensorFlow if it is unknown."""
+        module = getattr(sys.modules.get("keras"), "backend", None)
+        return str(getattr(module, "backend", lambda: "tensorflow")())
 
     def show_errors(self) -> None:
-        """Have it raise what a layer raises, not a sentence that all layers share."""
+        """Turn off the filter that replaces the exceptions of layers by a general one."""
         for name in ("keras", "tf_keras"):
             config = getattr(sys.modules.get(name), "config", None)
             getattr(config, "disable_traceback_filtering", lambda: None)()

@@ -1,4 +1,4 @@
-"""What a Keras layer was called with in a graph: tensors, one after the other or as one list."""
+"""Inputs of a Keras layer in a graph: tensors as separate arguments or as one list."""
 
 from __future__ import annotations
 
@@ -9,37 +9,39 @@ from ciguard.libraries.keras.in_target.configs import NotDataError
 
 
 def tensors_of(call: Any, *, of_model: bool = False) -> tuple[list[Any], bool]:
-    """Return the symbolic tensors of a call in order, and whether they were given as one list.
+    """Return the symbolic tensors of a call in order, and whether they were passed as one list.
 
-    A mask that Keras handed on by itself is none of them: it does so again.
+    Masks that Keras passed automatically are left out, since it does so again.
 
     Args:
-        call: the node that Keras keeps of the call.
-        of_model: whether a model was called, which takes a dictionary as well.
+        call: Keras's node of the call.
+        of_model: whether a model was called, which accepts a dictionary, too.
 
     Raises:
-        NotDataError: if anything but tensors decides what the call computes.
+        NotDataError: if the call depends on anything but tensors.
     """
     signature = inspect.signature(call.operation.call)
-    given = dict(signature.bind(*call.arguments.args, **call.arguments.kwargs).arguments)
+    arguments = dict(signature.bind(*call.arguments.args, **call.arguments.kwargs).arguments)
     first = next(iter(signature.parameters))
-    if _is_tensor(given.get(first)):
-        tensors, as_list = _leading(given, signature.parameters), False
+    if _is_tensor(arguments.get(first)):
+        tensors, as_list = _pop_leading_tensors(arguments, signature.parameters), False
     else:
-        tensors, as_list = _together(given.pop(first, None), of_model=of_model), True
+        tensors, as_list = _tensor_list(arguments.pop(first, None), of_model=of_model), True
     masks = [getattr(tensor, "_keras_mask", None) for tensor in tensors]
-    for name, value in given.items():
-        if _is_mask(name) and all(_is_among(mask, masks) for mask in _listed(value)):
+    for name, value in arguments.items():
+        if _is_mask(name) and all(_is_known_mask(mask, masks) for mask in _as_list(value)):
             continue
-        if not _is_usual(name, value, signature.parameters[name].default):
-            message = f"it is called with {name}={value!r:.60}: only tensors can be given, in order"
+        if not _has_no_effect(name, value, signature.parameters[name].default):
+            message = (
+                f"its call has {name}={value!r:.60}, but only positional tensors can be stored"
+            )
             raise NotDataError(message)
     return tensors, as_list
 
 
 def creator(tensor: Any) -> Any:
-    """Return the call that a symbolic tensor is a result of."""
-    history = tensor._keras_history  # noqa: SLF001 - Keras shows the wiring nowhere else
+    """Return Keras's node of the call that returned a symbolic tensor."""
+    history = tensor._keras_history  # noqa: SLF001 - Keras has no public access to the graph
     return history.operation._inbound_nodes[history.node_index]  # noqa: SLF001 - likewise
 
 
@@ -47,31 +49,29 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "_keras_history")
 
 
-def _leading(given: dict[str, Any], parameters: Mapping[str, Any]) -> list[Any]:
-    """Take the tensors out of the arguments that come first."""
+def _pop_leading_tensors(arguments: dict[str, Any], parameters: Mapping[str, Any]) -> list[Any]:
+    """Remove the leading tensors from the arguments and return them."""
     tensors = []
     for name in parameters:
-        if not _is_tensor(given.get(name)) or _is_mask(name):
+        if not _is_tensor(arguments.get(name)) or _is_mask(name):
             break
-        tensors.append(given.pop(name))
+        tensors.append(arguments.pop(name))
     return tensors
 
 
-def _together(value: Any, *, of_model: bool) -> list[Any]:
+def _tensor_list(value: Any, *, of_model: bool) -> list[Any]:
     if of_model and isinstance(value, dict):
-        value = [value[key] for key in sorted(value)]  # the order in which Keras flattens it
+        value = [value[key] for key in sorted(value)]  # Keras's own order of flattening
     if not isinstance(value, (list, tuple)) or not all(map(_is_tensor, value)):
-        message = (
-            f"it is called with {value!r:.60}: only tensors, or one list of them, can be given"
-        )
+        message = f"its call has {value!r:.60}, but only tensors or one list of them can be stored"
         raise NotDataError(message)
     return list(value)
 
 
-def _is_usual(name: str, value: Any, default: Any) -> bool:
-    """Return whether an argument says no more than that nothing special is wanted.
+def _has_no_effect(name: str, value: Any, default: Any) -> bool:
+    """Return whether an argument has its default value, or is None or `training=False`.
 
-    `training=False` is what everything but a training step does anyway.
+    `training=False` applies to everything except for a training step anyway.
     """
     if value is None or (name == "training" and value is False):
         return True
@@ -82,35 +82,35 @@ def _is_mask(name: str) -> bool:
     return name == "mask" or name.endswith("_mask")
 
 
-def _listed(value: Any) -> Sequence[Any]:
+def _as_list(value: Any) -> Sequence[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def _is_among(mask: Any, masks: Sequence[Any]) -> bool:
-    """Return whether a mask is one of those that Keras hands on with tensors."""
-    return mask is None or any(_same(mask, other) for other in masks)
+def _is_known_mask(mask: Any, masks: Sequence[Any]) -> bool:
+    """Return whether a mask is one of those that Keras passes along with tensors."""
+    return mask is None or any(_is_equivalent(mask, other) for other in masks)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Return whether two symbolic tensors are computed alike from the same layers' outputs.
+def _is_equivalent(first: Any, second: Any) -> bool:
+    """Return whether two symbolic tensors are computed in the same way from the same layers.
 
-    A model that was loaded has the masks of its file beside those that Keras computes anew.
+    A loaded model has the masks of its file in addition to those that Keras computes again.
     """
-    if one is other:
+    if first is second:
         return True
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if not (_is_tensor(one) and _is_tensor(other)):
-        return not _is_tensor(one) and not _is_tensor(other) and bool(one == other)
-    call, twin = creator(one), creator(other)
-    if hasattr(call.operation, "weights") or type(call.operation) is not type(twin.operation):
+    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
+        return len(first) == len(second) and all(map(_is_equivalent, first, second))
+    if not (_is_tensor(first) and _is_tensor(second)):
+        return not _is_tensor(first) and not _is_tensor(second) and bool(first == second)
+    call, other_call = creator(first), creator(second)
+    if hasattr(call.operation, "weights") or type(call.operation) is not type(other_call.operation):
         return False
-    return _same(call.arguments.args, twin.arguments.args) and (
-        call.arguments.kwargs.keys() == twin.arguments.kwargs.keys()
+    return _is_equivalent(call.arguments.args, other_call.arguments.args) and (
+        call.arguments.kwargs.keys() == other_call.arguments.kwargs.keys()
         and all(
-            _same(call.arguments.kwargs[key], twin.arguments.kwargs[key])
+            _is_equivalent(call.arguments.kwargs[key], other_call.arguments.kwargs[key])
             for key in call.arguments.kwargs
         )
     )

@@ -1,4 +1,4 @@
-"""What Keras 3 says of its public API."""
+"""Catalogue of Keras 3's public API."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ from ciguard.libraries.keras.in_target.tags import tags_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LEFT_OUT = ("keras.src", "keras.legacy", "keras.backend", "keras.wrappers", "keras.applications")
-"""Internal, deprecated, or whole programs."""
+_EXCLUDED_MODULES = (
+    "keras.src",
+    "keras.legacy",
+    "keras.backend",
+    "keras.wrappers",
+    "keras.applications",
+)
+"""Modules that are internal, deprecated or whole programs."""
 
 
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function and per class whose objects are called."""
     keras = importlib.import_module("keras")
-    lost: list[dict[str, Any]] = []
-    yield from introspection.each(_functions(keras, lost), _record)
+    failures: list[dict[str, Any]] = []
+    yield from introspection.each(_functions(keras, failures), _record)
     yield from classes.describe(keras, "keras")
-    yield from lost
+    yield from failures
 
 
 def _record(api: str, function: Any) -> dict[str, Any]:
@@ -37,13 +43,15 @@ def _record(api: str, function: Any) -> dict[str, Any]:
     )
 
 
-def _functions(keras: Any, lost: list[dict[str, Any]]) -> introspection.Names:
-    def enter(module: types.ModuleType, path: str) -> bool:
-        return not path.startswith(_LEFT_OUT) and module.__name__.startswith("keras")
+def _functions(keras: Any, failures: list[dict[str, Any]]) -> introspection.PublicNames:
+    """Return the documented public functions of Keras."""
 
-    found = (
-        (path, thing)
-        for path, thing in introspection.walk(keras, enter=enter, lost=lost)
-        if isinstance(thing, types.FunctionType) and introspection.doc_of(thing)
+    def enter(module: types.ModuleType, path: str) -> bool:
+        return not path.startswith(_EXCLUDED_MODULES) and module.__name__.startswith("keras")
+
+    functions = (
+        (path, member)
+        for path, member in introspection.walk(keras, enter=enter, lost=failures)
+        if isinstance(member, types.FunctionType) and introspection.doc_of(member)
     )
-    return introspection.canonical(found)
+    return introspection.canonical(functions)

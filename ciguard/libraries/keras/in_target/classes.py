@@ -1,4 +1,4 @@
-"""Keras classes whose objects are called: layers, losses, metrics, initialisers and the like."""
+"""Keras classes whose instances are called: layers, losses, metrics, initialisers and others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciguard.libraries.keras.in_target.tags import tags_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CALLED = {
+_CALL_METHODS = {
     "layers": "call",
     "losses": "call",
     "metrics": "update_state",
@@ -19,28 +19,28 @@ _CALLED = {
     "regularizers": "__call__",
     "constraints": "__call__",
 }
-"""The method that computes, by module: its parameters are what the built object is called with."""
+"""Method that computes, by module; its parameters are the inputs of the instance."""
 
 
 def describe(keras: Any, prefix: str) -> Iterator[dict[str, Any]]:
     """Yield one record per class.
 
     Args:
-        keras: the package, of version 2 or 3.
-        prefix: its public name, `keras` or `tensorflow.keras`.
+        keras: the package Keras, version 2 or 3.
+        prefix: the public name of the package, `keras` or `tensorflow.keras`.
     """
-    found = []
-    for module, call in _CALLED.items():
-        members = getattr(keras, module, None)
-        for name in introspection.public_names(members) if members is not None else ():
-            thing = getattr(members, name)
-            if inspect.isclass(thing) and hasattr(thing, call):
-                found.append((f"{prefix}.{module}.{name}", thing, call))
-    classes = introspection.canonical((path, thing) for path, thing, _ in found)
-    calls = {path: call for path, _, call in found}
+    callables = []
+    for name, call in _CALL_METHODS.items():
+        module = getattr(keras, name, None)
+        for member in introspection.public_names(module) if module is not None else ():
+            kind = getattr(module, member)
+            if inspect.isclass(kind) and hasattr(kind, call):
+                callables.append((f"{prefix}.{name}.{member}", kind, call))
+    classes = introspection.canonical((path, kind) for path, kind, _ in callables)
+    calls = {path: call for path, _, call in callables}
     yield from introspection.each(
         classes,
-        lambda path, thing: introspection.layer_record(
-            path, thing, call=calls[path], tags=tags_of(path)
+        lambda path, kind: introspection.layer_record(
+            path, kind, call=calls[path], tags=tags_of(path)
         ),
     )

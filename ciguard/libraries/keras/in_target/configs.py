@@ -1,4 +1,4 @@
-"""Constructor arguments of a Keras layer, as few as give the same layer again."""
+"""Constructor arguments of a Keras layer: the fewest that reproduce the layer."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import inspect
 import json
 from typing import Any, Callable
 
-_LEFT_OUT = ("name", "dtype", "trainable", "build_config")
-_FOREIGN = ("Lambda", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer")
-"""Public layers whose work is code of others, which no configuration holds."""
+_EXCLUDED_KEYS = ("name", "dtype", "trainable", "build_config")
+_CODE_LAYERS = ("Lambda", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "TFSMLayer")
+"""Public layers that run the user's code, which a configuration does not have."""
 
 
 class NotDataError(ValueError):
-    """A layer that cannot be written as data; the text says why."""
+    """A layer cannot be represented as data; the message has the reason."""
 
 
 def public_name(kind: type) -> str:
     """Return the public name of a layer's class, e.g. `keras.layers.Conv2D`.
 
     Raises:
-        NotDataError: if it has none, or runs code that a configuration does not hold.
+        NotDataError: if it has no public name, or runs the user's code.
     """
     layers = importlib.import_module("keras").layers
     name = kind.__name__
-    if name in _FOREIGN:
-        message = f"{name} runs code that no configuration holds"
+    if name in _CODE_LAYERS:
+        message = f"{name} runs code that a configuration does not have"
         raise NotDataError(message)
     if getattr(layers, name, None) is not kind:
-        message = f"its class {kind.__module__}.{name} is none of keras.layers"
+        message = f"its class {kind.__module__}.{name} is not in keras.layers"
         raise NotDataError(message)
     return f"keras.layers.{name}"
 
@@ -37,38 +37,40 @@ def public_name(kind: type) -> str:
 def arguments_of(layer: Any) -> dict[str, Any]:
     """Return the constructor arguments of a layer that differ from the defaults, as JSON.
 
-    Its name, dtype and initialisers are left out; a wrapped layer is `{"layer", "config"}`.
+    Its name, dtype and initialisers are left out. A wrapped layer is `{"layer", "config"}`.
 
     Raises:
-        NotDataError: if the layer does not come back from them.
+        NotDataError: if the arguments do not reproduce the layer.
     """
     kind = type(layer)
     public_name(kind)
-    whole = _config_of(layer)
-    required = {key: whole[key] for key in _required(kind) if key in whole}
-    defaults = _config_of(made(kind, required))
-    kept = {
+    config = _config_of(layer)
+    required = {key: config[key] for key in _required_parameters(kind) if key in config}
+    defaults = _config_of(build_layer(kind, required))
+    arguments = {
         key: value
-        for key, value in whole.items()
+        for key, value in config.items()
         if key in required or key not in defaults or defaults[key] != value
     }
-    # A default may follow from another argument, as strides do from the size of a pool.
-    found = _config_of(made(kind, kept))
-    kept.update({key: value for key, value in whole.items() if found.get(key) != value})
-    _compare(layer, made(kind, kept), whole)
-    return kept
+    # A default may depend on another argument: strides, for example, on the size of a pool.
+    rebuilt_config = _config_of(build_layer(kind, arguments))
+    arguments.update(
+        {key: value for key, value in config.items() if rebuilt_config.get(key) != value}
+    )
+    _check_equal(layer, build_layer(kind, arguments), config)
+    return arguments
 
 
-def made(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Make a layer from the arguments that `arguments_of` returns.
+def build_layer(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Return a layer built from the arguments that `arguments_of` returned.
 
     Raises:
-        NotDataError: if its constructor refuses them.
+        NotDataError: if its constructor rejects them.
     """
     try:
         return kind(**_unwrapped(arguments))
-    except Exception as error:  # whatever a constructor raises, the layer cannot be made anew
-        message = f"it cannot be made from its configuration: {type(error).__name__}: {error}"
+    except Exception as error:  # a constructor may raise any exception
+        message = f"it cannot be built from its configuration: {type(error).__name__}: {error}"
         raise NotDataError(message) from error
 
 
@@ -79,22 +81,26 @@ def _unwrapped(value: Any) -> Any:
         return value
     if value.keys() == {"layer", "config"}:
         name = value["layer"].rpartition(".")[2]
-        return made(getattr(importlib.import_module("keras").layers, name), value["config"])
+        return build_layer(getattr(importlib.import_module("keras").layers, name), value["config"])
     return {key: _unwrapped(item) for key, item in value.items()}
 
 
-def _compare(layer: Any, again: Any, whole: dict[str, Any]) -> None:
-    found = _config_of(again)
-    for key in sorted(whole):
-        if found.get(key) != whole[key]:
-            message = f"its argument {key}={whole[key]!r:.80} comes back as {found.get(key)!r:.80}"
+def _check_equal(layer: Any, rebuilt: Any, config: dict[str, Any]) -> None:
+    """Raise an error if the rebuilt layer differs from the original."""
+    rebuilt_config = _config_of(rebuilt)
+    for key in sorted(config):
+        if rebuilt_config.get(key) != config[key]:
+            value = rebuilt_config.get(key)
+            message = (
+                f"its argument {key}={config[key]!r:.80} becomes {value!r:.80} when it is rebuilt"
+            )
             raise NotDataError(message)
-    if layer.dtype_policy.name != again.dtype_policy.name:
-        message = f"it computes in {layer.dtype_policy.name}, not in {again.dtype_policy.name}"
+    if layer.dtype_policy.name != rebuilt.dtype_policy.name:
+        message = f"it computes in {layer.dtype_policy.name}, not in {rebuilt.dtype_policy.name}"
         raise NotDataError(message)
 
 
-def _required(kind: type) -> list[str]:
+def _required_parameters(kind: type) -> list[str]:
     parameters = inspect.signature(kind).parameters.values()
     return [
         parameter.name
@@ -105,24 +111,26 @@ def _required(kind: type) -> list[str]:
 
 
 def _config_of(layer: Any) -> dict[str, Any]:
-    config: dict[str, Any] = _nested(_without_names(_plain(layer.get_config())))
+    config: dict[str, Any] = _with_nested_layers(
+        _without_excluded_keys(_as_json(layer.get_config()))
+    )
     return config
 
 
-def _plain(config: dict[str, Any]) -> dict[str, Any]:
+def _as_json(config: dict[str, Any]) -> dict[str, Any]:
     try:
-        plain: dict[str, Any] = json.loads(json.dumps(config, default=_as_number))
+        plain: dict[str, Any] = json.loads(json.dumps(config, default=_json_default))
     except (TypeError, ValueError) as error:
-        message = f"an argument of its constructor is no data: {error}"
+        message = f"an argument of its constructor is not data: {error}"
         raise NotDataError(message) from error
     return plain
 
 
-def _as_number(value: Any) -> Any:
-    """Return what JSON can hold for a numpy number or array.
+def _json_default(value: Any) -> Any:
+    """Return a numpy number or array as JSON.
 
     Raises:
-        TypeError: if it is something else.
+        TypeError: if the value is of another type.
     """
     if hasattr(value, "tolist"):
         return value.tolist()
@@ -130,31 +138,31 @@ def _as_number(value: Any) -> Any:
     raise TypeError(message)
 
 
-def _without_names(value: Any) -> Any:
-    """Leave out of a configuration, and of those nested in it, what is no part of a graph."""
+def _without_excluded_keys(value: Any) -> Any:
+    """Return a configuration without keys that are not part of a graph, at any depth."""
     if isinstance(value, list):
-        return [_without_names(item) for item in value]
+        return [_without_excluded_keys(item) for item in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: _without_names(item)
+        key: _without_excluded_keys(item)
         for key, item in value.items()
-        if key not in _LEFT_OUT and not key.endswith("_initializer")
+        if key not in _EXCLUDED_KEYS and not key.endswith("_initializer")
     }
 
 
-def _nested(value: Any) -> Any:
-    """Write the layers inside an argument as `{"layer", "config"}`.
+def _with_nested_layers(value: Any) -> Any:
+    """Return an argument with its layers as `{"layer", "config"}`.
 
     Raises:
-        NotDataError: if the argument holds an object that is not of Keras.
+        NotDataError: if the argument has an object of a class outside of Keras.
     """
     if isinstance(value, list):
-        return [_nested(item) for item in value]
+        return [_with_nested_layers(item) for item in value]
     if not isinstance(value, dict):
         return value
     if "class_name" not in value:
-        return {key: _nested(item) for key, item in value.items()}
+        return {key: _with_nested_layers(item) for key, item in value.items()}
     module, name = str(value.get("module")), value["class_name"]
     if not module.startswith("keras."):
         message = f"an argument of its constructor is the {name} {value.get('config')!r:.80} of "

@@ -1,4 +1,4 @@
-"""What is compared of a tensor that does not come back whole."""
+"""Digests of tensors: a sample and statistics, for tensors too large to be compared whole."""
 
 from __future__ import annotations
 
@@ -10,31 +10,34 @@ if TYPE_CHECKING:
     from ciguard.libraries.in_target import contract
 
 SAMPLE = 64
-"""Elements that come back, evenly spaced."""
+"""Default number of sampled elements, evenly spaced."""
 
 
-def digest(adapter: contract.Adapter, tensor: Any, most: int = SAMPLE) -> dict[str, Any]:
-    """Return what is compared of a tensor that does not come back whole; see `run`."""
-    read = adapter.read(tensor)
-    if read is None or "array" not in read:
-        return {"dtype": "", "note": type(tensor).__name__ if read is None else read["note"]}
-    array = read["array"]
+def digest(adapter: contract.Adapter, tensor: Any, sample_size: int = SAMPLE) -> dict[str, Any]:
+    """Return shape, dtype, sample and statistics of a tensor; see `models.run` for the format."""
+    contents = adapter.read(tensor)
+    if contents is None or "array" not in contents:
+        return {
+            "dtype": "",
+            "note": type(tensor).__name__ if contents is None else contents["note"],
+        }
+    array = contents["array"]
     flat = array.reshape(-1)
-    found = {
+    summary = {
         "shape": list(array.shape),
-        "dtype": read["dtype"],
-        "sample": np.ascontiguousarray(flat[:: max(1, flat.size // most)][:most]),
+        "dtype": contents["dtype"],
+        "sample": np.ascontiguousarray(flat[:: max(1, flat.size // sample_size)][:sample_size]),
         "nan": 0,
         "inf": 0,
         "mean_abs": 0.0,
     }
     if not flat.size or array.dtype.kind not in "fiub":
-        return found
+        return summary
     mean = float(np.mean(np.abs(flat), dtype=np.float64))
     if not np.isfinite(mean):
         finite = flat[np.isfinite(flat)]
-        found["nan"] = int(np.isnan(flat).sum())
-        found["inf"] = int(flat.size - finite.size) - found["nan"]
+        summary["nan"] = int(np.isnan(flat).sum())
+        summary["inf"] = int(flat.size - finite.size) - summary["nan"]
         mean = float(np.mean(np.abs(finite), dtype=np.float64)) if finite.size else 0.0
-    found["mean_abs"] = mean
-    return found
+    summary["mean_abs"] = mean
+    return summary

@@ -1,6 +1,6 @@
-"""A Keras model as data: the JSON form of `ciguard.domain.models.LayerGraph`.
+"""Converts a Keras model to data: the JSON form of `ciguard.domain.models.LayerGraph`.
 
-Models inside models are flattened; a layer that is called more than once is shared by its nodes.
+Nested models are flattened. A layer that is called more than once is shared by its nodes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from ciguard.libraries.keras.in_target.calls import creator, tensors_of
 from ciguard.libraries.keras.in_target.configs import NotDataError, arguments_of, public_name
 
 INPUT = "keras.Input"
-_SUMS = {"Add", "Subtract", "Multiply", "Maximum", "Minimum"}
-"""Operations on two tensors, as `x + y`, that a layer of the same name does as well."""
+"""Layer name of the nodes that are inputs of a graph."""
+_OPERATIONS_WITH_LAYER = {"Add", "Subtract", "Multiply", "Maximum", "Minimum"}
+"""Operations on two tensors, such as `x + y`, with an equivalent layer of the same name."""
 _PAIR = 2
 _MAX_NAME_LENGTH = 80
 
 
 class GraphError(ValueError):
-    """A model that is no graph of Keras layers; the text names the model and the layer."""
+    """A model is not a graph of Keras layers; the message names the model and the layer."""
 
 
 def graph_of(model: Any, *, file: str = "") -> dict[str, Any]:
@@ -28,69 +29,79 @@ def graph_of(model: Any, *, file: str = "") -> dict[str, Any]:
 
     Args:
         model: a built `keras.Model`.
-        file: the file it was loaded from, when its weights are to be read from there; otherwise
-            they follow from the names of the nodes.
+        file: the file that it was loaded from, to take the weights from there. Without it, weights
+            depend on the names of the nodes.
 
     Raises:
-        GraphError: if the model is subclassed, has dynamic dimensions, or a layer of it cannot be
-            written as data.
+        GraphError: if the model is subclassed, has dynamic dimensions, or has a layer that cannot
+            be represented as data.
     """
-    return _Writer(model, file).graph()
+    return _GraphWriter(model, file).graph()
 
 
-class _Writer:
-    """Collects the nodes of one model."""
+class _GraphWriter:
+    """Collector of the nodes of one model."""
 
     def __init__(self, model: Any, file: str) -> None:
         self._model = model
         self._file = file
         self._nodes: list[dict[str, Any]] = []
         self._names: set[str] = set()
-        self._first: dict[int, str] = {}
-        """Layer → the node that it was first called at."""
-        self._owner: dict[int, str] = {}
-        """Variable → the node whose layer has it."""
+        self._first_node: dict[int, str] = {}
+        """Node of a layer's first call, by the identity of the layer."""
+        self._owner_node: dict[int, str] = {}
+        """Node of the layer that has a variable, by the identity of the variable."""
 
     def graph(self) -> dict[str, Any]:
-        inputs, outputs = self._ends(self._model)
-        known = {id(tensor): self._input(tensor) for tensor in inputs}
-        self._flow(outputs, known, "")
-        return {"nodes": self._nodes, "outputs": [known[id(tensor)] for tensor in outputs]}
+        """Return the graph of the model."""
+        inputs, outputs = self._inputs_and_outputs(self._model)
+        names = {id(tensor): self._write_input(tensor) for tensor in inputs}
+        self._write_nodes(outputs, names, "")
+        return {"nodes": self._nodes, "outputs": [names[id(tensor)] for tensor in outputs]}
 
-    def _refuse(self, layer: str, why: object) -> GraphError:
+    def _error(self, layer: str, reason: object) -> GraphError:
         place = f", layer {layer!r}" if layer else ""
-        return GraphError(f"model {self._model.name!r}{place}: {why}")
+        return GraphError(f"model {self._model.name!r}{place}: {reason}")
 
-    def _ends(self, model: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Return the inputs and outputs of a model, which is a graph and no code of its author."""
-        inside = "" if model is self._model else model.name
+    def _inputs_and_outputs(self, model: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Return the inputs and outputs of a functional or sequential model.
+
+        Raises:
+            GraphError: if the model is subclassed or was never built.
+        """
+        layer = "" if model is self._model else model.name
         if not _is_graph(model):
-            why = f"its class {type(model).__name__} is a subclass of keras.Model, which is code"
-            raise self._refuse(inside, why)
+            name = type(model).__name__
+            reason = (
+                f"its class {name} is a subclass of keras.Model, which cannot be stored as data"
+            )
+            raise self._error(layer, reason)
         try:
             inputs, outputs = model.inputs, model.outputs
         except (AttributeError, ValueError):
             inputs = outputs = None
         if not inputs or not outputs:
-            raise self._refuse(inside, "it was never built: begin it with keras.Input(shape)")
+            raise self._error(
+                layer, "it was never built: add keras.Input(shape) as its first layer"
+            )
         return inputs, outputs
 
-    def _input(self, tensor: Any) -> str:
-        node = self._begun(creator(tensor).operation.name, INPUT, tensor)
+    def _write_input(self, tensor: Any) -> str:
+        node = self._node(creator(tensor).operation.name, INPUT, tensor)
         self._nodes.append(node)
         return str(node["name"])
 
-    def _begun(self, name: str, layer: str, tensor: Any) -> dict[str, Any]:
-        """Return a node's name, layer, shape and dtype."""
+    def _node(self, name: str, layer: str, tensor: Any) -> dict[str, Any]:
+        """Return a node with its name, layer, shape and dtype."""
         shape = tuple(tensor.shape)
         if not shape or None in shape[1:]:
-            why = f"shape {shape} has a dimension that is not fixed: only the first may be None"
-            raise self._refuse(name, why)
+            reason = f"the shape {shape} is dynamic: only the first dimension may be None"
+            raise self._error(name, reason)
         dtype = str(tensor.dtype)
         if dtype == "string":
-            raise self._refuse(name, "texts are not supported: begin the model behind them")
+            raise self._error(name, "strings are not supported: use a model of the layers after it")
         node: dict[str, Any] = {
-            "name": self._unique(name),
+            "name": self._unique_name(name),
             "layer": layer,
             "shape": [int(size) for size in shape[1:]],
         }
@@ -98,117 +109,121 @@ class _Writer:
             node["dtype"] = dtype
         return node
 
-    def _unique(self, name: str) -> str:
+    def _unique_name(self, name: str) -> str:
+        """Return a valid name of a node that no other node has."""
         valid = re.sub(r"[^A-Za-z0-9_]+", "_", name)[:_MAX_NAME_LENGTH]
         if not valid[:1].isalpha():
             valid = f"layer_{valid}"
-        found, count = valid, 1
-        while found in self._names:
+        unique, count = valid, 1
+        while unique in self._names:
             count += 1
-            found = f"{valid}_{count}"
-        self._names.add(found)
-        return found
+            unique = f"{valid}_{count}"
+        self._names.add(unique)
+        return unique
 
-    def _flow(self, outputs: Sequence[Any], known: dict[int, str], path: str) -> None:
+    def _write_nodes(self, outputs: Sequence[Any], names: dict[int, str], path: str) -> None:
         """Write every node between the known tensors and the outputs.
 
         Args:
-            outputs: symbolic tensors.
-            known: identity of a symbolic tensor → name of the node that makes it; is extended.
-            path: names of the models that this one is in, each followed by `/`.
+            outputs: the symbolic tensors to reach.
+            names: the names of nodes by the identity of their symbolic tensor; extended in place.
+            path: the names of the outer models, each followed by `/`.
         """
-        for step in self._steps(outputs, known):
-            if _is_model(step.call.operation):
-                self._enter(step, known, path)
+        for layer_call in self._ordered_calls(outputs, names):
+            if _is_model(layer_call.call.operation):
+                self._write_model(layer_call, names, path)
             else:
-                known[id(step.call.outputs[0])] = self._layer(step, known, path)
+                names[id(layer_call.call.outputs[0])] = self._write_layer(layer_call, names, path)
 
-    def _steps(self, outputs: Sequence[Any], known: dict[int, str]) -> list[_Step]:
-        """Return the calls between the known tensors and the outputs, each after its inputs.
+    def _ordered_calls(self, outputs: Sequence[Any], names: dict[int, str]) -> list[_LayerCall]:
+        """Return the calls between the known tensors and the outputs in topological order.
 
-        Does not recurse: a model may be deeper than Python's stack.
+        Not recursive, since a model may be deeper than Python's stack.
         """
-        steps: dict[int, _Step] = {}
-        done: dict[int, _Step] = {}
-        waiting = [creator(tensor) for tensor in reversed(outputs) if id(tensor) not in known]
-        while waiting:
-            call = waiting[-1]
-            step = steps.get(id(call))
-            if step is None:
-                step = steps[id(call)] = self._step(call)
-                before = [creator(t) for t in reversed(step.tensors) if id(t) not in known]
-                waiting += [earlier for earlier in before if id(earlier) not in done]
+        layer_calls: dict[int, _LayerCall] = {}
+        done: dict[int, _LayerCall] = {}
+        pending = [creator(tensor) for tensor in reversed(outputs) if id(tensor) not in names]
+        while pending:
+            call = pending[-1]
+            layer_call = layer_calls.get(id(call))
+            if layer_call is None:
+                layer_call = layer_calls[id(call)] = self._layer_call(call)
+                inputs = [creator(t) for t in reversed(layer_call.tensors) if id(t) not in names]
+                pending += [input_call for input_call in inputs if id(input_call) not in done]
             else:
-                done.setdefault(id(call), step)
-                waiting.pop()
+                done.setdefault(id(call), layer_call)
+                pending.pop()
         return list(done.values())
 
-    def _step(self, call: Any) -> _Step:
+    def _layer_call(self, call: Any) -> _LayerCall:
+        """Return a call with its input tensors."""
         name = call.operation.name
         if call.is_input:
-            raise self._refuse(name, "layers read it, but it is no input of the model")
+            raise self._error(name, "layers use it, but it is not an input of the model")
         try:
-            return _Step(call, *tensors_of(call, of_model=_is_model(call.operation)))
+            return _LayerCall(call, *tensors_of(call, of_model=_is_model(call.operation)))
         except NotDataError as error:
-            raise self._refuse(name, error) from error
+            raise self._error(name, error) from error
 
-    def _enter(self, step: _Step, known: dict[int, str], path: str) -> None:
-        """Write the nodes of a model that is called like a layer."""
-        model = step.call.operation
-        inputs, outputs = self._ends(model)
-        if len(step.tensors) != len(inputs):
-            why = f"it has {len(inputs)} inputs and is called with {len(step.tensors)}"
-            raise self._refuse(model.name, why)
-        pairs = zip(inputs, step.tensors)
-        inside = {id(own): known[id(tensor)] for own, tensor in pairs}
-        self._flow(outputs, inside, f"{path}{model.name}/")
-        for tensor, own in zip(step.call.outputs, outputs):
-            known[id(tensor)] = inside[id(own)]
+    def _write_model(self, layer_call: _LayerCall, outer_names: dict[int, str], path: str) -> None:
+        """Write the nodes of a nested model."""
+        model = layer_call.call.operation
+        inputs, outputs = self._inputs_and_outputs(model)
+        if len(layer_call.tensors) != len(inputs):
+            reason = f"it has {len(inputs)} inputs, but its call has {len(layer_call.tensors)}"
+            raise self._error(model.name, reason)
+        pairs = zip(inputs, layer_call.tensors)
+        names = {id(inner): outer_names[id(tensor)] for inner, tensor in pairs}
+        self._write_nodes(outputs, names, f"{path}{model.name}/")
+        for tensor, inner in zip(layer_call.call.outputs, outputs):
+            outer_names[id(tensor)] = names[id(inner)]
 
-    def _layer(self, step: _Step, known: dict[int, str], path: str) -> str:
-        layer, results = step.call.operation, step.call.outputs
+    def _write_layer(self, layer_call: _LayerCall, names: dict[int, str], path: str) -> str:
+        """Write the node of a layer and return its name."""
+        layer, results = layer_call.call.operation, layer_call.call.outputs
         if len(results) != 1:
-            raise self._refuse(layer.name, f"it has {len(results)} outputs instead of one")
+            raise self._error(layer.name, f"it has {len(results)} outputs instead of one")
         try:
-            kind, config = _described(step)
+            kind, config = _layer_and_config(layer_call)
         except NotDataError as error:
-            raise self._refuse(layer.name, error) from error
-        node = self._begun(layer.name, kind, results[0])
-        node["inputs"] = [known[id(tensor)] for tensor in step.tensors]
+            raise self._error(layer.name, error) from error
+        node = self._node(layer.name, kind, results[0])
+        node["inputs"] = [names[id(tensor)] for tensor in layer_call.tensors]
         if config:
             node["config"] = config
-        if step.as_list or not _is_layer(layer):
+        if layer_call.as_list or not _is_layer(layer):
             node["as_list"] = True
-        node.update(self._possession(layer, node["name"], path))
+        node.update(self._weight_fields(layer, node["name"], path))
         self._nodes.append(node)
         return str(node["name"])
 
-    def _possession(self, layer: Any, name: str, path: str) -> dict[str, Any]:
-        """Return whose layer object and weights a node has."""
-        first = self._first.setdefault(id(layer), name)
+    def _weight_fields(self, layer: Any, name: str, path: str) -> dict[str, Any]:
+        """Return the fields of a node with the origin of its layer and weights."""
+        first = self._first_node.setdefault(id(layer), name)
         if first != name:
             return {"shares": first}
         weights = getattr(layer, "weights", None)
         if not weights:
             return {}
         for variable in weights:
-            owner = self._owner.setdefault(id(variable), name)
+            owner = self._owner_node.setdefault(id(variable), name)
             if owner != name:
-                raise self._refuse(layer.name, f"it has a weight in common with {owner!r}")
+                raise self._error(layer.name, f"it shares a weight with {owner!r}")
         recipe: dict[str, Any] = {"seed": zlib.crc32(name.encode())}
         if self._file:
             recipe.update(file=self._file, stored=path + layer.name)
         return {"weights": recipe}
 
 
-class _Step(NamedTuple):
+class _LayerCall(NamedTuple):
     """One call of a layer or a model in a graph."""
 
     call: Any
-    """As Keras keeps it."""
+    """Keras's node of the call."""
     tensors: Sequence[Any]
-    """What it was called with."""
+    """Symbolic tensors that were passed."""
     as_list: bool
+    """True if the tensors were passed as one list."""
 
 
 def _is_layer(operation: Any) -> bool:
@@ -220,24 +235,24 @@ def _is_model(operation: Any) -> bool:
 
 
 def _is_graph(model: Any) -> bool:
-    """Return whether a model computes what its layers say, as those of Keras itself do."""
+    """Return whether a model is functional or sequential, so that its layers define it."""
     return type(model).__module__.startswith("keras.")
 
 
-def _described(step: _Step) -> tuple[str, dict[str, Any]]:
+def _layer_and_config(layer_call: _LayerCall) -> tuple[str, dict[str, Any]]:
     """Return the public name of a layer and its constructor arguments.
 
     Raises:
-        NotDataError: if it is no layer, or cannot be written as data.
+        NotDataError: if it is not a layer, or cannot be represented as data.
     """
-    operation = step.call.operation
+    operation = layer_call.call.operation
     if _is_layer(operation):
         kind = public_name(type(operation))
         return kind, arguments_of(operation)
     name = type(operation).__name__
-    # Of different ranks, layers align the batch, operations the last dimension.
-    ranks = [len(tensor.shape) for tensor in step.tensors]
-    if name not in _SUMS or ranks != ranks[:1] * _PAIR:
-        message = f"it is the operation {name} and no layer: use one of keras.layers"
+    # For different ranks, layers align the batch dimension, but operations the last one.
+    ranks = [len(tensor.shape) for tensor in layer_call.tensors]
+    if name not in _OPERATIONS_WITH_LAYER or ranks != ranks[:1] * _PAIR:
+        message = f"it is the operation {name}, not a layer: use one of keras.layers"
         raise NotDataError(message)
     return f"keras.layers.{name}", {}

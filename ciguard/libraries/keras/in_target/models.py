@@ -1,7 +1,7 @@
-"""Running layer graphs in Keras: layers are called one after the other on real tensors.
+"""Runs layer graphs in Keras by calling the layers one after the other on real tensors.
 
-No functional model is made unless it is to be saved: that costs more than the computation, and
-every layer's output is at hand as it is.
+A functional model is built only to be saved. Building one takes longer than the computation, and
+without it every layer's output is accessible.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ciguard.libraries.keras.in_target.digests import digest
 from ciguard.libraries.keras.in_target.networks import INPUT, Network
 
 _LARGE_BYTES = 64 * 1024 * 1024
-"""Weights of a model that may not wait for Python to look for garbage by itself."""
+"""Size of weights, in bytes, above which garbage is collected immediately after a run."""
 
 
 def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
     """Run a layer graph.
 
     Args:
-        adapter: of Keras, loaded.
-        work: what to run.
+        adapter: the adapter of Keras, after `load`.
+        work: the graph with its data.
 
     Returns:
-        By the case's check:
+        Depending on the case's check:
 
         `predict`: `{"outputs": [tensor…], "layers": {node: {"shape": […], "dtype", "sample": array
         of at most 64 evenly spaced elements, "nan": count, "inf": count, "mean_abs": of the finite
@@ -43,45 +43,45 @@ def run(adapter: contract.Adapter, work: contract.ModelRun) -> Any:
         `save`: `{"before": [tensor…], "after": [tensor…]}`.
 
     Raises:
-        CannotComputeError: if the backend lacks the type that everything is to be computed in, or
-            a file of weights cannot be loaded.
-        LayerError: whatever Keras raises in a layer.
+        CannotComputeError: if the backend lacks the dtype of the computation, or a file of weights
+            cannot be loaded.
+        LayerError: if Keras raises an exception in a layer.
     """
     keras: Any = importlib.import_module("keras")
     try:
         if stored.load(keras, work.case["graph"]["nodes"]):
-            adapter.reset(int(work.case.get("seed", 0)))  # loading drew from the generators
+            adapter.reset(int(work.case.get("seed", 0)))  # loading has drawn random numbers
     except Exception as error:
         raise contract.CannotComputeError(str(error)) from error
-    # Keras's own frames are what tells an internal error from another; hiding them costs time too.
+    # Keras's own frames distinguish internal errors from others, and hiding them takes time.
     keras.config.disable_traceback_filtering()
-    with _computing_in(adapter, keras, work.case.get("dtype", "")):
+    with _computation_dtype(adapter, keras, work.case.get("dtype", "")):
         network = Network(adapter, keras, work)
         try:
-            return _checked(network, work)
+            return _run_check(network, work)
         finally:
             is_large = network.weight_bytes > _LARGE_BYTES
             del network
-            if is_large:  # layers refer to each other in circles: Python would let them pile up
+            if is_large:  # layers have circular references, so Python would free them late
                 gc.collect()
 
 
-def _checked(network: Network, work: contract.ModelRun) -> Any:
+def _run_check(network: Network, work: contract.ModelRun) -> Any:
     check, probe = work.case["check"], work.case.get("probe", "")
     if check == "train" and not probe:
         return training.step(network, work.truth)
     with _without_gradients(network.keras):
         if check == "save" and not probe:
-            return _saved_and_loaded(network)
-        return _predicted(network, probe)
+            return _save_and_load(network)
+        return _predict(network, probe)
 
 
 @contextlib.contextmanager
-def _computing_in(adapter: contract.Adapter, keras: Any, dtype: str) -> Iterator[None]:
-    """Make `dtype` the type of all layers to come; `adapter.reset` puts the usual one back.
+def _computation_dtype(adapter: contract.Adapter, keras: Any, dtype: str) -> Iterator[None]:
+    """Set the dtype of all new layers during the block; `adapter.reset` restores the default.
 
     Raises:
-        CannotComputeError: if the backend lacks it.
+        CannotComputeError: if the backend lacks the dtype.
     """
     if not dtype:
         yield
@@ -92,8 +92,8 @@ def _computing_in(adapter: contract.Adapter, keras: Any, dtype: str) -> Iterator
         raise contract.CannotComputeError(str(error)) from error
     keras.config.set_floatx(dtype)
     keras.config.set_dtype_policy(dtype)
-    narrowed = _narrowed()
-    usual = dict(narrowed)
+    narrowed = _narrowed_dtypes()
+    original = dict(narrowed)
     narrowed.pop(dtype, None)
     try:
         if keras.backend.result_type(dtype, dtype) != dtype:
@@ -101,13 +101,13 @@ def _computing_in(adapter: contract.Adapter, keras: Any, dtype: str) -> Iterator
             raise contract.CannotComputeError(msg)
         yield
     finally:
-        narrowed.update(usual)
+        narrowed.update(original)
 
 
-def _narrowed() -> dict[str, str]:
-    """Return Keras's table of 64-bit types that its operations turn into 32-bit ones.
+def _narrowed_dtypes() -> dict[str, str]:
+    """Return Keras's table of 64-bit dtypes that its operations convert to 32 bits.
 
-    Except on TensorFlow, `float64` is one of them, whatever a layer's policy says.
+    Except on TensorFlow, `float64` is one of them, independent of a layer's dtype policy.
     """
     module = importlib.import_module("keras.src.backend.common.dtypes")
     return getattr(module, "BIT64_TO_BIT32_DTYPE", {})
@@ -119,7 +119,8 @@ def _without_gradients(keras: Any) -> Any:
     return importlib.import_module("torch").no_grad()
 
 
-def _predicted(network: Network, probe: str) -> Any:
+def _predict(network: Network, probe: str) -> Any:
+    """Return the outputs and the digests of all layers, or the inputs of the probed node."""
     values = network.fed()
     layers: dict[str, Any] = {}
 
@@ -128,13 +129,13 @@ def _predicted(network: Network, probe: str) -> Any:
 
     network.forward(values, until=probe, watch=None if probe else watch)
     if probe:
-        node = next(each for each in network.nodes if each["name"] == probe)
+        node = next(node for node in network.nodes if node["name"] == probe)
         return {"inputs": [values[name] for name in node.get("inputs", ())]}
     return {"outputs": [values[name] for name in network.outputs], "layers": layers}
 
 
-def _saved_and_loaded(network: Network) -> Any:
-    """Make a functional model, compute, save it, load it, and compute again."""
+def _save_and_load(network: Network) -> Any:
+    """Return the outputs of a functional model before saving and after loading it."""
     keras = network.keras
     values = {}
     for node in network.nodes:
@@ -145,7 +146,7 @@ def _saved_and_loaded(network: Network) -> Any:
     network.forward(symbols)
     model = keras.Model(list(values.values()), [symbols[name] for name in network.outputs])
     fed = list(network.fed().values())
-    before = _computed(model, fed)
+    before = _compute(model, fed)
     file, path = tempfile.mkstemp(suffix=".keras", dir=os.getcwd())
     os.close(file)
     try:
@@ -153,9 +154,9 @@ def _saved_and_loaded(network: Network) -> Any:
         loaded = keras.saving.load_model(path, compile=False)
     finally:
         os.unlink(path)
-    return {"before": before, "after": _computed(loaded, fed)}
+    return {"before": before, "after": _compute(loaded, fed)}
 
 
-def _computed(model: Any, fed: list[Any]) -> list[Any]:
+def _compute(model: Any, fed: list[Any]) -> list[Any]:
     output = model(fed if len(fed) > 1 else fed[0], training=False)
     return list(output) if isinstance(output, (list, tuple)) else [output]

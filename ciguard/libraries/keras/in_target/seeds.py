@@ -1,4 +1,4 @@
-"""Seed models of level `model`, described as data: builder scripts, saved models, applications."""
+"""Describes seed models of level `model` as data: builder scripts, saved models, applications."""
 
 from __future__ import annotations
 
@@ -15,44 +15,45 @@ _EMBEDDING = "keras.layers.Embedding"
 
 
 class SourceError(ValueError):
-    """A source that gives no model; the text says what to change."""
+    """A source has no usable model; the message has a remedy."""
 
 
 def describe_models(sources: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield one record per source: the model's graph and what it is fed, or the error.
+    """Yield one record per source with the model's graph and inputs, or with an error.
 
     Args:
-        sources: each has a `name`, and one of
+        sources: the sources, each with a `name` and one of:
             `script` (path), `function`, `width` and `root`: a function that returns the model;
             `file`: a `.keras` or `.h5` file, whose weights the graph refers to;
-            `application`: a name of `keras.applications`, with `folder`, where its ImageNet
-            weights are kept, or without, for weights from seeds.
+            `application`: a name of `keras.applications`, with the `folder` of its ImageNet
+            weights; without `folder` the weights are random.
 
     Returns:
         `{"name", "graph", "data", "truth", "classes"}` or `{"name", "error"}`. `data` has for each
-        input its `kind` (of `domain.models.SampleKind`, or empty), `shape`, `dtype` and, for
-        numbers that an embedding looks up, how many there are (`below`); `truth` is the shape of
-        the first output; `classes` is 0 for a regression.
+        input its `kind` (of `domain.models.SampleKind`, or empty), `shape`, `dtype` and, for the
+        indices of an embedding, their number (`below`); `truth` is the shape of the first output;
+        `classes` is 0 for a regression.
     """
     keras = importlib.import_module("keras")
     for source in sources:
-        # Names of layers count up from the first model; each begins anew.
+        # Restart Keras's numbering of layer names for each model.
         keras.utils.clear_session()
         try:
-            yield {"name": source["name"], **_described(keras, source)}
+            yield {"name": source["name"], **_describe_source(keras, source)}
         except Exception as error:  # noqa: BLE001 - builders and files are code and data of users
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             yield {"name": source["name"], "error": f"{kind}{error}"}
 
 
-def _described(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
+def _describe_source(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of the model from a source."""
     if "script" in source:
-        module = _module(source["script"], source["root"])
-        model = _built(keras, module, source)
+        module = _import_script(source["script"], source["root"])
+        model = _build_model(keras, module, source)
         return _record(graph_of(model), kind=str(getattr(module, "DATA", "")))
     file = source.get("file", "")
     if "application" in source:
-        file = _kept(keras, source) if "folder" in source else ""
+        file = _cached_application(keras, source) if "folder" in source else ""
         if not file:
             model = _application(keras, source["application"])(weights=None)
             return _record(graph_of(model))
@@ -60,15 +61,15 @@ def _described(keras: Any, source: dict[str, Any]) -> dict[str, Any]:
     return _record(graph_of(model, file=file))
 
 
-def _module(path: str, root: str) -> Any:
-    """Import a script; what lies beside it or in its root can be imported by it.
+def _import_script(path: str, root: str) -> Any:
+    """Import a script, which can import modules beside it and in its root, and return it.
 
     Raises:
         SourceError: if it cannot be read.
     """
     specification = importlib.util.spec_from_file_location("ciguard_seed_model", path)
     if specification is None or specification.loader is None or not os.access(path, os.R_OK):
-        message = f"{path} cannot be read: it is no Python file, or lies where workers may not read"
+        message = f"{path} cannot be read: it is not a Python file, or workers have no access"
         raise SourceError(message)
     module = importlib.util.module_from_spec(specification)
     sys.modules["ciguard_seed_model"] = module
@@ -77,7 +78,8 @@ def _module(path: str, root: str) -> Any:
     return module
 
 
-def _built(keras: Any, module: Any, source: dict[str, Any]) -> Any:
+def _build_model(keras: Any, module: Any, source: dict[str, Any]) -> Any:
+    """Return the model that a function of the script builds."""
     name = source["function"]
     build = getattr(module, name, None)
     if not callable(build):
@@ -87,22 +89,23 @@ def _built(keras: Any, module: Any, source: dict[str, Any]) -> Any:
     takes_width = "width" in inspect.signature(build).parameters
     model = build(width=source["width"]) if takes_width else build()
     if not isinstance(model, keras.Model):
-        message = f"{name}() of {source['script']} returns {type(model).__name__}, no keras.Model"
+        kind = type(model).__name__
+        message = f"{name}() of {source['script']} returns {kind}, not a keras.Model"
         raise SourceError(message)
     return model
 
 
 def _application(keras: Any, name: str) -> Callable[..., Any]:
-    known = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
-    if name.lower() not in known:
-        message = f"keras.applications has no {name!r}; it has: {', '.join(known.values())}"
+    available = {key.lower(): key for key in dir(keras.applications) if key[0].isupper()}
+    if name.lower() not in available:
+        message = f"keras.applications has no {name!r}; it has: {', '.join(available.values())}"
         raise SourceError(message)
-    function: Callable[..., Any] = getattr(keras.applications, known[name.lower()])
+    function: Callable[..., Any] = getattr(keras.applications, available[name.lower()])
     return function
 
 
-def _kept(keras: Any, source: dict[str, Any]) -> str:
-    """Return the file that an application is saved to with its ImageNet weights.
+def _cached_application(keras: Any, source: dict[str, Any]) -> str:
+    """Return the file of an application with its ImageNet weights; create it if it is missing.
 
     Raises:
         SourceError: if the weights cannot be downloaded.
@@ -114,11 +117,11 @@ def _kept(keras: Any, source: dict[str, Any]) -> str:
         return file
     try:
         model = build(weights="imagenet")
-    except Exception as error:  # whatever the download raises
+    except Exception as error:  # the download may raise any exception
         message = f"the ImageNet weights of {name} cannot be downloaded ({error!s:.300}). "
-        remedy = f"Give the machine network, or take application:{name}, which needs no weights"
+        remedy = f"Connect to the network, or use application:{name}, which needs no weights"
         raise SourceError(message + remedy) from error
-    # In a process of its own; whoever looks for the file sees the whole or nothing.
+    # Written to a file of this process and renamed, so that others never see a part of it.
     unfinished = os.path.join(source["folder"], f".{os.getpid()}-{name.lower()}.keras")
     try:
         model.save(unfinished)
@@ -131,7 +134,9 @@ def _kept(keras: Any, source: dict[str, Any]) -> str:
 
 def _record(graph: dict[str, Any], *, kind: str = "") -> dict[str, Any]:
     nodes = {node["name"]: node for node in graph["nodes"]}
-    data = [_feed(node, graph, kind) for node in nodes.values() if node["layer"] == INPUT]
+    data = [
+        _input_description(node, graph, kind) for node in nodes.values() if node["layer"] == INPUT
+    ]
     first = nodes[graph["outputs"][0]]
     classes = first["shape"][-1] if _is_softmax(first) else 0
     return {"graph": graph, "data": data, "truth": first["shape"], "classes": classes}
@@ -142,11 +147,12 @@ def _is_softmax(node: dict[str, Any]) -> bool:
     return bool(node["layer"] == "keras.layers.Softmax" or activation == "softmax")
 
 
-def _feed(node: dict[str, Any], graph: dict[str, Any], kind: str) -> dict[str, Any]:
+def _input_description(node: dict[str, Any], graph: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return the description of one input of the graph."""
     tables = [
-        other["config"]["input_dim"]
-        for other in graph["nodes"]
-        if other["layer"] == _EMBEDDING and node["name"] in other["inputs"]
+        embedding["config"]["input_dim"]
+        for embedding in graph["nodes"]
+        if embedding["layer"] == _EMBEDDING and node["name"] in embedding["inputs"]
     ]
     return {
         "kind": kind,

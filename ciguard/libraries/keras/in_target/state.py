@@ -11,38 +11,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SETTINGS = ("keras.src.backend.config", "keras.src.backend_config", "keras.backend_config")
-"""Modules that hold `floatx`, `epsilon` and `image_data_format`, by version."""
+"""Modules with `floatx`, `epsilon` and `image_data_format`, in different versions."""
 _POLICIES = ("keras.src.mixed_precision.policy", "keras.mixed_precision.policy")
 _TRACKER = "keras.src.backend.common.global_state"
 _BACKENDS = ("keras.src.backend", "keras.backend")
-"""Modules of Keras 2 that count layer names, which error messages repeat."""
+"""Modules of Keras 2 with counters of layer names, which error messages contain."""
 
 
 def pieces() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
-    """Return how to read and put back what is loaded of Keras; nothing if Keras is not loaded."""
-    found = []
+    """Return readers and writers of Keras's state; none if Keras is not imported."""
+    state_pieces = []
     for name in _SETTINGS:
         module = sys.modules.get(name)
         if module is not None:
-            found.append(_variables(module, [key for key in vars(module) if key.isupper()]))
+            state_pieces.append(_variables(module, [key for key in vars(module) if key.isupper()]))
     for name in _POLICIES:
         module = sys.modules.get(name)
         if module is not None:
-            found.append(_variables(module, ["_global_policy"]))
+            state_pieces.append(_variables(module, ["_global_policy"]))
     for name in _BACKENDS:
         counters = getattr(sys.modules.get(name), "PER_GRAPH_OBJECT_NAME_UIDS", None)
         if counters is not None:
-            found.append((counters.__len__, partial(_clear, counters)))
+            state_pieces.append((counters.__len__, partial(_clear, counters)))
     tracker = getattr(sys.modules.get(_TRACKER), "GLOBAL_STATE_TRACKER", None)
     if tracker is not None:
-        # Name counters, default dtype policy, seed generator, scopes: all in one dictionary.
+        # One dictionary has name counters, default dtype policy, seed generator and scopes.
         storage = vars(tracker)
-        found.append((storage.copy, lambda clean: _refill(storage, clean)))
-    return found
+        state_pieces.append((storage.copy, lambda clean: _refill(storage, clean)))
+    return state_pieces
 
 
 def _variables(module: Any, names: list[str]) -> tuple[Callable[[], Any], Callable[[Any], object]]:
-    """Return a reader of several variables of a module at once, and what puts them back."""
+    """Return a reader and a writer of several variables of a module at once."""
     storage = vars(module)
     if len(names) == 1:
         (name,) = names

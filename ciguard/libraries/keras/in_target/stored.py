@@ -1,4 +1,4 @@
-"""Weights that a layer graph takes from a file of the user's."""
+"""Weights of a layer graph that come from the user's files."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from functools import lru_cache
 from typing import Any, Mapping, Sequence
 
 FOLDERS = "CIGUARD_MODELS"
-"""Variable that holds the folders of files with weights, by their names in graphs, as JSON."""
+"""Environment variable with the paths of folders of weights by their names in graphs, as JSON."""
 
 
 def load(keras: Any, nodes: Sequence[Mapping[str, Any]]) -> bool:
-    """Read the files that the nodes name; return whether there were any.
+    """Read the files that the nodes name, and return whether there were any.
 
     Raises:
-        KeyError: if a file has no layer of the name that is asked for.
-        Exception: whatever Keras or the system raises for a file that cannot be loaded.
+        KeyError: if a file lacks a layer.
+        Exception: any exception of Keras or the system, if a file cannot be loaded.
     """
     recipes = [node.get("weights", {}) for node in nodes]
-    wanted = [recipe for recipe in recipes if recipe.get("file")]
-    for recipe in wanted:
+    file_recipes = [recipe for recipe in recipes if recipe.get("file")]
+    for recipe in file_recipes:
         arrays(keras, recipe)
-    return bool(wanted)
+    return bool(file_recipes)
 
 
 def arrays(keras: Any, recipe: Mapping[str, Any]) -> list[Any]:
@@ -33,35 +33,35 @@ def arrays(keras: Any, recipe: Mapping[str, Any]) -> list[Any]:
     """
     file, name = recipe["file"], recipe["stored"]
     path = _path(file)
-    found = _weights_of(keras, path, *_state(path))
-    if name not in found:
+    weights = _weights_of(keras, path, *_file_version(path))
+    if name not in weights:
         msg = f"no layer {name!r} in {os.path.basename(file)}"
         raise KeyError(msg)
-    return found[name]
+    return weights[name]
 
 
 def _path(file: str) -> str:
-    """Return where a file is here. Graphs name its folder as the user does, not where that is."""
+    """Return the path of a file on this machine; graphs have the user's name of its folder."""
     folder, _, name = file.rpartition("/")
     folders = json.loads(os.environ.get(FOLDERS, "{}"))
     return os.path.join(folders.get(folder, folder), name)
 
 
-def _state(file: str) -> tuple[int, int]:
-    about = os.stat(file)
-    return about.st_mtime_ns, about.st_size
+def _file_version(file: str) -> tuple[int, int]:
+    status = os.stat(file)
+    return status.st_mtime_ns, status.st_size
 
 
 @lru_cache(maxsize=1)  # every mutant of a model reads the same file
 def _weights_of(keras: Any, file: str, _changed_ns: int, _size: int) -> dict[str, list[Any]]:
-    """Return the weights of every layer in a file, by its name: `inner/dense` in a nested model."""
-    return _by_path(keras.saving.load_model(file, compile=False), "")
+    """Return the weights of every layer in a file by its name, `inner/dense` in a nested model."""
+    return _weights_by_path(keras.saving.load_model(file, compile=False), "")
 
 
-def _by_path(model: Any, path: str) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+def _weights_by_path(model: Any, path: str) -> dict[str, list[Any]]:
+    weights: dict[str, list[Any]] = {}
     for layer in model.layers:
-        found[path + layer.name] = layer.get_weights()
+        weights[path + layer.name] = layer.get_weights()
         if hasattr(layer, "get_layer"):
-            found.update(_by_path(layer, f"{path}{layer.name}/"))
-    return found
+            weights.update(_weights_by_path(layer, f"{path}{layer.name}/"))
+    return weights

@@ -1,4 +1,4 @@
-"""Keras's names that need care, those that TensorFlow brings included."""
+"""Tags of Keras's APIs, including the Keras in TensorFlow."""
 
 from __future__ import annotations
 

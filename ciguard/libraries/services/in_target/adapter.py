@@ -1,7 +1,7 @@
 """Adapter of the clients of cognitive services, which have no API of arrays to test.
 
-What is tested is an application that asks them; its cases run in a process of their own.
-Runs in a target's interpreter (Python 3.9 and later, standard library and numpy only).
+The applications that use them are tested, and their cases run in separate processes. This module
+runs in a target's interpreter (Python 3.9 and later, standard library and numpy only).
 """
 
 from __future__ import annotations
@@ -15,48 +15,49 @@ from typing import Any, Dict, Iterator, Optional
 from ciguard.libraries.in_target.contract import Adapter
 
 CLIENTS = ("google.cloud.vision", "google.cloud.language", "google.cloud.speech")
+"""Modules of clients to import."""
 
 
 class ServiceClientAdapter(Adapter):
-    """Imports the clients that are there, and knows nothing else of them."""
+    """Adapter that imports the installed clients, and supports nothing else."""
 
     module = "google.cloud"
 
     def load(self, device: str) -> None:
-        """Import them; see `Adapter`."""
+        """Import the installed clients; see `Adapter`."""
         del device
         for name in CLIENTS:
             with contextlib.suppress(ModuleNotFoundError):
                 importlib.import_module(name)
 
     def version(self) -> str:
-        """Return that of the first one; see `Adapter`."""
+        """Return the version of the first installed client; see `Adapter`."""
         for name in CLIENTS:
             with contextlib.suppress(metadata.PackageNotFoundError):
                 return metadata.version(name.replace(".", "-"))
         return "unknown"
 
     def describe(self) -> Iterator[Dict[str, Any]]:
-        """Yield nothing: no call is made of it alone."""
+        """Return no records: clients are not tested on their own."""
         return iter(())
 
     def tensor(self, array: Any, dtype: str) -> Any:
-        """See `Adapter`."""
+        """Raise an error: clients have no tensors."""
         del array
         msg = f"{self.module} has no tensors, of {dtype} or otherwise"
         raise TypeError(msg)
 
     def dtype(self, name: str) -> Any:
-        """See `Adapter`."""
+        """Raise an error: clients have no dtypes."""
         raise AttributeError(name)
 
     def read(self, output: Any) -> Optional[Dict[str, Any]]:
-        """See `Adapter`."""
+        """Return None: clients have no tensors."""
         del output
         return None
 
     def reset(self, seed: int) -> None:
-        """See `Adapter`."""
+        """Seed Python's generator."""
         random.seed(seed)
 
 

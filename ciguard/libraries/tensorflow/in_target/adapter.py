@@ -1,6 +1,6 @@
-"""TensorFlow 2."""
+"""Adapter of TensorFlow 2."""
 
-# ruff: noqa: SLF001 - the public ways to make and read an eager tensor cost twice as much
+# ruff: noqa: SLF001 - public functions to build and read an eager tensor take twice as long
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _DTYPES = (
     "complex128",
     "string",
 )
-_SEEDS_REMEMBERED = 4096
+_MAX_USED_SEEDS = 4096
 _WRAPPED_PYTHON_ERROR = "Traceback (most recent call last)"
 
 
-_NO_GRAPH = re.compile(
+_UNSUPPORTED_IN_GRAPH = re.compile(
     r"OperatorNotAllowedInGraph|SymbolicTensor|[Ss]ymbolic (?:tf\.)?[Tt]ensor|graph mode|eager"
     r"|a graph tensor|singleton tf.Variable|while building a graph|out of scope"
     r"|compatible with tf.(?:contrib.eager.defun|function)|must return zero or more Tensors"
@@ -58,14 +58,14 @@ _GRAPH_STACK = re.compile(r'Graph execution error:.*\n  File "[^\n]*\n\s*', re.D
 class TensorflowAdapter(contract.Adapter):
     """Adapter of `tensorflow`, on a CPU or one GPU.
 
-    `load` imports and runs nothing: TensorFlow starts its thread pools with the first operation,
-    and a process forked after that hangs now and then. The first `tensor` or `reset` starts it.
+    `load` runs no operation: TensorFlow starts its thread pools with the first one, and processes
+    that are forked afterwards hang occasionally. The first `tensor` or `reset` starts the runtime.
     """
 
     module = "tensorflow"
 
     def load(self, device: str) -> None:
-        """Import TensorFlow for one thread, quietly; a GPU is looked for by its driver's files.
+        """Import TensorFlow for one thread without logs; a GPU is detected by its driver's files.
 
         Raises:
             RuntimeError: if the device is absent.
@@ -77,39 +77,44 @@ class TensorflowAdapter(contract.Adapter):
         warnings.simplefilter("ignore")
         tensorflow = importlib.import_module("tensorflow")
         tensorflow.get_logger().setLevel("ERROR")
-        # Its own frames are what tells an internal error from another; hiding them costs time too.
+        # Its own frames distinguish internal errors from others, and hiding them takes time.
         tensorflow.debugging.disable_traceback_filtering()
         self._tensorflow = tensorflow
         _load_keras(tensorflow)
         self._ops: Any = importlib.import_module("tensorflow.python.framework.ops")
         contexts: Any = importlib.import_module("tensorflow.python.eager.context")
         self._context = contexts.context()
-        self._place: str | None = None  # the runtime starts in the worker, at its first case
+        self._device_name: str | None = None  # the runtime starts in the worker, at its first case
         self._name_dtypes()
         self._errors = _error_classes(tensorflow)
         self._seeds = _SeedSource()
         self._interpreter = InterpreterState()
-        self._state = GlobalState([*self._pieces(contexts), *keras_state.pieces()])
+        self._state = GlobalState([*self._state_pieces(contexts), *keras_state.pieces()])
 
     def _name_dtypes(self) -> None:
+        """Store the dtypes by name, and the names by TensorFlow's numbers."""
         dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
         self._dtypes = {name: getattr(self._tensorflow, name) for name in _DTYPES}
         self._arrays = {
             name: np.dtype(dtype.as_numpy_dtype) for name, dtype in self._dtypes.items()
         }
-        known = [value for value in vars(dtypes).values() if isinstance(value, dtypes.DType)]
-        self._names = {dtype._type_enum: dtype.name for dtype in known}
-        self._plain = frozenset(dtype._type_enum for dtype in self._dtypes.values())
-        self._text = self._tensorflow.string._type_enum
-        self._brain = self._tensorflow.bfloat16._type_enum
+        dtype_objects = [
+            value for value in vars(dtypes).values() if isinstance(value, dtypes.DType)
+        ]
+        self._names = {dtype._type_enum: dtype.name for dtype in dtype_objects}
+        self._readable_numbers = frozenset(dtype._type_enum for dtype in self._dtypes.values())
+        self._string_number = self._tensorflow.string._type_enum
+        self._bfloat16_number = self._tensorflow.bfloat16._type_enum
 
-    def _pieces(self, contexts: Any) -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
-        """Return how to read and to put back what a case may change in TensorFlow itself."""
+    def _state_pieces(
+        self, contexts: Any
+    ) -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
+        """Return readers and writers of the global state that a case may change in TensorFlow."""
         tensorflow, ops, context = self._tensorflow, self._ops, self._context
         local = context._thread_local_data
         generators = importlib.import_module("tensorflow.python.ops.stateful_random_ops")
         stack = ops._default_graph_stack
-        places = (
+        attributes = (
             (contexts, "default_execution_mode"),
             (local, "is_eager"),
             (local, "op_callbacks"),
@@ -118,7 +123,9 @@ class TensorflowAdapter(contract.Adapter):
             (context, "_optimizer_jit"),
             (generators, "global_generator"),
         )
-        pieces = [_attribute(owner, name) for owner, name in places if hasattr(owner, name)]
+        pieces = [
+            _attribute_piece(owner, name) for owner, name in attributes if hasattr(owner, name)
+        ]
         pieces.append(
             (tensorflow.config.functions_run_eagerly, tensorflow.config.run_functions_eagerly)
         )
@@ -129,13 +136,13 @@ class TensorflowAdapter(contract.Adapter):
         """Start TensorFlow's runtime in this process."""
         context = self._context
         context.ensure_initialized()
-        self._place = context.device_name
+        self._device_name = context.device_name
         if not self._on_cpu:
             names = [name for name in context.devices() if name.endswith("GPU:0")]
             if not names:
                 msg = f"device {self._device!r} is absent: tensorflow finds no usable GPU"
                 raise RuntimeError(msg)
-            self._place = names[0]
+            self._device_name = names[0]
 
     def start_device(self, memory_mib: int) -> None:
         """Start TensorFlow's runtime on the GPU, and run one operation.
@@ -145,11 +152,11 @@ class TensorflowAdapter(contract.Adapter):
         """
         tensorflow = self._tensorflow
         tensorflow.config.experimental.enable_tensor_float_32_execution(enabled=False)
-        found = tensorflow.config.list_physical_devices("GPU")
+        gpus = tensorflow.config.list_physical_devices("GPU")
         limit = tensorflow.config.LogicalDeviceConfiguration(memory_limit=memory_mib)
-        for gpu in found[:1]:
+        for gpu in gpus[:1]:
             tensorflow.config.set_logical_device_configuration(gpu, [limit])
-        if self._place is None:
+        if self._device_name is None:
             self._start()
         matrix = self.tensor(np.eye(8, dtype=np.float32), "float32")
         tensorflow.linalg.matmul(matrix, matrix).numpy()
@@ -165,14 +172,14 @@ class TensorflowAdapter(contract.Adapter):
         Raises:
             KeyError: if TensorFlow has no such dtype.
         """
-        wanted = self._arrays[dtype]
-        if array.dtype != wanted:
-            array = array.astype(wanted)
-        if self._place is None:
+        numpy_dtype = self._arrays[dtype]
+        if array.dtype != numpy_dtype:
+            array = array.astype(numpy_dtype)
+        if self._device_name is None:
             self._start()
         if dtype == "string" and not self._on_cpu:
             return self._tensorflow.constant(array)
-        return self._ops.EagerTensor(array, self._place, None)
+        return self._ops.EagerTensor(array, self._device_name, None)
 
     def dtype(self, name: str) -> Any:
         """Return TensorFlow's dtype object for a common name.
@@ -187,23 +194,24 @@ class TensorflowAdapter(contract.Adapter):
             raise AttributeError(msg) from None
 
     def read(self, output: Any) -> dict[str, Any] | None:
-        """Read an eager tensor or a variable; of a sparse or ragged tensor its values only."""
+        """Return the contents of an eager tensor or variable, or the values of a sparse tensor."""
         if not isinstance(output, self._ops.EagerTensor):
             return self._read_other(output)
         number = output._datatype_enum()
-        if number not in self._plain:
+        if number not in self._readable_numbers:
             name, shape = self._names.get(number, str(number)), output.shape.as_list()
             return {"dtype": name, "shape": shape, "note": "no numpy equal"}
         array = output._numpy_internal()
-        if number == self._text:
+        if number == self._string_number:
             array = np.asarray(array, dtype=object)
-        elif number == self._brain:
+        elif number == self._bfloat16_number:
             array = np.asarray(array, dtype=np.float32)
         else:
             array = np.asarray(array)
         return {"dtype": self._names[number], "array": array}
 
     def _read_other(self, output: Any) -> dict[str, Any] | None:
+        """Return the contents of a variable, ragged, sparse or symbolic tensor, if it is one."""
         tensorflow = self._tensorflow
         note = ""
         part: Any = None
@@ -223,65 +231,68 @@ class TensorflowAdapter(contract.Adapter):
         return None
 
     def reset(self, seed: int) -> None:
-        """Restore the state of TensorFlow, Keras, numpy and Python; seed. About 2 microseconds."""
+        """Restore TensorFlow, Keras, numpy and Python, and seed, in about 2 microseconds."""
         self._interpreter.restore()
         self._state.restore()
-        if self._place is None:
+        if self._device_name is None:
             self._start()
         self._seeds.reset(self._context, seed)
 
     def vary(self, seed: int) -> None:
-        """Let Python and numpy draw other numbers from now on."""
+        """Set the seed of the generators of Python and numpy, see `Adapter`."""
         self._interpreter.vary(seed)
 
     def modes(self) -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-        """Return how to run a function as a graph, compiled by XLA or not."""
-        return {"function": self._graphed, "xla": partial(self._graphed, jit_compile=True)}
+        """Return the functions of modes `function` and `xla`: as a graph, without and with XLA."""
+        return {
+            "function": self._run_as_graph,
+            "xla": partial(self._run_as_graph, jit_compile=True),
+        }
 
-    def _graphed(
+    def _run_as_graph(
         self, function: Callable[..., Any], tensors: list[Any], *, jit_compile: bool = False
     ) -> Any:
-        # There is no control flow to convert: the function is a single call.
+        # The function is a single call, so there is no control flow to convert.
         settings = {"autograph": False, "jit_compile": jit_compile or None}
         return self._tensorflow.function(function, **settings)(*tensors)
 
     def is_tensor(self, value: Any) -> bool:
-        """Return whether a value is an eager tensor: variables are captured."""
+        """Return whether a value is an eager tensor; variables are captured instead."""
         return isinstance(value, self._ops.EagerTensor)
 
     def cannot_express(self, error: BaseException) -> bool:
-        """Tell by what a graph lacks, such as values while it is made, and what XLA lacks."""
-        return bool(_NO_GRAPH.search(f"{type(error).__name__}: {self.message(error)}"))
+        """Return whether an error means that graphs or XLA do not support the call."""
+        return bool(_UNSUPPORTED_IN_GRAPH.search(f"{type(error).__name__}: {self.message(error)}"))
 
     def message(self, error: BaseException) -> str:
-        """Return a message without the stack of where the graph was made, which is the worker's."""
+        """Return the message without the stack of the graph's construction in the worker."""
         return _GRAPH_STACK.sub("", str(error))
 
     def build_layer(self, layer: Any, inputs: list[Any]) -> None:
-        """Build a layer for its only input; one that takes more, or is no layer, stays as it is."""
+        """Build a layer for its only input; ignore layers with several inputs and other objects."""
         if len(inputs) != 1 or not self.is_tensor(inputs[0]) or getattr(layer, "built", True):
             return
-        # What is wrong with the input is for the call to say, as it does eagerly.
+        # The call reports errors of the input, as it does eagerly.
         with contextlib.suppress(AttributeError, NotImplementedError, TypeError, ValueError):
             layer.build(inputs[0].shape)
 
     def synchronise(self) -> None:
-        """Wait until the GPU has finished; executors wait for what is being sent, and no more."""
+        """Wait until the GPU has finished; in old versions, only until operations are submitted."""
         if not self._on_cpu:
             wait = getattr(self._tensorflow.test.experimental, "sync_devices", None)  # since 2.12
             (wait or self._context.sync_executors)()
 
     def device_memory(self) -> tuple[int, int] | None:
-        """Return what tensors take of the GPU."""
+        """Return the memory of tensors on the GPU, see `Adapter`."""
         if self._on_cpu:
             return None
         experimental = self._tensorflow.config.experimental
-        known = experimental.get_memory_info("GPU:0")
+        memory = experimental.get_memory_info("GPU:0")
         experimental.reset_memory_stats("GPU:0")
-        return int(known["current"]), int(known["peak"])
+        return int(memory["current"]), int(memory["peak"])
 
     def classify(self, error: BaseException) -> str:
-        """Tell user errors from internal ones by class, then by message."""
+        """Return the class of an exception, by its type and then by its message."""
         kind = super().classify(error)
         if kind != contract.REJECTED:
             return kind
@@ -289,7 +300,7 @@ class TensorflowAdapter(contract.Adapter):
         if isinstance(error, exhausted):
             return contract.EXHAUSTED
         message = str(error)
-        # `py_function` reports whatever the user's Python raised as an unknown error.
+        # `py_function` reports any exception of the user's Python code as an unknown error.
         if isinstance(error, internal) and _WRAPPED_PYTHON_ERROR not in message:
             kind = error_texts.kind_of_message(message)
             return contract.ERRORED if kind == contract.REJECTED else kind
@@ -297,12 +308,12 @@ class TensorflowAdapter(contract.Adapter):
 
 
 class _SeedSource:
-    """Stands where TensorFlow keeps the generator that gives each random operation its seed.
+    """Replacement of TensorFlow's generator that gives each random operation its seed.
 
-    Seeding that generator for every case costs 5 microseconds, and clearing the cache of kernels,
-    which hold the position in their random stream, makes every later call 50 times slower. So the
-    generator is seeded when it is first drawn from, and the cache is cleared only when a seed comes
-    again that some cached kernel may have been made with.
+    Seeding that generator for every case takes 5 microseconds. Cached kernels have a position in
+    their random stream, but clearing the cache makes every later call 50 times slower. So the
+    generator is seeded on first use, and the cache is cleared only when a seed is repeated that a
+    cached kernel may have.
     """
 
     def __init__(self) -> None:
@@ -315,7 +326,7 @@ class _SeedSource:
         if self._generator is not None or getattr(context, "_rng", self) is not self:
             self._used.add(self._seed)
             self._generator = None
-        if seed in self._used or len(self._used) > _SEEDS_REMEMBERED:
+        if seed in self._used or len(self._used) > _MAX_USED_SEEDS:
             _clear_kernels(context)
             self._used.clear()
         self._seed = seed
@@ -335,8 +346,8 @@ def _clear_kernels(context: Any) -> None:
 
 
 def _prepare_environment(*, on_cpu: bool) -> None:
-    """Set what TensorFlow reads from the environment when it is imported or started."""
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"  # failed checks are printed all the same
+    """Set the environment variables that TensorFlow reads on import and start."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"  # failed checks are still printed
     os.environ["TF_NUM_INTRAOP_THREADS"] = "1"
     os.environ["TF_NUM_INTEROP_THREADS"] = "1"
     if on_cpu:
@@ -345,7 +356,7 @@ def _prepare_environment(*, on_cpu: bool) -> None:
 
 
 def _load_keras(tensorflow: Any) -> None:
-    """Import the Keras that belongs to this TensorFlow; some builds come without."""
+    """Import the Keras of this TensorFlow, if the build has one."""
     try:
         _ = tensorflow.keras.layers
     except (AttributeError, ImportError):
@@ -353,16 +364,16 @@ def _load_keras(tensorflow: Any) -> None:
 
 
 def _error_classes(tensorflow: Any) -> tuple[tuple[type, ...], tuple[type, ...]]:
-    """Return the classes of exhausted resources, and of internal errors."""
+    """Return the exception classes of exhausted resources, and of internal errors."""
     core: Any = importlib.import_module("tensorflow.python.eager.core")
-    # The last two are meant to be caught and translated inside TensorFlow.
+    # TensorFlow should catch and translate these two itself.
     leaked = [getattr(core, name, None) for name in ("_FallbackException", "_NotOkStatusException")]
     classes = [tensorflow.errors.InternalError, tensorflow.errors.UnknownError, *leaked]
-    internal = [found for found in classes if isinstance(found, type)]
+    internal = [error for error in classes if isinstance(error, type)]
     return (tensorflow.errors.ResourceExhaustedError,), tuple(internal)
 
 
-def _attribute(owner: Any, name: str) -> tuple[Callable[[], Any], Callable[[Any], object]]:
+def _attribute_piece(owner: Any, name: str) -> tuple[Callable[[], Any], Callable[[Any], object]]:
     return partial(getattr, owner, name), partial(setattr, owner, name)
 
 

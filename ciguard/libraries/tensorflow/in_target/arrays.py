@@ -1,4 +1,4 @@
-"""Tensors of TensorFlow, as functions take them."""
+"""Tensors of TensorFlow for the user's functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
 class TensorflowArrays(ArrayLibrary):
-    """Eager tensors."""
+    """Eager tensors of TensorFlow."""
 
     library = "tensorflow"
     roots: tuple[str, ...] = ("tensorflow",)
@@ -18,11 +18,11 @@ class TensorflowArrays(ArrayLibrary):
     dtypes = "tensorflow"
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return a constant."""
+        """Return a constant tensor, from an array of numpy."""
         return importlib.import_module("tensorflow").constant(elements, dtype=dtype)
 
     def seed(self, number: int) -> None:
-        """Set the global seed."""
+        """Set TensorFlow's global seed, if it is imported."""
         tensorflow = sys.modules.get("tensorflow")
         if tensorflow is not None and hasattr(tensorflow, "random"):
             tensorflow.random.set_seed(number)

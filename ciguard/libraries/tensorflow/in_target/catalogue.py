@@ -1,4 +1,4 @@
-"""What TensorFlow says of its public API."""
+"""Catalogue of TensorFlow's public API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ciguard.libraries.tensorflow.in_target.tags import tags_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LEFT_OUT = (
+_EXCLUDED_MODULES = (
     "tensorflow.compat",
     "tensorflow.keras",
     "tensorflow.raw_ops",
@@ -26,9 +26,9 @@ _LEFT_OUT = (
     "tensorflow.python",
     "tensorflow.core",
 )
-"""Described elsewhere, internal, or the same as what is described."""
+"""Modules that are described elsewhere, internal, or aliases."""
 _API_MODULES = "tensorflow._api."
-_RAW = "tensorflow.raw_ops."
+_RAW_PREFIX = "tensorflow.raw_ops."
 
 
 def describe() -> Iterator[dict[str, Any]]:
@@ -36,21 +36,21 @@ def describe() -> Iterator[dict[str, Any]]:
     tensorflow = importlib.import_module("tensorflow")
     definitions = OpDefs()
     operators = _operators(tensorflow)
-    lost: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
     yield from introspection.each(
-        _functions(tensorflow, lost),
+        _functions(tensorflow, failures),
         lambda api, function: _record(
             api, function, operators.get(_origin(function), ""), definitions
         ),
     )
     raw = {
-        f"{_RAW}{name}": getattr(tensorflow.raw_ops, name)
+        f"{_RAW_PREFIX}{name}": getattr(tensorflow.raw_ops, name)
         for name in introspection.public_names(tensorflow.raw_ops)
     }
     yield from introspection.each(
         raw.items(), lambda api, function: _raw_record(api, function, definitions)
     )
-    yield from lost
+    yield from failures
     try:
         keras = tensorflow.keras
         _ = keras.layers
@@ -59,16 +59,18 @@ def describe() -> Iterator[dict[str, Any]]:
     yield from keras_classes.describe(keras, "tensorflow.keras")
 
 
-def _functions(tensorflow: Any, lost: list[dict[str, Any]]) -> introspection.Names:
-    def enter(module: types.ModuleType, path: str) -> bool:
-        return not path.startswith(_LEFT_OUT) and module.__name__.startswith(_API_MODULES)
+def _functions(tensorflow: Any, failures: list[dict[str, Any]]) -> introspection.PublicNames:
+    """Return the documented public functions of TensorFlow."""
 
-    found = (
-        (path, thing)
-        for path, thing in introspection.walk(tensorflow, enter=enter, lost=lost)
-        if isinstance(thing, types.FunctionType) and introspection.doc_of(thing)
+    def enter(module: types.ModuleType, path: str) -> bool:
+        return not path.startswith(_EXCLUDED_MODULES) and module.__name__.startswith(_API_MODULES)
+
+    functions = (
+        (path, member)
+        for path, member in introspection.walk(tensorflow, enter=enter, lost=failures)
+        if isinstance(member, types.FunctionType) and introspection.doc_of(member)
     )
-    return introspection.canonical(found)
+    return introspection.canonical(functions)
 
 
 def _origin(function: Any) -> tuple[str, str]:
@@ -76,12 +78,13 @@ def _origin(function: Any) -> tuple[str, str]:
 
 
 def _operators(tensorflow: Any) -> dict[tuple[str, str], str]:
-    """Return the operation behind each generated Python function."""
+    """Return the operation of each generated Python function, by its module and name."""
     names = introspection.public_names(tensorflow.raw_ops)
     return {_origin(getattr(tensorflow.raw_ops, name)): name for name in names}
 
 
 def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict[str, Any]:
+    """Return the record of a function, with the facts of its operator if it has one."""
     doc = introspection.doc_of(function)
     parameters = introspection.from_signature(function)
     source = "signature" if parameters is not None else ""
@@ -96,21 +99,22 @@ def _record(api: str, function: Any, operator: str, definitions: OpDefs) -> dict
 
 
 def _raw_record(api: str, function: Any, definitions: OpDefs) -> dict[str, Any]:
-    name = api.removeprefix(_RAW)
+    """Return the record of a raw operation, with tags from its definition."""
+    name = api.removeprefix(_RAW_PREFIX)
     record = _record(api, function, name, definitions)
     for item in record["parameters"]:
-        item["kind"] = "keyword_only"  # raw operations refuse positional arguments
+        item["kind"] = "keyword_only"  # raw operations reject positional arguments
     definition = definitions.find(name)
     if definition is not None:
         record["source"] = "opdef"
-        claims = (
+        tag_predicates = (
             (tag_names.HANDLE, definitions.needs_handle),
             (tag_names.RANDOM, definitions.is_random),
             (tag_names.REMOVED, definitions.is_removed),
             (tag_names.REMOVED, definitions.needs_graph),
             (tag_names.REMOVED, definitions.lacks_kernel),
         )
-        extra = [tag for tag, is_so in claims if is_so(definition)]
+        extra = [tag for tag, applies in tag_predicates if applies(definition)]
         record["tags"] = tags_of(record["api"], *extra)
     return record
 

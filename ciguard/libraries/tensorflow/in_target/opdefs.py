@@ -1,4 +1,4 @@
-"""TensorFlow's own definitions of its operations: types and limits of inputs and attributes."""
+"""TensorFlow's definitions of its operations: types and limits of inputs and attributes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 _WITHOUT_NUMPY = ("resource", "variant")
 _DEVICES = ("CPU", "GPU", "DEFAULT")
-"""What eager calls run on; kernels of compilers and of remote devices are out of reach."""
+"""Devices of eager calls; kernels of compilers and of remote devices are ignored."""
 
 
 class OpDefs:
-    """Reads the registry of operation definitions."""
+    """TensorFlow's registry of operation definitions and kernels."""
 
     def __init__(self) -> None:
         self._registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
         self._dtypes: Any = importlib.import_module("tensorflow.python.framework.dtypes")
         self._kernels: dict[str, list[dict[str, list[str]]]] = {}
-        """By operation, one entry per kernel: the types it is registered for, by attribute."""
+        """Dtypes of each kernel of an operation, by attribute."""
         for kernel in self._registered_kernels():
             entry = {c.name: self._names(c.allowed_values.list.type) for c in kernel.constraint}
             self._kernels.setdefault(kernel.op, []).append(entry)
@@ -25,35 +25,35 @@ class OpDefs:
     @staticmethod
     def _registered_kernels() -> Any:
         kernels: Any = importlib.import_module("tensorflow.python.framework.kernels")
-        every = kernels.get_all_registered_kernels().kernel
-        return [kernel for kernel in every if kernel.device_type in _DEVICES]
+        registered = kernels.get_all_registered_kernels().kernel
+        return [kernel for kernel in registered if kernel.device_type in _DEVICES]
 
     def find(self, operator: str) -> Any:
-        """Return the definition of an operation, or None."""
+        """Return the definition of an operation, or None if there is none."""
         return self._registry.get(operator)
 
     def facts(self, definition: Any) -> dict[str, dict[str, Any]]:
-        """Return what a definition says, by the name of the input or attribute."""
+        """Return the facts of a definition, by the name of the input or attribute."""
         attributes = {attribute.name: attribute for attribute in definition.attr}
-        found = {name: self._of_attribute(item) for name, item in attributes.items()}
+        facts = {name: self._attribute_facts(item) for name, item in attributes.items()}
         for name, types in self._kernel_types(definition.name).items():
-            if name in found:
-                found[name]["dtypes"] = types
+            if name in facts:
+                facts[name]["dtypes"] = types
         first_of_type: dict[str, str] = {}
         for item in definition.input_arg:
-            facts = self._of_input(item, attributes)
+            input_facts = self._input_facts(item, attributes)
             if item.type_attr:
-                facts["dtypes"] = found[item.type_attr]["dtypes"]
-                first = first_of_type.setdefault(item.type_attr, item.name)
-                if first != item.name:
-                    facts["same_dtype_as"] = first
-            found[item.name] = facts
-        return {name: _without_nothing(facts) for name, facts in found.items()}
+                input_facts["dtypes"] = facts[item.type_attr]["dtypes"]
+                leader = first_of_type.setdefault(item.type_attr, item.name)
+                if leader != item.name:
+                    input_facts["same_dtype_as"] = leader
+            facts[item.name] = input_facts
+        return {name: _without_empty_values(input_facts) for name, input_facts in facts.items()}
 
     def _kernel_types(self, operator: str) -> dict[str, list[str]]:
-        """Return the types that some kernel takes, for the attributes that every kernel limits.
+        """Return the dtypes that some kernel supports, by attributes that all kernels limit.
 
-        The definition lists the types of all devices; a call of another type is refused, slowly.
+        The definition lists the dtypes of all devices. A call without a kernel fails slowly.
         """
         entries = self._kernels.get(operator, [])
         limited = set(entries[0]).intersection(*entries[1:]) if entries else set()
@@ -62,28 +62,29 @@ class OpDefs:
         }
 
     def lacks_kernel(self, definition: Any) -> bool:
-        """Whether no device at hand implements the operation, so that every call is refused."""
+        """Return whether no supported device has a kernel, so that every call is rejected."""
         return definition.name not in self._kernels
 
     def needs_handle(self, definition: Any) -> bool:
-        """Whether an input is a handle of a runtime object."""
+        """Return whether an input is a handle of a runtime object."""
         return any(
             item.type and self._name(item.type) in _WITHOUT_NUMPY for item in definition.input_arg
         )
 
     def needs_graph(self, definition: Any) -> bool:
-        """Whether it takes or returns a reference to a variable, which eager calls refuse."""
+        """Return whether it takes or returns a reference to a variable: eager calls reject it."""
         return any(item.is_ref for item in (*definition.input_arg, *definition.output_arg))
 
     def is_removed(self, definition: Any) -> bool:
-        """Whether the operation is left only for graphs that old versions have written."""
+        """Return whether the operation exists only for graphs of old versions."""
         return bool(definition.deprecation.version)
 
     def is_random(self, definition: Any) -> bool:
-        """Whether the operation draws numbers, told by its pair of seeds."""
+        """Return whether the operation draws random numbers: it has a pair of seeds then."""
         return any(attribute.name == "seed2" for attribute in definition.attr)
 
-    def _of_input(self, item: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+    def _input_facts(self, item: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Return the dtypes and the schema type of an input."""
         facts: dict[str, Any] = {"schema_type": "Tensor"}
         if item.type:
             facts["dtypes"] = self._names([item.type])
@@ -91,14 +92,14 @@ class OpDefs:
             facts["dtypes"] = self._allowed_types(attributes.get(item.type_attr))
         if item.number_attr or item.type_list_attr:
             facts["schema_type"] = "list(Tensor)"
-            counted = attributes.get(item.number_attr or item.type_list_attr)
-            if counted is not None and counted.has_minimum:
-                facts["minimum"] = int(counted.minimum)
+            list_attribute = attributes.get(item.number_attr or item.type_list_attr)
+            if list_attribute is not None and list_attribute.has_minimum:
+                facts["minimum"] = int(list_attribute.minimum)
             if item.type_list_attr:
-                facts["dtypes"] = self._allowed_types(counted)
+                facts["dtypes"] = self._allowed_types(list_attribute)
         return facts
 
-    def _of_attribute(self, attribute: Any) -> dict[str, Any]:
+    def _attribute_facts(self, attribute: Any) -> dict[str, Any]:
         facts: dict[str, Any] = {"schema_type": str(attribute.type)}
         if attribute.has_minimum:
             facts["minimum"] = int(attribute.minimum)
@@ -116,5 +117,5 @@ class OpDefs:
         return str(self._dtypes.as_dtype(number).base_dtype.name)
 
 
-def _without_nothing(facts: dict[str, Any]) -> dict[str, Any]:
+def _without_empty_values(facts: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if value not in ("", [], None)}

@@ -1,4 +1,4 @@
-"""TensorFlow's names that need care; those of its Keras are Keras's own."""
+"""Tags of TensorFlow's APIs; those of its Keras are in `keras.in_target.tags`."""
 
 from __future__ import annotations
 

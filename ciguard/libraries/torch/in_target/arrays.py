@@ -1,4 +1,4 @@
-"""Tensors of PyTorch, as functions take them."""
+"""Tensors of PyTorch for the user's functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ciguard.libraries.in_target.arrays import ArrayLibrary
 
 
 class TorchArrays(ArrayLibrary):
-    """Tensors on the CPU."""
+    """Tensors of PyTorch on the CPU."""
 
     library = "torch"
     roots: tuple[str, ...] = ("torch", "torchvision")
@@ -20,12 +20,12 @@ class TorchArrays(ArrayLibrary):
     usual: tuple[str, ...] = ("float32", "int64", "bool", "uint8", "complex64")
 
     def array(self, elements: Any, dtype: str) -> Any:
-        """Return a tensor."""
+        """Return a tensor, from an array of numpy."""
         torch = importlib.import_module("torch")
         return torch.as_tensor(elements).to(getattr(torch, dtype))
 
     def seed(self, number: int) -> None:
-        """Seed the generators of all devices."""
+        """Seed the generators of all devices, if torch is imported."""
         torch = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "manual_seed"):
             torch.manual_seed(number)

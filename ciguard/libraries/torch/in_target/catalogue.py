@@ -1,4 +1,4 @@
-"""What PyTorch says of its public API."""
+"""Catalogue of PyTorch's public API."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _NATIVE_PREFIXES = {
     "torch.sparse.": "sparse_",
     "torch.nested.": "nested_",
 }
-"""How an operator's name begins for the functions of a module."""
-_OTHER_NAMES = {"input": "self", "x": "self", "A": "self"}
-_KERNELS = (
+"""Prefixes of operators' names by the module of the functions."""
+_NATIVE_NAMES = {"input": "self", "x": "self", "A": "self"}
+_DISPATCH_KEYS = (
     "CPU",
     "MkldnnCPU",
     "QuantizedCPU",
@@ -52,16 +52,16 @@ _KERNELS = (
     "CompositeExplicitAutograd",
     "CompositeExplicitAutogradNonFunctional",
 )
-"""Where an operator must have a kernel to be worth calling; those of one other device refuse."""
-_FIXED = re.compile(r"\[\d+\]")
-_INPUT = re.compile(r"^\s*[-*] Input: (.*)$", re.MULTILINE)
-_FORM = re.compile(r":math:`(\([^`()]*\))`")
+"""Dispatch keys of which an operator must have a kernel; others are for other devices."""
+_FIXED_LENGTH = re.compile(r"\[\d+\]")
+_INPUT_LINE = re.compile(r"^\s*[-*] Input: (.*)$", re.MULTILINE)
+_SHAPE_FORMULA = re.compile(r":math:`(\([^`()]*\))`")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
 _FOREIGN_MODULES = ("typing", "torch.overrides", "warnings", "functools", "collections")
 
 
 class _Catalogue:
-    """Everything needed to describe one name."""
+    """PyTorch's stubs and schemas, and the records that are built from them."""
 
     def __init__(self) -> None:
         self.torch: Any = importlib.import_module("torch")
@@ -79,7 +79,7 @@ class _Catalogue:
                 self.schemas.setdefault(parsed.operator, []).append(parsed.parameters)
 
     def operator(self, api: str) -> str:
-        """Return the operator of the same name, if there is one."""
+        """Return the operator with the name of an API; empty if there is none."""
         name = api.rpartition(".")[2]
         prefixes = [_NATIVE_PREFIXES[head] for head in _NATIVE_PREFIXES if api.startswith(head)]
         for candidate in (*(prefix + name for prefix in prefixes), name):
@@ -87,99 +87,106 @@ class _Catalogue:
                 return f"aten::{candidate}"
         return ""
 
-    def parameters(self, api: str, thing: Any, doc: str) -> tuple[list[dict[str, Any]], str]:
-        """Return the parameters and where their names come from."""
+    def parameters(self, api: str, function: Any, doc: str) -> tuple[list[dict[str, Any]], str]:
+        """Return the parameters of an API, and the source of their names."""
         name = api.rpartition(".")[2]
-        found = introspection.from_signature(thing)
-        if found is not None and not _says_nothing(found):
-            return found, "signature"
-        found = introspection.from_docstring(doc, name)
-        if found is not None:
-            return found, "docstring"
+        parameters = introspection.from_signature(function)
+        if parameters is not None and not _is_variadic_only(parameters):
+            return parameters, "signature"
+        parameters = introspection.from_docstring(doc, name)
+        if parameters is not None:
+            return parameters, "docstring"
         overloads = self.stubs.overloads(api)
         if overloads:
             return introspection.without_receiver(max(overloads, key=len)), "stub"
         schemas = self.schemas.get(self.operator(api), [])
         return (max(schemas, key=len), "schema") if schemas else ([], "")
 
-    def record(self, api: str, thing: Any, kind: str) -> dict[str, Any]:
+    def record(self, api: str, function: Any, kind: str) -> dict[str, Any]:
         """Return the record of a function or method."""
-        doc = introspection.doc_of(thing)
-        parameters, source = self.parameters(api, thing, doc)
+        doc = introspection.doc_of(function)
+        parameters, source = self.parameters(api, function, doc)
         operator = self.operator(api)
         parameters = [dict(item) for item in parameters]
         self._add_types(api, operator, parameters)
         introspection.describe_parameters(parameters, doc)
         record = introspection.record(
-            api, kind, parameters, doc=doc, source=source, operator=operator, tags=_tags(api, thing)
+            api,
+            kind,
+            parameters,
+            doc=doc,
+            source=source,
+            operator=operator,
+            tags=_tags(api, function),
         )
         overloads = [*self.stubs.overloads(api), *self.schemas.get(operator, [])]
         accepted = {item["name"] for overload in overloads for item in overload}
-        strangers = [name for name in record.pop("strangers", ()) if name not in accepted]
-        return {**record, "strangers": strangers} if strangers else record
+        undeclared = [name for name in record.pop("strangers", ()) if name not in accepted]
+        return {**record, "strangers": undeclared} if undeclared else record
 
     def _add_types(self, api: str, operator: str, parameters: list[dict[str, Any]]) -> None:
+        """Add types from the operator's schema and hints from the stubs to the parameters."""
         names = [item["name"] for item in parameters]
-        schema = best_match(self.schemas.get(operator, []), [_native(name) for name in names])
+        schema = best_match(self.schemas.get(operator, []), [_native_name(name) for name in names])
         native = {item["name"]: item for item in schema or []}
         for item in parameters:
             hint = self.stubs.hint(api, item["name"])
             if hint and not item.get("annotation"):
                 item["annotation"] = hint
-            known = native.get(item["name"]) or native.get(_native(item["name"]))
-            if known is not None:
+            native_parameter = native.get(item["name"]) or native.get(_native_name(item["name"]))
+            if native_parameter is not None:
                 for key in ("schema_type", "length"):
-                    if key in known:
-                        item[key] = known[key]
+                    if key in native_parameter:
+                        item[key] = native_parameter[key]
 
 
 def describe() -> Iterator[dict[str, Any]]:
     """Yield one record per public function, layer class and tensor method."""
     catalogue = _Catalogue()
-    lost: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
     yield from introspection.each(
-        _functions(lost), lambda api, thing: catalogue.record(api, thing, "function")
+        _functions(failures), lambda api, thing: catalogue.record(api, thing, "function")
     )
     yield from introspection.each(_layers(catalogue.torch), _layer_record)
     yield from introspection.each(
         _methods(catalogue.torch), lambda api, method: _method_record(catalogue, api, method)
     )
     yield from introspection.each(
-        ((f"torch.ops.aten.{name}", name) for name in _bare_operators(catalogue)),
+        ((f"torch.ops.aten.{name}", name) for name in _operators_without_function(catalogue)),
         lambda _, name: _operator_record(catalogue, name),
     )
-    yield from lost
+    yield from failures
 
 
-def _functions(lost: list[dict[str, Any]]) -> introspection.Names:
-    found = []
-    for name, module in introspection.modules(_MODULES, lost=lost):
-        for member in introspection.public_names(module):
-            thing = getattr(module, member, None)
-            if isinstance(thing, _FUNCTIONS) and _is_public(thing, name):
-                found.append((f"{name}.{member}", thing))
-    return introspection.canonical(found)
+def _functions(failures: list[dict[str, Any]]) -> introspection.PublicNames:
+    functions = []
+    for name, module in introspection.modules(_MODULES, lost=failures):
+        for member_name in introspection.public_names(module):
+            member = getattr(module, member_name, None)
+            if isinstance(member, _FUNCTIONS) and _is_public(member, name):
+                functions.append((f"{name}.{member_name}", member))
+    return introspection.canonical(functions)
 
 
 def _native_functions() -> Any:
     return importlib.import_module("torch")._C._VariableFunctions  # noqa: SLF001 - no public listing
 
 
-def _is_public(thing: Any, module: str) -> bool:
-    """Whether a function belongs to torch's public API, and not to a module that imported it."""
-    origin = getattr(thing, "__module__", None) or ""
+def _is_public(function: Any, module: str) -> bool:
+    """Return whether a function is part of torch's public API, and not imported from elsewhere."""
+    origin = getattr(function, "__module__", None) or ""
     if origin.startswith(_FOREIGN_MODULES):
         return False
-    native = module == "torch" and hasattr(_native_functions(), thing.__name__)
-    return native or bool(introspection.doc_of(thing))
+    native = module == "torch" and hasattr(_native_functions(), function.__name__)
+    return native or bool(introspection.doc_of(function))
 
 
-def _layers(torch: Any) -> introspection.Names:
+def _layers(torch: Any) -> introspection.PublicNames:
     module = torch.nn.Module
     layers = [
-        (f"torch.nn.{name}", thing)
-        for name, thing in vars(torch.nn).items()
-        if inspect.isclass(thing) and issubclass(thing, module) and not name.startswith("_")
+        (f"torch.nn.{name}", layer)
+        for name, layer in vars(torch.nn).items()
+        if inspect.isclass(layer) and issubclass(layer, module) and not name.startswith("_")
     ]
     return introspection.canonical(layers)
 
@@ -188,9 +195,9 @@ def _methods(torch: Any) -> Iterator[tuple[str, Any]]:
     for name in sorted(set(dir(torch.Tensor))):
         if name.startswith("_"):
             continue
-        thing = inspect.getattr_static(torch.Tensor, name)
-        if isinstance(thing, (types.FunctionType, types.MethodDescriptorType)):
-            yield f"torch.Tensor.{name}", thing
+        method = inspect.getattr_static(torch.Tensor, name)
+        if isinstance(method, (types.FunctionType, types.MethodDescriptorType)):
+            yield f"torch.Tensor.{name}", method
 
 
 def _layer_record(api: str, layer: type) -> dict[str, Any]:
@@ -200,17 +207,17 @@ def _layer_record(api: str, layer: type) -> dict[str, Any]:
 
 
 def input_forms(doc: str) -> list[str]:
-    """Return the shapes of a layer's input that its section `Shape:` lists, if it lists several.
+    """Return the shapes of a layer's input in the section `Shape:` of its docstring.
 
     `- Input: :math:`(N, C)` or :math:`(C)`, where …` gives `(N, C)` and `(C)`.
     """
     _, _, section = doc.partition("Shape:\n")
-    line = _INPUT.search(section)
-    return [] if line is None else _FORM.findall(line.group(1).partition(" where ")[0])
+    line = _INPUT_LINE.search(section)
+    return [] if line is None else _SHAPE_FORMULA.findall(line.group(1).partition(" where ")[0])
 
 
 def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, Any]:
-    """Return a method's record, its receiver first; its namesake describes the rest."""
+    """Return a method's record; missing descriptions come from the function of the same name."""
     record = catalogue.record(api, method, "method")
     name = api.rpartition(".")[2]
     parameters = introspection.without_receiver(record["parameters"])
@@ -223,47 +230,51 @@ def _method_record(catalogue: _Catalogue, api: str, method: Any) -> dict[str, An
     return record
 
 
-def _bare_operators(catalogue: _Catalogue) -> list[str]:
-    """Return the operators that no function or method offers: the backward halves, for the most."""
+def _operators_without_function(catalogue: _Catalogue) -> list[str]:
+    """Return the operators without a function or method, mostly those of backward passes."""
     torch = catalogue.torch
-    offered = {*dir(torch), *dir(torch.Tensor), *dir(torch.nn.functional)}
+    public_names = {*dir(torch), *dir(torch.Tensor), *dir(torch.nn.functional)}
     prefixes = ("_", *_NATIVE_PREFIXES.values())
     names = {operator.partition("::")[2] for operator in catalogue.schemas if "aten::" in operator}
     return sorted(
         name
-        for name in names - offered
-        if not name.startswith(prefixes) and _runs_here(torch, f"aten::{name}")
+        for name in names - public_names
+        if not name.startswith(prefixes) and _has_kernel(torch, f"aten::{name}")
     )
 
 
-def _runs_here(torch: Any, operator: str) -> bool:
-    """Whether some overload has a kernel; the schemas hold TorchScript's own builtins too."""
+def _has_kernel(torch: Any, operator: str) -> bool:
+    """Return whether an overload has a kernel; schemas include builtins of TorchScript, too."""
     packet = getattr(torch.ops.aten, operator.partition("::")[2], None)
     overloads = packet.overloads() if packet is not None else ()
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001 - no public query
     for overload in overloads:
         name = operator if overload == "default" else f"{operator}.{overload}"
         try:
-            if any(has_kernel(name, key) for key in _KERNELS):
+            if any(has_kernel(name, key) for key in _DISPATCH_KEYS):
                 return True
         except RuntimeError:
-            continue  # a builtin: the dispatcher does not know it
+            continue  # a builtin, which the dispatcher does not have
     return False
 
 
 def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
-    """Return the record of an operator that can be called through `torch.ops` only."""
+    """Return the record of an operator that only `torch.ops` has."""
     operator = f"aten::{name}"
-    # Overloads that write to `out` refuse a call without it, and return nothing else.
-    required = [
+    # Overloads with a required keyword, such as `out`, are the last choice.
+    without_required_keywords = [
         [item for item in schema if item.get("kind") != "keyword_only" or not item.get("required")]
         for schema in catalogue.schemas[operator]
     ]
-    whole = [s for s, kept in zip(catalogue.schemas[operator], required) if len(s) == len(kept)]
-    parameters = [dict(item) for item in max(whole or catalogue.schemas[operator], key=len)]
+    preferred = [
+        s
+        for s, remaining in zip(catalogue.schemas[operator], without_required_keywords)
+        if len(s) == len(remaining)
+    ]
+    parameters = [dict(item) for item in max(preferred or catalogue.schemas[operator], key=len)]
     for item in parameters:
-        # Unlike torch's own functions, `torch.ops` takes no number in place of a list of length n.
-        item["schema_type"] = _FIXED.sub("[]", item.get("schema_type", ""))
+        # Unlike torch's functions, `torch.ops` does not accept a number for a list of fixed length.
+        item["schema_type"] = _FIXED_LENGTH.sub("[]", item.get("schema_type", ""))
     return introspection.record(
         f"torch.ops.aten.{name}",
         "function",
@@ -274,14 +285,14 @@ def _operator_record(catalogue: _Catalogue, name: str) -> dict[str, Any]:
     )
 
 
-def _tags(api: str, thing: Any) -> list[str]:
-    return tags_of(api) if introspection.doc_of(thing) else tags_of(api, tag_names.UNDOCUMENTED)
+def _tags(api: str, value: Any) -> list[str]:
+    return tags_of(api) if introspection.doc_of(value) else tags_of(api, tag_names.UNDOCUMENTED)
 
 
-def _native(name: str) -> str:
-    return _OTHER_NAMES.get(name, name)
+def _native_name(name: str) -> str:
+    return _NATIVE_NAMES.get(name, name)
 
 
-def _says_nothing(parameters: list[dict[str, Any]]) -> bool:
-    """Whether a signature is that of a wrapper: only `*args` and `**kwargs`."""
+def _is_variadic_only(parameters: list[dict[str, Any]]) -> bool:
+    """Return whether a signature is that of a wrapper, with only `*args` and `**kwargs`."""
     return bool(parameters) and all(item["kind"].startswith("var_") for item in parameters)

@@ -1,4 +1,4 @@
-"""PyTorch's ways to execute a function other than eagerly."""
+"""PyTorch's execution modes other than eager."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_INEXPRESSIBLE = frozenset({"Unsupported", "UserError"})
-"""Classes of `torch._dynamo.exc`."""
-_NOT_TRACED = re.compile(
+_UNSUPPORTED_CLASSES = frozenset({"Unsupported", "UserError"})
+"""Exception classes of `torch._dynamo.exc` for calls that it does not support."""
+_TRACING_MESSAGES = re.compile(
     r"[Tt]rac(?:e|er|ed|ing)\b"
     r"|Cannot insert a Tensor that requires grad"
     r"|Only tensors"
@@ -24,31 +24,33 @@ _NOT_TRACED = re.compile(
 
 
 class NotExpressedError(Exception):
-    """A call was refused while it was exported or traced, so that there is nothing to run."""
+    """A call could not be exported or traced."""
 
 
 def modes() -> dict[str, Callable[[Callable[..., Any], list[Any]], Any]]:
-    """Return what runs a function of tensors, by mode."""
+    """Return functions that run a function of tensors, by mode."""
     return {
-        "aot_eager": partial(_compiled, backend="aot_eager"),
-        "compile": partial(_compiled, backend="inductor"),
-        "export": _exported,
-        "trace": _traced,
+        "aot_eager": partial(_run_compiled, backend="aot_eager"),
+        "compile": partial(_run_compiled, backend="inductor"),
+        "export": _run_exported,
+        "trace": _run_traced,
     }
 
 
-def _compiled(function: Callable[..., Any], tensors: list[Any], backend: str) -> Any:
+def _run_compiled(function: Callable[..., Any], tensors: list[Any], backend: str) -> Any:
+    """Run a function compiled by `torch.compile`."""
     torch = importlib.import_module("torch")
-    importlib.import_module("torch._dynamo").reset()  # it keeps all that it compiled
-    # Whole: else what cannot be compiled runs eagerly, and is compared with itself.
+    importlib.import_module("torch._dynamo").reset()  # clear compiled code of earlier cases
+    # Without `fullgraph`, parts that cannot be compiled would run eagerly, as on the reference.
     return torch.compile(function, backend=backend, fullgraph=True)(*tensors)
 
 
-def _exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
+def _run_exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
+    """Run a function exported by `torch.export`."""
     torch = importlib.import_module("torch")
     importlib.import_module("torch._dynamo").reset()
 
-    class Module(torch.nn.Module):  # type: ignore[misc,name-defined]  # of no stub
+    class Module(torch.nn.Module):  # type: ignore[misc,name-defined]  # no stub
         def __init__(self) -> None:
             super().__init__()
             self.call = function  # a layer's weights become the module's
@@ -56,22 +58,23 @@ def _exported(function: Callable[..., Any], tensors: list[Any]) -> Any:
         def forward(self, *inputs: Any) -> Any:
             return self.call(*inputs)
 
-    with _expressing():
+    with _translated_errors():
         program = torch.export.export(Module(), tuple(tensors))
     return program.module()(*tensors)
 
 
-def _traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
+def _run_traced(function: Callable[..., Any], tensors: list[Any]) -> Any:
+    """Run a function traced by `torch.jit.trace`."""
     torch = importlib.import_module("torch")
-    # Tracing makes the call, and a call may change its arguments.
+    # Tracing executes the call, which may change its arguments.
     copies = tuple([tensor.clone() for tensor in tensors])
-    with _expressing():
+    with _translated_errors():
         traced = torch.jit.trace(function, copies, check_trace=False)
     return traced(*tensors)
 
 
 @contextlib.contextmanager
-def _expressing() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
@@ -80,12 +83,13 @@ def _expressing() -> Iterator[None]:
 
 
 def cannot_express(error: BaseException) -> bool:
-    """Return whether a mode says that it cannot express a call."""
+    """Return whether an error means that a mode does not support a call."""
     if isinstance(error, NotExpressedError):
-        return True  # sparse and nested tensors, sizes that depend on elements, … : no promise
+        return True  # documented limits: sparse and nested tensors, data-dependent sizes, …
     classes = type(error).__mro__
     if any(
-        c.__module__.startswith("torch._dynamo") and c.__name__ in _INEXPRESSIBLE for c in classes
+        c.__module__.startswith("torch._dynamo") and c.__name__ in _UNSUPPORTED_CLASSES
+        for c in classes
     ):
         return True
-    return bool(_NOT_TRACED.search(str(error)))
+    return bool(_TRACING_MESSAGES.search(str(error)))

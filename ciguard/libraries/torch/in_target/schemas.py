@@ -1,4 +1,4 @@
-"""PyTorch's own descriptions of its operators: schemas and type stubs."""
+"""PyTorch's descriptions of its operators: schemas and type stubs."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ if TYPE_CHECKING:
 
 _ALIAS = re.compile(r"\([a-z!*| ->]+\)")
 _LENGTH = re.compile(r"\[([2-9])\]")
-"""`[1]` only says that a single number stands for a list; lists of any length pass too."""
+"""Length of a list in a schema. `[1]` is excluded: it also accepts a number or any list."""
 _ARGUMENT = re.compile(r"^(?P<type>\S.*?)\s+(?P<name>\w+)(?:=(?P<default>.*))?$")
-_SHOWN_TYPES = 4
+_MAX_HINTS = 4
 
 
 class Schema(NamedTuple):
-    """One overload of one operator."""
+    """Schema of one overload of an operator."""
 
     operator: str
+    """Name of the operator without the overload's name."""
     parameters: list[dict[str, Any]]
+    """Parameters in order, as JSON."""
 
 
 def parse_schema(text: str) -> Schema | None:
-    """Read `aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.
+    """Return the schema in a text such as `aten::add.Tensor(Tensor self, Tensor other) -> Tensor`.
 
     Returns:
-        None if `text` is not a schema.
+        The schema; None if `text` is not a schema.
     """
     name, opening, rest = text.partition("(")
     end = rest.rfind(") ->")
     if not opening or end < 0 or "::" not in name:
         return None
-    found = []
+    parameters = []
     kind = "positional_or_keyword"
     for part in _split(_ALIAS.sub("", rest[:end])):
         if part == "*":
@@ -45,11 +47,12 @@ def parse_schema(text: str) -> Schema | None:
         match = _ARGUMENT.match(part)
         if match is None:
             return None
-        found.append(_parameter(match, kind))
-    return Schema(name.partition(".")[0], found)
+        parameters.append(_parameter(match, kind))
+    return Schema(name.partition(".")[0], parameters)
 
 
 def _parameter(match: re.Match[str], kind: str) -> dict[str, Any]:
+    """Return the record of a parameter of a schema."""
     schema_type = match["type"].replace("SymInt", "int")
     length = _LENGTH.search(schema_type)
     return introspection.parameter(
@@ -62,7 +65,7 @@ def _parameter(match: re.Match[str], kind: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas outside brackets and quotes."""
+    """Return the parts between commas outside of brackets and quotes."""
     parts, depth, quoted, start = [], 0, False, 0
     for index, letter in enumerate(text):
         if letter == '"':
@@ -83,29 +86,29 @@ def _split(text: str) -> list[str]:
 def best_match(
     candidates: Iterable[list[dict[str, Any]]], names: list[str]
 ) -> list[dict[str, Any]] | None:
-    """Return the overload that shares most parameters with `names`, of those the shortest."""
-    wanted = set(names)
+    """Return the overload with most parameters in `names`; among several, the shortest."""
+    name_set = set(names)
 
     def rank(parameters: list[dict[str, Any]]) -> tuple[int, int]:
-        shared = sum(item["name"] in wanted for item in parameters)
+        shared = sum(item["name"] in name_set for item in parameters)
         return shared, -len(parameters)
 
     return max(candidates, key=rank, default=None)
 
 
 class Stubs:
-    """Parameters by function or method name, from `.pyi` files beside the library."""
+    """Parameters of functions and methods, from the library's `.pyi` files."""
 
     def __init__(self) -> None:
         self._overloads: dict[str, list[list[dict[str, Any]]]] = {}
 
     def read(self, file: Path, *, prefix: str, inside: str = "") -> None:
-        """Add the definitions of a stub file, under `prefix` and their names.
+        """Add the definitions of a stub file.
 
         Args:
-            file: the stub; a file that this version lacks adds nothing.
-            prefix: what to put before each name, e.g. `torch.`.
-            inside: take the methods of this class instead of the functions.
+            file: the stub file; ignored if this version lacks it.
+            prefix: the prefix of each name, e.g. `torch.`.
+            inside: the class whose methods are added; empty to add functions.
         """
         if not file.is_file():
             return
@@ -119,15 +122,15 @@ class Stubs:
                 overloads.append(introspection.from_arguments(item.args))
 
     def overloads(self, api: str) -> list[list[dict[str, Any]]]:
-        """Return the parameter lists of every overload of an API."""
+        """Return the parameter lists of all overloads of an API."""
         return self._overloads.get(api, [])
 
     def hint(self, api: str, name: str) -> str:
-        """Return the types that the overloads give a parameter, joined by `|`."""
+        """Return the type hints of a parameter in all overloads, joined by `|`."""
         hints: list[str] = []
         for overload in self.overloads(api):
             for item in overload:
                 hint = item.get("annotation", "")
                 if item["name"] == name and hint and hint not in hints:
                     hints.append(hint)
-        return " | ".join(hints[:_SHOWN_TYPES])
+        return " | ".join(hints[:_MAX_HINTS])

@@ -41,7 +41,7 @@ def test_a_job_carries_all_settings_of_the_campaign(
     assert job.shard == Shard(2, 2)
 
 
-def test_what_an_earlier_campaign_left_is_forgotten(tmp_path: Path) -> None:
+def test_results_of_an_earlier_campaign_are_removed(tmp_path: Path) -> None:
     asked = settings(tmp_path)
     folder = written(shard_folder(asked.config.out, Shard(1, 2)), part())
     (folder / JOURNAL).write_text("{}\n", "utf-8")
@@ -52,7 +52,7 @@ def test_what_an_earlier_campaign_left_is_forgotten(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_what_is_whole_is_not_run_again_when_resumed(tmp_path: Path) -> None:
+def test_complete_shards_do_not_run_again_when_resumed(tmp_path: Path) -> None:
     asked = settings(tmp_path, resume=True)
     interrupted = part(Shard(2, 3), verdict=Verdict.INTERRUPTED)
     written(shard_folder(asked.config.out, Shard(1, 3)), part(Shard(1, 3)))
@@ -68,5 +68,5 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
         jobs_of(settings(tmp_path), 2)
 
 
-def test_where_nothing_is_left_to_run_no_cluster_is_started() -> None:
+def test_no_cluster_is_started_without_jobs() -> None:
     assert list(launch([], address="tcp://127.0.0.1:9")) == []

@@ -25,9 +25,9 @@ from part_examples import (
 from ciguard.baseline import Sighting, State, establish
 from ciguard.baseline.store import FolderStore
 from ciguard.campaign import gather, merge
-from ciguard.campaign.sharding import unite
+from ciguard.campaign.sharding import merged_run
+from ciguard.campaign.sharding.merged_run import merge_parts
 from ciguard.campaign.sharding.parts_file import Folder
-from ciguard.campaign.sharding.unite import whole_of
 from ciguard.config import Config
 from ciguard.domain.events import (
     BucketFlaky,
@@ -54,7 +54,7 @@ SEEN = Sighting(time="2026-01-31T23:59:00Z")
 
 
 def folders(*every: Part) -> list[Folder]:
-    return [Folder(f"shard-{number}", (one,)) for number, one in enumerate(every)]
+    return [Folder(f"shard-{number}", (part,)) for number, part in enumerate(every)]
 
 
 def planned(*jobs: PlannedJob, skipped: tuple[SkippedJob, ...] = ()) -> Plan:
@@ -67,68 +67,70 @@ def planned(*jobs: PlannedJob, skipped: tuple[SkippedJob, ...] = ()) -> Plan:
 def test_neither_order_nor_repetition_nor_merging_in_steps_changes_the_result(
     every: list[Part], data: st.DataObject
 ) -> None:
-    expected = whole_of(folders(*every))
+    expected = merge_parts(folders(*every))
     shuffled = data.draw(st.permutations(every))
     again = data.draw(st.lists(st.sampled_from(every))) if every else []
     cut = data.draw(st.integers(0, len(every)))
     steps = [Folder("some", tuple(every[:cut])), Folder("others", tuple(every[cut:]))]
     merged = Folder("merged", expected.parts, expected.missing)
 
-    assert whole_of(folders(*shuffled, *again)) == expected
-    assert whole_of(steps) == expected
-    assert whole_of([merged, *folders(*every)]) == expected
-    assert replace(whole_of([merged]), warnings=()) == replace(expected, warnings=())
-    assert unite.buckets_of(whole_of([merged]).parts) == unite.buckets_of(expected.parts)
+    assert merge_parts(folders(*shuffled, *again)) == expected
+    assert merge_parts(steps) == expected
+    assert merge_parts([merged, *folders(*every)]) == expected
+    assert replace(merge_parts([merged]), warnings=()) == replace(expected, warnings=())
+    assert merged_run.buckets_of(merge_parts([merged]).parts) == merged_run.buckets_of(
+        expected.parts
+    )
 
 
 @given(st.lists(parts(), min_size=1, max_size=6))
-def test_nothing_that_a_chosen_part_found_is_lost(every: list[Part]) -> None:
-    whole = whole_of(folders(*every))
+def test_no_bucket_of_a_chosen_part_is_lost(every: list[Part]) -> None:
+    whole = merge_parts(folders(*every))
 
-    met = unite.buckets_of(whole.parts)
-    ran = unite.targets_of(whole.parts)
-    exercised = unite.exercised_by(whole.parts)
+    met = merged_run.buckets_of(whole.parts)
+    ran = merged_run.targets_of(whole.parts)
+    exercised = merged_run.exercised_by(whole.parts)
 
-    found = [bucket for one in whole.parts for bucket in one.buckets]
+    found = [bucket for part in whole.parts for bucket in part.buckets]
     assert {b.fingerprint for b in met} == {b.fingerprint for b in found}
     assert sum(b.count for b in met) == sum(b.count for b in found)
-    cases = sum(summary.tally.total for one in whole.parts for summary in one.ran)
+    cases = sum(summary.tally.total for part in whole.parts for summary in part.ran)
     assert sum(summary.tally.total for summary in ran) == cases
-    for one in whole.parts:
-        assert all(exercised[name] >= apis for name, apis in one.exercised.items())
+    for merged_part in whole.parts:
+        assert all(exercised[name] >= apis for name, apis in merged_part.exercised.items())
 
 
 def test_two_whole_shards_are_one_run() -> None:
-    whole = whole_of(folders(part(FIRST), part(SECOND)))
+    whole = merge_parts(folders(part(FIRST), part(SECOND)))
 
-    assert [one.shard for one in whole.parts] == [FIRST, SECOND]
+    assert [part.shard for part in whole.parts] == [FIRST, SECOND]
     assert (whole.missing, whole.warnings) == ((), ())
 
 
-def test_a_shard_that_left_nothing_is_missing() -> None:
-    whole = whole_of(folders(part(Shard(1, 3)), part(Shard(3, 3))))
+def test_a_shard_without_a_result_is_missing() -> None:
+    whole = merge_parts(folders(part(Shard(1, 3)), part(Shard(3, 3))))
 
-    assert whole.missing == (Gap(f"shard 2/3 of {ONE}, {TWO}", "it left no result"),)
+    assert whole.missing == (Gap(f"shard 2/3 of {ONE}, {TWO}", "it has no result"),)
 
 
-def test_a_broken_folder_is_missing_unless_everything_planned_is_there() -> None:
+def test_a_broken_folder_is_missing_unless_all_planned_parts_exist() -> None:
     given_folders = [*folders(part(FIRST), part(SECOND)), Folder("x", broken=("it is cut off",))]
     jobs = [
         PlannedJob(name=f"planted {shard}", targets=(ONE, TWO), shard=str(shard))
         for shard in (FIRST, SECOND)
     ]
 
-    assert whole_of(given_folders).missing == (Gap("x", "it is cut off"),)
-    accounted = whole_of(given_folders, planned(*jobs))
+    assert merge_parts(given_folders).missing == (Gap("x", "it is cut off"),)
+    accounted = merge_parts(given_folders, planned(*jobs))
     assert accounted.missing == ()
-    assert accounted.warnings == ("x: it is cut off; every part that was planned is there",)
+    assert accounted.warnings == ("x: it is cut off; every planned part is present",)
 
 
-def test_what_ended_early_or_lost_a_target_is_missing() -> None:
+def test_a_part_that_ended_early_or_lost_a_target_is_missing() -> None:
     interrupted = part(FIRST, verdict=Verdict.INTERRUPTED)
     lost = part(SECOND, verdict=Verdict.NOT_RUN, ran=(target(ONE, not_run="it died"), target(TWO)))
 
-    whole = whole_of(folders(interrupted, lost))
+    whole = merge_parts(folders(interrupted, lost))
 
     assert [gap.reason for gap in whole.missing] == [
         "it ended early (INTERRUPTED)",
@@ -141,19 +143,19 @@ def test_what_ended_early_or_lost_a_target_is_missing() -> None:
     [{"campaign": {**CAMPAIGN, "seed": 7}}, {"ciguard": "9.9.9"}],
     ids=["seed", "version"],
 )
-def test_a_shard_of_another_campaign_is_told_and_not_mixed_in(changes: dict[str, Any]) -> None:
+def test_a_shard_of_another_campaign_is_reported_and_not_merged(changes: dict[str, Any]) -> None:
     own = [part(Shard(index, 3)) for index in (1, 2)]
     stranger = part(Shard(3, 3), buckets=(CRASH,), **changes)
 
-    whole = whole_of(folders(stranger, *own))
+    whole = merge_parts(folders(stranger, *own))
 
     assert list(whole.parts) == own
     assert len(whole.missing) == 1
     assert "of another campaign" in whole.missing[0].reason
 
 
-def test_shards_of_different_counts_do_not_make_a_whole() -> None:
-    whole = whole_of(folders(part(Shard(1, 2)), part(Shard(2, 3))))
+def test_shards_of_different_counts_are_incomplete() -> None:
+    whole = merge_parts(folders(part(Shard(1, 2)), part(Shard(2, 3))))
 
     assert [gap.name.split(" of ")[0] for gap in whole.missing] == [
         "shard 1/3",
@@ -162,35 +164,35 @@ def test_shards_of_different_counts_do_not_make_a_whole() -> None:
     ]
 
 
-def test_of_two_results_of_a_shard_the_whole_one_counts() -> None:
+def test_of_two_results_of_a_shard_the_complete_one_counts() -> None:
     killed = part(FIRST, verdict=Verdict.INTERRUPTED, buckets=(CRASH,))
     again = part(FIRST, buckets=(SIMPLER,))
 
-    whole = whole_of(folders(again, killed, part(SECOND)))
+    whole = merge_parts(folders(again, killed, part(SECOND)))
 
     assert whole.parts[0] == again
     assert whole.missing == ()
     assert "several results" in whole.warnings[0]
 
 
-def test_rows_of_the_plan_that_left_nothing_are_missing_and_skipped_ones_are_not() -> None:
+def test_planned_rows_without_results_are_missing_but_skipped_ones_are_not() -> None:
     jobs = [PlannedJob(name=name, targets=(name,)) for name in (ONE, TWO)]
     skipped = SkippedJob(name="gpu", targets=("t@cuda",), device="cuda", reason="no GPU runner")
 
-    whole = whole_of(folders(part(Shard(), targets=(ONE,))), planned(*jobs, skipped=(skipped,)))
+    whole = merge_parts(folders(part(Shard(), targets=(ONE,))), planned(*jobs, skipped=(skipped,)))
 
-    assert whole.missing == (Gap(f"shard 1/1 of {TWO}", "it left no result"),)
+    assert whole.missing == (Gap(f"shard 1/1 of {TWO}", "it has no result"),)
 
 
-def test_nothing_at_all_is_not_a_clean_run() -> None:
-    assert whole_of([]).missing
+def test_a_merge_without_results_is_not_clean() -> None:
+    assert merge_parts([]).missing
 
 
 # --- buckets --------------------------------------------------------------------------------------
 
 
-def test_one_bucket_of_two_shards_counts_both_and_is_shown_by_the_simpler_case() -> None:
-    met = unite.buckets_of([part(FIRST, buckets=(CRASH,)), part(SECOND, buckets=(SIMPLER,))])
+def test_a_bucket_of_two_shards_adds_counts_and_keeps_the_simpler_case() -> None:
+    met = merged_run.buckets_of([part(FIRST, buckets=(CRASH,)), part(SECOND, buckets=(SIMPLER,))])
 
     assert [(b.fingerprint, b.count, b.finding) for b in met] == [
         (CRASH.fingerprint, 5, min(CRASH, SIMPLER, key=lambda b: len(repr(b.finding.case))).finding)
@@ -211,28 +213,30 @@ def confirmed(of: Bucket) -> Bucket:
         (PENDING, confirmed(FLAKY), Confirmation.CONFIRMED, (0, 0)),
     ],
 )
-def test_what_several_shards_saw_of_a_bucket_is_put_together(
+def test_a_bucket_of_several_shards_has_all_their_targets(
     one: Bucket, other: Bucket, together: Confirmation, rate: tuple[int, int]
 ) -> None:
     for first, second in ((one, other), (other, one)):
-        (met,) = unite.buckets_of([part(FIRST, buckets=(first,)), part(SECOND, buckets=(second,))])
+        (met,) = merged_run.buckets_of(
+            [part(FIRST, buckets=(first,)), part(SECOND, buckets=(second,))]
+        )
 
         assert met.confirmation is together
         assert (met.shown, met.tried) == rate
 
 
-def test_a_stream_counts_as_explored_as_far_as_every_shard_got() -> None:
+def test_a_stream_is_explored_as_far_as_all_shards_are() -> None:
     far, less = StreamProgress(batches=40, learned=""), StreamProgress(batches=30, learned="")
     every = [part(FIRST, explored={STREAM: far}), part(SECOND, explored={STREAM: less})]
 
-    assert unite.explored_by(every) == {STREAM: (less, 120.0)}
-    assert unite.explored_by(every[:1]) == {}
+    assert merged_run.explored_by(every) == {STREAM: (less, 120.0)}
+    assert merged_run.explored_by(every[:1]) == {}
 
 
 def test_targets_add_up_and_disagreement_is_kept() -> None:
     other = target(ONE, version="1.1", confined_by=("landlock",), tally=Tally(passed=1, hung=2))
 
-    (ran,) = unite.targets_of([part(ran=(target(ONE),)), part(ran=(other,))])
+    (ran,) = merged_run.targets_of([part(ran=(target(ONE),)), part(ran=(other,))])
 
     assert ran.tally == Tally(passed=6, crashed=1, hung=2)
     assert (ran.version, ran.confined_by) == ("1.0, 1.1", ("landlock",))
@@ -251,7 +255,7 @@ def config(tmp_path: Path) -> Config:
 
 
 def judged(config: Config, tmp_path: Path, *every: Part) -> list[Event]:
-    named = [written(tmp_path / f"shard-{number}", one) for number, one in enumerate(every)]
+    named = [written(tmp_path / f"shard-{number}", part) for number, part in enumerate(every)]
     return list(merge(gather(named, config)))
 
 
@@ -269,7 +273,7 @@ def known(config: Config, *buckets: Bucket) -> None:
     FolderStore(config.baseline).save(establish(buckets, SEEN))  # type: ignore[arg-type]
 
 
-def test_merged_shards_establish_the_baseline_that_later_ones_are_held_against(
+def test_later_shards_are_compared_with_the_baseline_of_merged_ones(
     config: Config, tmp_path: Path
 ) -> None:
     every = [part(FIRST, buckets=(CRASH,)), part(SECOND, buckets=(VALUES, FLAKY))]
@@ -300,10 +304,10 @@ def test_the_events_are_those_of_a_run(config: Config, tmp_path: Path) -> None:
     assert read == [(DANGLING,)]
     assert end(events).apis_exercised == {ONE: 1, TWO: 1}
     assert {t.name: t.tally.total for t in end(events).targets} == {ONE: 12, TWO: 12}
-    assert [one.shard for one in end(events).parts] == [FIRST, SECOND]
+    assert [part.shard for part in end(events).parts] == [FIRST, SECOND]
 
 
-def test_a_missing_shard_is_never_a_pass_and_what_others_found_is_told(
+def test_a_missing_shard_never_passes_and_other_buckets_are_reported(
     config: Config, tmp_path: Path
 ) -> None:
     known(config, VALUES)
@@ -346,7 +350,7 @@ def test_a_bucket_is_fixed_only_where_its_shard_replayed_it_on_all_its_targets(
     assert (state.state, state.decision.clean_runs) == (State.OPEN, 1)
 
 
-def test_a_difference_between_rows_is_not_fixed_by_what_each_row_ran_alone(
+def test_a_difference_between_rows_is_not_fixed_by_separate_runs(
     config: Config, tmp_path: Path
 ) -> None:
     known(config, VALUES)
@@ -363,9 +367,7 @@ def test_a_difference_between_rows_is_not_fixed_by_what_each_row_ran_alone(
     assert standing(judged(config, tmp_path, *rows)) == {VALUES.fingerprint: Comparison.NOT_RUN}
 
 
-def test_what_the_base_of_a_row_shows_is_known_and_nothing_is_written(
-    config: Config, tmp_path: Path
-) -> None:
+def test_a_bucket_of_the_base_is_known_and_not_written(config: Config, tmp_path: Path) -> None:
     head = bucket(crash("checked", target=TWO))
     row = part(
         Shard(),
@@ -385,7 +387,7 @@ def test_what_the_base_of_a_row_shows_is_known_and_nothing_is_written(
     assert not (tmp_path / "baseline").exists()
 
 
-def test_shards_that_ran_other_versions_are_told_of(config: Config, tmp_path: Path) -> None:
+def test_shards_with_different_versions_are_reported(config: Config, tmp_path: Path) -> None:
     newer = part(SECOND, ran=(target(ONE, version="1.1"), target(TWO)))
 
     events = judged(config, tmp_path, part(FIRST), newer)

@@ -9,9 +9,9 @@ from part_examples import CRASH, VALUES, part, target, written
 
 from ciguard.baseline.store import FolderStore
 from ciguard.campaign.budget import Budget
-from ciguard.campaign.conclude import Conclusion, Memory
+from ciguard.campaign.conclude import BaselineSnapshot, Conclusion
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.sharding.own_part import forget_part, part_of
+from ciguard.campaign.sharding.own_part import part_of, remove_part
 from ciguard.config import Config
 from ciguard.domain.events import RunFinished
 from ciguard.domain.findings import Comparison, Verdict
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_what_an_earlier_run_left_does_not_pass_for_the_next_ones_part(tmp_path: Path) -> None:
+def test_the_part_of_an_earlier_run_is_removed(tmp_path: Path) -> None:
     folder = written(tmp_path / "out", part())
 
-    forget_part(folder)
-    forget_part(folder)
-    forget_part(tmp_path / "missing")
+    remove_part(folder)
+    remove_part(folder)
+    remove_part(tmp_path / "missing")
 
     assert not (folder / PARTS_FILE).exists()
 
@@ -37,12 +37,12 @@ def test_a_part_that_cannot_be_removed_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / PARTS_FILE).mkdir()
 
     with pytest.raises(OutputError, match=r"parts\.jsonl: cannot be removed"):
-        forget_part(tmp_path)
+        remove_part(tmp_path)
 
 
-def test_a_part_holds_what_was_met_also_where_only_the_base_shows_it(tmp_path: Path) -> None:
+def test_a_part_contains_buckets_that_only_the_base_shows(tmp_path: Path) -> None:
     config = Config(base=(ONE,), targets=(TWO,))
-    memory = Memory(
+    memory = BaselineSnapshot(
         store=FolderStore(tmp_path),
         records={},
         is_first=True,
@@ -50,11 +50,11 @@ def test_a_part_holds_what_was_met_also_where_only_the_base_shows_it(tmp_path: P
     )
     run = Conclusion(
         config=config,
-        memory=memory,
+        baseline=memory,
         budget=Budget(1.0),
         targets=(target(ONE), target(TWO)),
         base=(ONE,),
-        sites={},
+        script_targets={},
         replayed={},
         explored={},
         used=(),

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from part_examples import CAMPAIGN, CRASH, DANGLING, part, parts, target, written
 
+from ciguard.campaign.sharding.merged_run import merge_parts
 from ciguard.campaign.sharding.parts_file import Folder, read_folder
-from ciguard.campaign.sharding.unite import whole_of
 from ciguard.domain.parts import PARTS_FILE, Part, gap_to_json, line_from_json, part_to_json
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ WHOLE = part(buckets=(CRASH,), documentation=(DANGLING,))
 
 
 @given(parts())
-def test_a_part_comes_back_from_its_file_as_it_was(one: Part) -> None:
+def test_a_part_round_trips_through_its_file(one: Part) -> None:
     assert line_from_json(json.loads(json.dumps(part_to_json(one)))) == one
 
 
-def test_a_folder_holds_what_was_written(tmp_path: Path) -> None:
+def test_written_parts_are_read_from_the_folder(tmp_path: Path) -> None:
     other = part(shard=None, targets=(ONE,))
 
     read = read_folder(written(tmp_path / "out", WHOLE, other))
@@ -61,14 +61,14 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Net.run", "make.<locals>.inner", "nets.deep:build"])
-def test_functions_of_programs_are_read_as_apis_are(name: str) -> None:
+def test_parts_with_functions_of_programs_are_read(name: str) -> None:
     read = line_from_json(function_with(function=name))
 
     assert isinstance(read, Part)
     assert read.buckets[0].finding.api == f"src/model.py:{name}"
 
 
-def test_a_program_that_is_only_imported_is_read_too() -> None:
+def test_parts_with_imported_programs_are_read() -> None:
     file = "src/my model.py"
 
     read = line_from_json(bucket_with(api=file, case=[file, "annotated", {"file": file}]))
@@ -141,7 +141,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("encoded", HOSTILE.values(), ids=HOSTILE)
-def test_what_no_ciguard_wrote_is_refused(encoded: Any, tmp_path: Path) -> None:
+def test_malformed_parts_are_refused(encoded: Any, tmp_path: Path) -> None:
     (tmp_path / PARTS_FILE).write_text(json.dumps(encoded) + "\n", "utf-8")
 
     read = read_folder(tmp_path)
@@ -191,9 +191,7 @@ JSON = st.recursive(
 @settings(max_examples=400)
 @given(st.data(), JSON)
 @pytest.mark.lengthy
-def test_whatever_is_put_in_the_place_of_a_value_is_refused_or_read(
-    data: st.DataObject, odd: Any
-) -> None:
+def test_any_replaced_value_is_refused_or_read(data: st.DataObject, odd: Any) -> None:
     encoded: Any = json.loads(json.dumps(part_to_json(WHOLE)))
     place = encoded
     while True:
@@ -213,9 +211,9 @@ def test_whatever_is_put_in_the_place_of_a_value_is_refused_or_read(
     assert line_from_json(json.loads(json.dumps(part_to_json(read)))) == read
 
 
-def test_why_a_shard_was_not_run_can_be_read_when_merged_once_more() -> None:
+def test_the_reason_of_a_missing_shard_survives_a_second_merge() -> None:
     long = part(ran=tuple(target(name, not_run="x" * 1_900) for name in (ONE, TWO)))
 
-    gap = whole_of([Folder("a", (long,))]).missing[0]
+    gap = merge_parts([Folder("a", (long,))]).missing[0]
 
     assert line_from_json(gap_to_json(gap)) == gap

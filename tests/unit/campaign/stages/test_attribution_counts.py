@@ -35,7 +35,7 @@ def attributions() -> SearchStrategy[Attribution]:
 
 
 @given(attributions())
-def test_it_survives_json(attribution: Attribution) -> None:
+def test_an_attribution_round_trips_through_json(attribution: Attribution) -> None:
     assert attribution_from_json(attribution_to_json(attribution)) == attribution
 
 
@@ -56,12 +56,12 @@ def test_shards_add_up_in_either_order(one: Attribution, other: Attribution) -> 
         {"head_shown": 1e300, "head_tried": 6, "base_shown": 0, "base_tried": 1},
     ],
 )
-def test_what_counts_nothing_is_refused(encoded: object) -> None:
+def test_an_attribution_without_counts_is_refused(encoded: object) -> None:
     with pytest.raises(ValueError, match=r"attribution|object"):
         attribution_from_json(encoded)
 
 
-def test_it_is_kept_with_its_bucket_and_shown() -> None:
+def test_an_attribution_is_stored_with_its_bucket_and_shown() -> None:
     judged = bucket(attribution=NEW)
 
     assert bucket_from_json(bucket_to_json(judged)).attribution == NEW
@@ -72,7 +72,7 @@ def test_it_is_kept_with_its_bucket_and_shown() -> None:
 
 
 @pytest.mark.parametrize("attribution", [NEW, FIXED])
-def test_what_one_side_shows_every_time_is_not_flaky(attribution: Attribution) -> None:
+def test_a_bucket_that_one_side_always_shows_is_not_flaky(attribution: Attribution) -> None:
     assert not attribution.is_flaky
 
 
@@ -84,11 +84,11 @@ def test_what_one_side_shows_every_time_is_not_flaky(attribution: Attribution) -
         replace(FIXED, base_shown=5),
     ],
 )
-def test_what_one_side_shows_at_times_is_flaky(attribution: Attribution) -> None:
+def test_a_bucket_that_one_side_sometimes_shows_is_flaky(attribution: Attribution) -> None:
     assert attribution.is_flaky
 
 
-def test_what_did_not_show_every_time_on_one_shard_is_flaky_on_all() -> None:
+def test_a_bucket_that_is_flaky_on_one_shard_is_flaky_after_merging() -> None:
     firm = bucket(attribution=NEW)
     wavering = bucket(
         attribution=replace(NEW, head_shown=3), confirmation=Confirmation.FLAKY, count=4

@@ -35,8 +35,8 @@ ONE_S, TWO_S = (
 
 
 @dataclass
-class Desk:
-    """Stands where the dispatcher does: keeps the jobs."""
+class FakeDispatcher:
+    """A dispatcher that stores jobs."""
 
     jobs: list[Job] = field(default_factory=list)
 
@@ -74,8 +74,10 @@ def executed(*cases: ApiCall, outcome: Outcome = ONE_S) -> Executed:
     return Executed("torch.sum", cases, outcomes)
 
 
-def started(desk: Desk, *seen: Executed, of: dict[str, Group] | None = None) -> Equivalents:
-    equivalents = Equivalents(cast("Dispatcher", desk), of or groups())
+def started(
+    dispatcher: FakeDispatcher, *seen: Executed, of: dict[str, Group] | None = None
+) -> Equivalents:
+    equivalents = Equivalents(cast("Dispatcher", dispatcher), of or groups())
     for batch in seen:
         equivalents.note(batch)
     equivalents.start([])
@@ -104,61 +106,61 @@ def stored(*targets: str) -> BaselineRecord:
 # --- what is kept ---------------------------------------------------------------------------------
 
 
-def test_a_call_that_passed_is_made_on_the_other_library_only() -> None:
-    desk = Desk()
+def test_a_passed_call_runs_on_the_other_library_only() -> None:
+    dispatcher = FakeDispatcher()
 
-    started(desk, executed(case()))
+    started(dispatcher, executed(case()))
 
-    (job,) = desk.jobs
+    (job,) = dispatcher.jobs
     assert job.target == JAX
     assert json.loads(job.cases[0])[0] == "jax.numpy.sum"
 
 
-def test_only_conforming_calls_alone_that_passed_are_kept() -> None:
-    desk = Desk()
+def test_only_passed_conforming_calls_without_a_relation_are_kept() -> None:
+    dispatcher = FakeDispatcher()
 
     equivalents = started(
-        desk,
+        dispatcher,
         executed(case(), outcome=Rejected("ValueError", "no")),
         executed(case(intent=Intent.BOUNDARY), case(relation="same call twice")),
     )
 
-    assert not desk.jobs
+    assert not dispatcher.jobs
     assert equivalents.is_idle
 
 
 def test_calls_of_one_api_are_kept_up_to_a_limit() -> None:
-    desk = Desk()
+    dispatcher = FakeDispatcher()
 
-    started(desk, executed(*[case(seed=seed) for seed in range(100)]))
+    started(dispatcher, executed(*[case(seed=seed) for seed in range(100)]))
 
-    assert 0 < sum(len(job.cases) for job in desk.jobs) < 50
+    assert 0 < sum(len(job.cases) for job in dispatcher.jobs) < 50
 
 
 def test_one_library_alone_keeps_nothing() -> None:
-    desk = Desk()
+    dispatcher = FakeDispatcher()
 
-    started(desk, executed(case()), of={"torch": groups()["torch"]})
+    started(dispatcher, executed(case()), of={"torch": groups()["torch"]})
 
-    assert not desk.jobs
+    assert not dispatcher.jobs
 
 
-def test_a_library_that_lacks_the_api_is_left_out() -> None:
-    desk = Desk()
+def test_a_library_without_the_api_is_omitted() -> None:
+    dispatcher = FakeDispatcher()
 
-    started(desk, executed(case()), of=groups(jax_api="jax.numpy.mean"))
+    started(dispatcher, executed(case()), of=groups(jax_api="jax.numpy.mean"))
 
-    assert not desk.jobs
+    assert not dispatcher.jobs
 
 
 # --- what becomes of it ---------------------------------------------------------------------------
 
 
 def test_numbers_that_differ_are_a_finding_between_the_first_targets() -> None:
-    desk = Desk()
-    equivalents = started(desk, executed(case()))
+    dispatcher = FakeDispatcher()
+    equivalents = started(dispatcher, executed(case()))
 
-    (finding,) = answer(equivalents, desk.jobs[0], TWO_S)
+    (finding,) = answer(equivalents, dispatcher.jobs[0], TWO_S)
 
     assert finding.targets == (OLD, JAX)
     assert finding.case == case("jax.numpy.sum")
@@ -166,35 +168,35 @@ def test_numbers_that_differ_are_a_finding_between_the_first_targets() -> None:
 
 
 def test_a_finding_is_judged_again_with_the_targets_of_all_libraries() -> None:
-    desk = Desk()
-    (finding,) = answer(started(desk, executed(case())), desk.jobs[0], TWO_S)
+    dispatcher = FakeDispatcher()
+    (finding,) = answer(started(dispatcher, executed(case())), dispatcher.jobs[0], TWO_S)
 
     assert set(subject_of(groups(), finding).targets) == {OLD, NEW, JAX}
     alone = replace(finding, pair=PairKind.VERSION)
     assert set(subject_of(groups(), alone).targets) == {JAX}
 
 
-def test_a_death_on_the_other_library_is_told_as_what_ran_there() -> None:
-    desk = Desk()
-    equivalents = started(desk, executed(case()))
+def test_a_crash_on_the_other_library_is_reported_with_its_own_call() -> None:
+    dispatcher = FakeDispatcher()
+    equivalents = started(dispatcher, executed(case()))
 
-    ((group, ran),) = equivalents.take(JobResult(desk.jobs[0], (Crashed("SIGSEGV"),), 0.1))
+    ((group, ran),) = equivalents.take(JobResult(dispatcher.jobs[0], (Crashed("SIGSEGV"),), 0.1))
 
     assert (group.library, ran.api) == ("jax", "jax.numpy.sum")
     assert list(equivalents.findings()) == []
 
 
-def test_calls_after_a_hang_are_forgotten() -> None:
-    desk = Desk()
-    equivalents = started(desk, executed(case(), case(seed=1)))
+def test_calls_after_a_hang_are_dropped() -> None:
+    dispatcher = FakeDispatcher()
+    equivalents = started(dispatcher, executed(case(), case(seed=1)))
 
-    assert answer(equivalents, desk.jobs[0], ONE_S) == []
+    assert answer(equivalents, dispatcher.jobs[0], ONE_S) == []
     assert equivalents.is_idle
 
 
-def test_a_target_that_fails_is_not_waited_for() -> None:
-    desk = Desk()
-    equivalents = started(desk, executed(case()))
+def test_a_failed_target_is_not_awaited() -> None:
+    dispatcher = FakeDispatcher()
+    equivalents = started(dispatcher, executed(case()))
 
     equivalents.give_up(JAX)
 
@@ -205,21 +207,21 @@ def test_a_target_that_fails_is_not_waited_for() -> None:
 # --- what is known --------------------------------------------------------------------------------
 
 
-def test_a_known_difference_is_run_again_where_it_was_met() -> None:
-    desk = Desk()
-    equivalents = Equivalents(cast("Dispatcher", desk), groups())
+def test_a_known_difference_is_replayed_on_its_targets() -> None:
+    dispatcher = FakeDispatcher()
+    equivalents = Equivalents(cast("Dispatcher", dispatcher), groups())
 
     equivalents.start([stored(NEW, JAX)])
     equivalents.pump()
-    for job in desk.jobs:
+    for job in dispatcher.jobs:
         answer(equivalents, job, ONE_S)
 
-    assert {job.target for job in desk.jobs} == {NEW, JAX}
+    assert {job.target for job in dispatcher.jobs} == {NEW, JAX}
     assert list(equivalents.replayed.values()) == [frozenset({NEW, JAX})]
 
 
-def test_what_was_met_on_a_target_that_is_absent_is_not_run() -> None:
-    equivalents = Equivalents(cast("Dispatcher", Desk()), groups())
+def test_a_difference_of_an_absent_target_is_not_replayed() -> None:
+    equivalents = Equivalents(cast("Dispatcher", FakeDispatcher()), groups())
 
     equivalents.start([stored(NEW, "jax==0.9.0")])
 
@@ -227,7 +229,7 @@ def test_what_was_met_on_a_target_that_is_absent_is_not_run() -> None:
     assert equivalents.replayed == {}
 
 
-def test_exploring_leaves_time_where_there_are_several_libraries() -> None:
+def test_exploring_leaves_time_for_comparing_several_libraries() -> None:
     one, several = Budget(100.0), Budget(100.0)
 
     several.spans_libraries = True

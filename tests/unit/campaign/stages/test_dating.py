@@ -43,12 +43,12 @@ def room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def bisecting(monkeypatch: pytest.MonkeyPatch, bisect: Callable[[Bucket], Bisection]) -> None:
-    monkeypatch.setattr(dating, "bisect", lambda one, _: bisect(one))
+    monkeypatch.setattr(dating, "bisect", lambda bucket, _: bisect(bucket))
 
 
 def within(limit_s: float, *buckets: Bucket) -> list[tuple[str, Onset]]:
     until = time.monotonic() + limit_s
-    return [(one.fingerprint, onset) for one, onset in dated(buckets, Config(), until=until)]
+    return [(bucket.fingerprint, onset) for bucket, onset in dated(buckets, Config(), until=until)]
 
 
 def test_buckets_are_dated_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,14 +60,14 @@ def test_buckets_are_dated_in_their_order(monkeypatch: pytest.MonkeyPatch) -> No
     assert found == [(NAMES[2], onset), (NAMES[1], onset)]
 
 
-def test_an_installation_that_does_not_end_is_ended_when_the_time_is_over(
+def test_an_endless_installation_is_stopped_when_the_time_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun: list[str] = []
 
-    def slow(one: Bucket) -> Bisection:
-        begun.append(one.fingerprint)
-        if one.fingerprint == NAMES[2]:
+    def slow(bucket: Bucket) -> Bisection:
+        begun.append(bucket.fingerprint)
+        if bucket.fingerprint == NAMES[2]:
             try:
                 time.sleep(30)
             except Exception:  # noqa: BLE001 - what a careless caller on the way would do
@@ -84,9 +84,9 @@ def test_an_installation_that_does_not_end_is_ended_when_the_time_is_over(
     assert begun == [NAMES[1], NAMES[2]]
 
 
-def test_a_bisection_that_fails_costs_its_own_date_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(one: Bucket) -> Bisection:
-        if one.fingerprint == NAMES[1]:
+def test_a_failed_bisection_does_not_affect_other_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(bucket: Bucket) -> Bisection:
+        if bucket.fingerprint == NAMES[1]:
             raise ProvisioningError("no network")  # noqa: EM101, TRY003
         return FOUND
 
@@ -95,7 +95,7 @@ def test_a_bisection_that_fails_costs_its_own_date_only(monkeypatch: pytest.Monk
     assert [name for name, _ in within(60, bucket(NAMES[1]), bucket(NAMES[2]))] == [NAMES[2]]
 
 
-def test_nothing_is_tried_without_time_or_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_bisected_without_time_or_disk_space(monkeypatch: pytest.MonkeyPatch) -> None:
     bisecting(monkeypatch, lambda _: FOUND)
 
     assert within(0.01, bucket()) == []
@@ -103,7 +103,7 @@ def test_nothing_is_tried_without_time_or_room(monkeypatch: pytest.MonkeyPatch) 
     assert within(60, bucket()) == []
 
 
-def test_a_thread_that_no_signal_reaches_tries_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_bisected_outside_the_main_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     bisecting(monkeypatch, lambda _: FOUND)
     found: list[list[tuple[str, Onset]]] = []
 
@@ -125,13 +125,13 @@ def test_a_thread_that_no_signal_reaches_tries_nothing(monkeypatch: pytest.Monke
         (("current[torch]",), PairKind.NONE, False),
     ],
 )
-def test_only_what_a_release_can_have_begun_is_bisected(
+def test_only_defects_of_released_libraries_are_bisected(
     targets: tuple[str, ...], pair: PairKind, *, expected: bool
 ) -> None:
     assert is_dated(bucket(NAMES[1], *targets, pair=pair)) is expected
 
 
-def test_half_of_the_time_that_is_left_is_the_most() -> None:
+def test_dating_takes_at_most_half_of_the_remaining_time() -> None:
     budget = Budget(1_000.0, spent_s=770.0)
 
     assert budget.date_until - time.monotonic() == pytest.approx(100.0, abs=1.0)
@@ -148,7 +148,7 @@ def test_half_of_the_time_that_is_left_is_the_most() -> None:
         (PlanMode.BATCH, {"base": ("torch==2.12.0",)}, False),
     ],
 )
-def test_a_run_for_a_pull_request_is_no_batch(
+def test_a_run_for_a_pull_request_is_not_a_batch_run(
     mode: PlanMode | None, settings: dict[str, object], *, expected: bool
 ) -> None:
     plan = None if mode is None else Plan(mode=mode)

@@ -46,7 +46,7 @@ def shapes(case: ApiCall | None) -> list[tuple[int, ...]]:
     ],
     ids=str,
 )
-def test_all_dimensions_grow_alike_but_what_is_broadcast_and_what_is_empty(
+def test_all_dimensions_grow_equally_except_broadcast_and_empty_ones(
     before: list[tuple[int, ...]], after: list[tuple[int, ...]] | None
 ) -> None:
     larger = enlarged(of(*(tensor(*shape) for shape in before)), 512)
@@ -54,20 +54,20 @@ def test_all_dimensions_grow_alike_but_what_is_broadcast_and_what_is_empty(
     assert (larger and shapes(larger)) == after
 
 
-def test_the_first_dimension_alone_grows_where_the_most_dimensions_are() -> None:
+def test_the_first_dimension_alone_grows_in_tensors_of_the_highest_rank() -> None:
     larger = enlarged(of(tensor(2, 3), tensor(3)), 600, only_first=True)
 
     assert shapes(larger) == [(200, 3), (3,)]
 
 
-def test_elements_that_are_written_out_do_not_grow() -> None:
+def test_tensors_with_explicit_elements_do_not_grow() -> None:
     written = tensor(2, fill=Explicit((1.0, 2.0)))
 
     assert enlarged(of(tensor(4), written), 512) is None
     assert enlarged(of(tensor(4, fill=Constant(1.0))), 512) is not None
 
 
-def test_a_call_that_writes_into_a_tensor_is_not_the_one_to_grow() -> None:
+def test_a_call_with_an_out_argument_does_not_grow() -> None:
     plain = of(tensor(4))
 
     assert can_grow(plain)
@@ -91,7 +91,7 @@ def elements(case: ApiCall) -> int:
     return max(prod(shape) for shape in shapes(case))
 
 
-def test_a_climb_ends_where_a_call_takes_long_enough() -> None:
+def test_a_climb_ends_when_a_call_takes_long_enough() -> None:
     tried, best = climbed(of(tensor(4)), lambda case: elements(case) * US / 50)
 
     assert [elements(case) for case in tried] == [4, 2**9, 2**12]
@@ -106,7 +106,7 @@ def test_a_climb_ends_before_a_call_takes_too_long() -> None:
     assert elements(best[0]) == 2**9
 
 
-def test_where_not_all_dimensions_may_grow_the_first_does() -> None:
+def test_the_first_dimension_grows_if_not_all_may() -> None:
     layer = replace(call(), kind=CallKind.LAYER, inputs=(tensor(2, 3),))
 
     _, best = climbed(layer, lambda case: US if shapes(case)[0][1] == 3 else None)
@@ -115,9 +115,9 @@ def test_where_not_all_dimensions_may_grow_the_first_does() -> None:
     assert shapes(best[0]) == [(2 * round(2**15 / 3), 3)]
 
 
-def test_a_call_that_cannot_grow_is_taken_as_it_is() -> None:
+def test_a_call_that_cannot_grow_is_unchanged() -> None:
     assert climbed(call(), lambda _: US) == ([call()], (call(), US))
 
 
-def test_a_call_that_does_not_pass_is_not_measured() -> None:
+def test_a_failing_call_is_not_measured() -> None:
     assert climbed(of(tensor(4)), lambda _: None) == ([of(tensor(4))], None)

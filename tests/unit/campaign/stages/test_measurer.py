@@ -1,4 +1,4 @@
-"""The measurer against a desk that answers as told; real workers are in tests/process."""
+"""The measurer with a fake dispatcher; real workers are in tests/process."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ SCREENING = 7
 
 
 @dataclass
-class Desk:
-    """Stands where the dispatcher does and answers each request by `value`."""
+class FakeDispatcher:
+    """A dispatcher that answers each request with `value`."""
 
     value: Callable[[str, str, int], float]
     """Given the target, the quantity and the session."""
@@ -44,7 +44,7 @@ class Desk:
     done: list[Job] = field(default_factory=list)
     dies: bool = False
     deadly: str = ""
-    """Dies once it is measured thoroughly."""
+    """Crash in the thorough measurement."""
 
     def add(self, job: Job) -> None:
         self.jobs.append(job)
@@ -68,13 +68,13 @@ class Desk:
 
 
 def measurer(
-    desk: Desk, *, known: Collection[str] = (), explored: ApiCall | None = None
+    dispatcher: FakeDispatcher, *, known: Collection[str] = (), explored: ApiCall | None = None
 ) -> Measurer:
     groups = {"planted": group(member(ONE, API), member(TWO, API))}
-    made = Measurer(cast("Dispatcher", desk), groups, known=known)
+    running = Measurer(cast("Dispatcher", dispatcher), groups, known=known)
     case = explored or call("double")
-    made.propose((), [SuspectCall("planted", case, (ONE, TWO), (1e-4, 3e-4))])
-    return made
+    running.propose((), [SuspectCall("planted", case, (ONE, TWO), (1e-4, 3e-4))])
+    return running
 
 
 def of_elements(count: int) -> ApiCall:
@@ -82,12 +82,14 @@ def of_elements(count: int) -> ApiCall:
     return replace(call("double"), arguments=(tensor,))
 
 
-def played(made: Measurer, desk: Desk, *, jobs: int = JOBS_AT_MOST) -> list[Settled]:
+def played(
+    running: Measurer, dispatcher: FakeDispatcher, *, jobs: int = JOBS_AT_MOST
+) -> list[Settled]:
     settled: list[Settled] = []
-    made.pump()
-    while desk.jobs and len(desk.done) < jobs:
-        assert len(desk.jobs) == 1, "two jobs at once disturb each other"
-        settled += made.take(desk.answer())
+    running.pump()
+    while dispatcher.jobs and len(dispatcher.done) < jobs:
+        assert len(dispatcher.jobs) == 1, "two jobs at once disturb each other"
+        settled += running.take(dispatcher.answer())
     return settled
 
 
@@ -99,45 +101,45 @@ def equal(_target: str, quantity: str, _session: int) -> float:
     return FAST if quantity == "time" else 0.0
 
 
-def test_what_two_measurements_show_is_confirmed() -> None:
-    desk = Desk(slow)
-    made = measurer(desk)
+def test_a_finding_of_two_measurements_is_confirmed() -> None:
+    dispatcher = FakeDispatcher(slow)
+    running = measurer(dispatcher)
 
-    (settled,) = played(made, desk)
+    (settled,) = played(running, dispatcher)
 
     assert settled.confirmation is Confirmation.CONFIRMED
     assert (settled.finding.kind, settled.finding.targets) == ("slower", (ONE, TWO))
-    assert made.is_idle
+    assert running.is_idle
 
 
-def test_targets_are_measured_in_turn_in_fresh_workers_both_times() -> None:
-    desk = Desk(slow)
+def test_both_measurements_alternate_targets_in_fresh_workers() -> None:
+    dispatcher = FakeDispatcher(slow)
 
-    played(measurer(desk), desk)
+    played(measurer(dispatcher), dispatcher)
 
-    first, *turns = [job.target for job in desk.done]
+    first, *turns = [job.target for job in dispatcher.done]
     assert first == ONE
     assert all(set(turns[at : at + 2]) == {ONE, TWO} for at in range(0, len(turns), 2))
-    sessions = [job.session for job in desk.done]
+    sessions = [job.session for job in dispatcher.done]
     assert min(sessions) > 0
     assert sessions == sorted(sessions)
     assert len(set(sessions)) > 4
 
 
-def test_what_the_second_measurement_does_not_show_is_flaky() -> None:
-    desk = Desk(slow)
-    made = measurer(desk)
-    until_confirmed = played(made, desk, jobs=SCREENING + 2 * rounds_for(len(Quantity)))
+def test_a_finding_of_the_first_measurement_alone_is_flaky() -> None:
+    dispatcher = FakeDispatcher(slow)
+    running = measurer(dispatcher)
+    until_confirmed = played(running, dispatcher, jobs=SCREENING + 2 * rounds_for(len(Quantity)))
 
-    desk.value = equal
-    (settled,) = played(made, desk)
+    dispatcher.value = equal
+    (settled,) = played(running, dispatcher)
 
     assert until_confirmed == []
     assert settled.confirmation is Confirmation.FLAKY
 
 
-def test_what_is_known_needs_one_measurement() -> None:
-    first, again = Desk(slow), Desk(slow)
+def test_a_known_bucket_needs_one_measurement() -> None:
+    first, again = FakeDispatcher(slow), FakeDispatcher(slow)
     (unknown,) = played(measurer(first), first)
 
     (known,) = played(measurer(again, known={unknown.key}), again)
@@ -151,94 +153,94 @@ def test_what_is_known_needs_one_measurement() -> None:
     ("quantity", "amount", "kind"),
     [("peak", 2.0**23, "more memory"), ("growth", 4096.0, "leak")],
 )
-def test_memory_is_measured_too(quantity: str, amount: float, kind: str) -> None:
+def test_peak_memory_is_measured(quantity: str, amount: float, kind: str) -> None:
     def greedy(target: str, asked: str, _session: int) -> float:
         return amount if (target, asked) == (TWO, quantity) else FAST if asked == "time" else 0.0
 
-    desk = Desk(greedy)
+    dispatcher = FakeDispatcher(greedy)
 
-    (settled,) = played(measurer(desk), desk)
+    (settled,) = played(measurer(dispatcher), dispatcher)
 
     assert (settled.finding.kind, settled.confirmation) == (kind, Confirmation.CONFIRMED)
 
 
-def test_time_is_measured_with_inputs_that_grew_and_leaks_with_those_that_were_explored() -> None:
-    desk = Desk(lambda *asked: slow(*asked) / 10)
-    made = measurer(desk, explored=of_elements(4))
+def test_time_is_measured_with_enlarged_inputs_and_leaks_with_original_ones() -> None:
+    dispatcher = FakeDispatcher(lambda *asked: slow(*asked) / 10)
+    running = measurer(dispatcher, explored=of_elements(4))
 
-    (settled,) = played(made, desk)
+    (settled,) = played(running, dispatcher)
 
     assert settled.finding.case == of_elements(2**16)
     climbed = [2**9, 2**12, 2**16]
-    first = next(job for job in desk.done if len(job.cases) > 1)
-    assert desk.done.index(first) == 1 + len(climbed)
+    first = next(job for job in dispatcher.done if len(job.cases) > 1)
+    assert dispatcher.done.index(first) == 1 + len(climbed)
     asked = {quantity: case for (quantity, *_), case in map(json.loads, first.cases)}
     sizes = {quantity: case[2][0][2] for quantity, case in asked.items()}
     assert sizes == {"time": [2**16], "peak": [2**16], "growth": [4]}
 
 
 def test_a_call_is_repeated_as_often_as_the_slower_target_allows() -> None:
-    desk = Desk(lambda *asked: slow(*asked) * (100 if asked[0] == TWO else 1))
+    dispatcher = FakeDispatcher(lambda *asked: slow(*asked) * (100 if asked[0] == TWO else 1))
 
-    played(measurer(desk), desk)
+    played(measurer(dispatcher), dispatcher)
 
-    (quantity, calls, _), _ = json.loads(desk.done[-1].cases[0])
+    (quantity, calls, _), _ = json.loads(dispatcher.done[-1].cases[0])
     assert (quantity, calls) == ("time", 1)
 
 
-def test_suspects_are_measured_together_and_one_that_dies_takes_none_along() -> None:
+def test_a_crash_does_not_affect_suspects_measured_together() -> None:
     fragile = "planted.fragile"
-    desk = Desk(slow, deadly=fragile)
+    dispatcher = FakeDispatcher(slow, deadly=fragile)
     groups = {"planted": group(member(ONE, API, fragile), member(TWO, API, fragile))}
-    made = Measurer(cast("Dispatcher", desk), groups, known=())
+    running = Measurer(cast("Dispatcher", dispatcher), groups, known=())
     calls = (call("fragile"), call("double"))
-    made.propose((), [SuspectCall("planted", one, (ONE, TWO), (1e-4, 3e-4)) for one in calls])
+    running.propose((), [SuspectCall("planted", case, (ONE, TWO), (1e-4, 3e-4)) for case in calls])
 
-    settled = played(made, desk)
+    settled = played(running, dispatcher)
 
-    assert [(one.finding.api, one.confirmation) for one in settled] == [
+    assert [(result.finding.api, result.confirmation) for result in settled] == [
         (API, Confirmation.CONFIRMED)
     ]
-    assert max(len(job.cases) for job in desk.done[SCREENING:]) == 2
+    assert max(len(job.cases) for job in dispatcher.done[SCREENING:]) == 2
 
 
-def test_equal_targets_are_screened_and_then_left_alone() -> None:
-    desk = Desk(equal)
+def test_equal_targets_are_only_screened() -> None:
+    dispatcher = FakeDispatcher(equal)
 
-    assert played(measurer(desk), desk) == []
-    assert len(desk.done) == SCREENING
+    assert played(measurer(dispatcher), dispatcher) == []
+    assert len(dispatcher.done) == SCREENING
 
 
-def test_a_call_that_dies_is_not_measured() -> None:
-    desk = Desk(slow, dies=True)
-    made = measurer(desk)
+def test_a_crashing_call_is_not_measured() -> None:
+    dispatcher = FakeDispatcher(slow, dies=True)
+    running = measurer(dispatcher)
 
-    assert played(made, desk) == []
-    assert made.is_idle
+    assert played(running, dispatcher) == []
+    assert running.is_idle
 
 
 def test_a_finding_whose_second_measurement_does_not_end_is_pending() -> None:
-    desk = Desk(slow)
-    made = measurer(desk)
-    played(made, desk, jobs=60)
+    dispatcher = FakeDispatcher(slow)
+    running = measurer(dispatcher)
+    played(running, dispatcher, jobs=60)
 
-    (pending,) = made.abandon()
+    (pending,) = running.abandon()
 
     assert pending.confirmation is Confirmation.PENDING
-    assert made.is_idle
+    assert running.is_idle
 
 
-def test_a_target_that_fails_ends_what_needs_it() -> None:
-    desk = Desk(slow)
-    made = measurer(desk)
-    played(made, desk, jobs=3)
+def test_a_failed_target_ends_its_measurements() -> None:
+    dispatcher = FakeDispatcher(slow)
+    running = measurer(dispatcher)
+    played(running, dispatcher, jobs=3)
 
-    for_another, was_idle = made.abandon("another"), made.is_idle
-    for_it = made.abandon(TWO)
+    for_another, was_idle = running.abandon("another"), running.is_idle
+    for_two = running.abandon(TWO)
 
     assert (for_another, was_idle) == ([], False)
-    assert (for_it, made.is_idle) == ([], True)
-    assert made.take(desk.answer()) == []
+    assert (for_two, running.is_idle) == ([], True)
+    assert running.take(dispatcher.answer()) == []
 
 
 def stored(kind: str) -> BaselineRecord:
@@ -258,20 +260,22 @@ def stored(kind: str) -> BaselineRecord:
     ("kind", "dies_after", "is_measured"),
     [("slower", JOBS_AT_MOST, True), ("slower", 1, False), ("stalls", JOBS_AT_MOST, False)],
 )
-def test_only_what_came_to_a_verdict_was_measured_again(
+def test_only_records_with_complete_measurements_count_as_measured(
     kind: str, dies_after: int, *, is_measured: bool
 ) -> None:
-    desk = Desk(lambda *_: FAST)
-    made = Measurer(
-        cast("Dispatcher", desk), {"planted": group(member(ONE, API), member(TWO, API))}, known=()
+    dispatcher = FakeDispatcher(lambda *_: FAST)
+    running = Measurer(
+        cast("Dispatcher", dispatcher),
+        {"planted": group(member(ONE, API), member(TWO, API))},
+        known=(),
     )
     known = stored(kind)
-    made.propose([known], ())
+    running.propose([known], ())
 
-    made.pump()
-    while desk.jobs:
-        desk.dies = len(desk.done) >= dies_after
-        made.take(desk.answer())
+    running.pump()
+    while dispatcher.jobs:
+        dispatcher.dies = len(dispatcher.done) >= dies_after
+        running.take(dispatcher.answer())
 
-    assert (known.fingerprint in made.measured) == is_measured
-    assert made.is_idle
+    assert (known.fingerprint in running.measured) == is_measured
+    assert running.is_idle

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Desk:
-    """Stands where the dispatcher does: keeps the jobs."""
+class FakeDispatcher:
+    """A dispatcher that stores jobs."""
 
     jobs: list[Job] = field(default_factory=list)
 
@@ -43,45 +43,49 @@ def stored(relation: str) -> BaselineRecord:
 def test_a_case_whose_relation_is_not_installed_is_not_replayed(
     relation: str, *, is_run: bool
 ) -> None:
-    desk = Desk()
-    replays = Replays(cast("Dispatcher", desk), {"planted": group(member(ONE, "planted.double"))})
+    dispatcher = FakeDispatcher()
+    replays = Replays(
+        cast("Dispatcher", dispatcher), {"planted": group(member(ONE, "planted.double"))}
+    )
 
     replays.start([stored(relation)])
 
-    assert bool(desk.jobs) == is_run
+    assert bool(dispatcher.jobs) == is_run
     assert replays.is_done != is_run
 
 
 @pytest.mark.parametrize(
     ("intent", "targets"), [(Intent.CONFORMING, [ONE, TWO]), (Intent.VIOLATING, [ONE])]
 )
-def test_only_what_conforms_is_replayed_in_a_mode(intent: Intent, targets: list[str]) -> None:
-    desk = Desk()
+def test_only_conforming_cases_are_replayed_in_a_mode(intent: Intent, targets: list[str]) -> None:
+    dispatcher = FakeDispatcher()
     traced = member(TWO, "planted.double")
     traced.identity = replace(traced.identity, mode="trace")
     tested = group(member(ONE, "planted.double"), traced)
-    met = stored("")
-    case = replace(as_call(met.exhibit.case), intent=intent)
+    known = stored("")
+    case = replace(as_call(known.exhibit.case), intent=intent)
 
-    Replays(cast("Dispatcher", desk), {"planted": tested}).start(
-        [replace(met, exhibit=replace(met.exhibit, case=case))]
+    Replays(cast("Dispatcher", dispatcher), {"planted": tested}).start(
+        [replace(known, exhibit=replace(known.exhibit, case=case))]
     )
 
-    assert [job.target for job in desk.jobs] == targets
+    assert [job.target for job in dispatcher.jobs] == targets
 
 
 @pytest.mark.parametrize("api", ["planted", "planted.gone", "planted.double"])
-def test_a_program_is_replayed_whatever_it_is_about_but_in_no_mode(api: str) -> None:
-    desk = Desk()
+def test_a_program_is_replayed_on_all_eager_targets(api: str) -> None:
+    dispatcher = FakeDispatcher()
     traced = member("ciguard-planted==3.0", "planted.double")
     traced.identity = replace(traced.identity, mode="trace")
     tested = group(member(ONE, "planted.double"), member(TWO, "planted.double"), traced)
-    met = stored("")
-    exhibit = replace(met.exhibit, api=api, case=ProgramCase(api=api, source="x = 1"))
+    known = stored("")
+    exhibit = replace(known.exhibit, api=api, case=ProgramCase(api=api, source="x = 1"))
 
-    Replays(cast("Dispatcher", desk), {"planted": tested}).start([replace(met, exhibit=exhibit)])
+    Replays(cast("Dispatcher", dispatcher), {"planted": tested}).start(
+        [replace(known, exhibit=exhibit)]
+    )
 
-    assert [job.target for job in desk.jobs] == [ONE, TWO]
+    assert [job.target for job in dispatcher.jobs] == [ONE, TWO]
 
 
 @pytest.mark.parametrize(
@@ -94,14 +98,14 @@ def test_a_program_is_replayed_whatever_it_is_about_but_in_no_mode(api: str) -> 
         (Exhausted(Resource.MEMORY), False),
     ],
 )
-def test_a_case_counts_as_exercised_only_where_its_call_was_made_and_ended_well(
+def test_a_case_counts_as_exercised_only_on_targets_where_it_ended_well(
     outcome: Outcome, *, is_exercised: bool
 ) -> None:
-    desk = Desk()
+    dispatcher = FakeDispatcher()
     tested = group(member(ONE, "planted.double"), member(TWO, "planted.double"))
-    replays = Replays(cast("Dispatcher", desk), {"planted": tested})
+    replays = Replays(cast("Dispatcher", dispatcher), {"planted": tested})
     replays.start([stored("")])
-    first, last = desk.jobs
+    first, last = dispatcher.jobs
 
     assert replays.take(JobResult(first, (Passed(b"1", 0.1),), 0.1)) is None
     complete = replays.take(JobResult(last, (outcome,), 0.1))
@@ -110,16 +114,16 @@ def test_a_case_counts_as_exercised_only_where_its_call_was_made_and_ended_well(
     assert complete.exercised_on == ({ONE, TWO} if is_exercised else {ONE})
 
 
-def test_void_result_of_a_replay_leaves_its_bucket_unexercised() -> None:
-    desk = Desk()
+def test_an_invalid_result_of_a_replay_leaves_its_bucket_unexercised() -> None:
+    dispatcher = FakeDispatcher()
     tested = group(member(ONE, "planted.double"))
-    replays = Replays(cast("Dispatcher", desk), {"planted": tested})
+    replays = Replays(cast("Dispatcher", dispatcher), {"planted": tested})
     replays.start([stored("")])
-    complete = replays.take(JobResult(desk.jobs[0], (Passed(b"1", 0.1),), 0.1))
+    complete = replays.take(JobResult(dispatcher.jobs[0], (Passed(b"1", 0.1),), 0.1))
     assert complete is not None
     replays.note_passed(complete)
 
-    replays.doubt(complete.fingerprints[0])
+    replays.invalidate(complete.fingerprints[0])
     replays.note_passed(complete)
 
     assert replays.passed == {}

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from ciguard.baseline.store import FolderStore
-from ciguard.campaign.conclude import Memory
+from ciguard.campaign.conclude import BaselineSnapshot
 from ciguard.campaign.frontier import Frontier
-from ciguard.campaign.journal import Past
+from ciguard.campaign.journal import ResumeState
 from ciguard.campaign.stages.sequence import stages_of
 from ciguard.campaign.state import begin
 from ciguard.config import Config
@@ -23,12 +23,14 @@ BEFORE = ["describe", "replay", "explore", "libraries", "measure", "confirm", "m
 
 
 def state_of(folder: Path, base: tuple[str, ...]) -> CampaignState:
-    memory = Memory(store=FolderStore(folder), records={}, is_first=True, frontier=Frontier(folder))
-    nobody = object()  # nothing is started or written before the first stage has its turn
+    memory = BaselineSnapshot(
+        store=FolderStore(folder), records={}, is_first=True, frontier=Frontier(folder)
+    )
+    nobody = object()  # nothing is started or written before the first stage runs
     return begin(
         Config(base=base),
         memory,
-        Past(),
+        ResumeState(),
         dispatcher=cast("Dispatcher", nobody),
         journal=cast("Journal", nobody),
     )
@@ -42,7 +44,7 @@ def state_of(folder: Path, base: tuple[str, ...]) -> CampaignState:
         ((), True, ["trace", "date"]),
     ],
 )
-def test_stages_of_a_run_come_in_order_and_only_where_they_have_a_purpose(
+def test_stages_of_a_run_are_ordered_and_optional_ones_omitted(
     tmp_path: Path, *, base: tuple[str, ...], dates: bool, after: list[str]
 ) -> None:
     stages = stages_of(state_of(tmp_path, base), {}, dates=dates)
@@ -50,7 +52,7 @@ def test_stages_of_a_run_come_in_order_and_only_where_they_have_a_purpose(
     assert [stage.name for stage in stages] == [*BEFORE, *after]
 
 
-def test_no_two_stages_take_the_results_of_the_same_jobs(tmp_path: Path) -> None:
+def test_no_two_stages_share_a_job_key(tmp_path: Path) -> None:
     state = state_of(tmp_path, ("torch==2.12.0",))
 
     keys = [key for stage in stages_of(state, {}, dates=True) for key in stage.keys]

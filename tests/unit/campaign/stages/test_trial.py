@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from campaign_examples import ONE, TWO, bucket, call, crash, difference, finding, group, member
 
 from ciguard.campaign.stages.attributing import Attributor
-from ciguard.campaign.stages.trial import REPETITIONS, Suspect, trial
+from ciguard.campaign.stages.trial import REPETITIONS, SuspectBucket, trial
 from ciguard.domain.case import case_from_json
 from ciguard.domain.outcomes import Crashed, Frame, Hung, Outcome, Passed
 from ciguard.execution import Job, JobResult
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from ciguard.domain.attribution import Attribution
     from ciguard.domain.case import Case
     from ciguard.domain.findings import Finding
+    from ciguard.execution import Dispatcher
 
     World = Callable[[Job, Case], Outcome]
-    """What a call comes to on a target."""
+    """Outcome of a call on a target."""
 
 API = "planted.fragile"
 DEAD = Crashed("SIGSEGV", (Frame("planted/__init__.py", "fragile"),), "")
 FINE = Passed(b'["i","1"]', 0.1)
 
 
-class Desk:
-    """Stands where the dispatcher does: answers jobs as a world says."""
+class FakeDispatcher:
+    """A dispatcher that answers jobs with outcomes of a given function."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -47,15 +48,18 @@ class Desk:
         return JobResult(job, outcomes, 0.1)
 
 
-def tried(met: Finding, world: World, *cases: Case) -> tuple[Attribution, tuple[str, ...]]:
+def attributed(finding: Finding, world: World, *cases: Case) -> tuple[Attribution, tuple[str, ...]]:
     """Let a finding be tried with ONE as the base and TWO as the head."""
-    desk = Desk(world)
-    attributor = Attributor(desk, {"planted": group(member(ONE, met.api), member(TWO, met.api))})  # type: ignore[arg-type]
-    assert attributor.propose(bucket(met), cases, {ONE}) is not None
+    dispatcher = FakeDispatcher(world)
+    attributor = Attributor(
+        cast("Dispatcher", dispatcher),
+        {"planted": group(member(ONE, finding.api), member(TWO, finding.api))},
+    )
+    assert attributor.propose(bucket(finding), cases, {ONE}) is not None
     settled = []
     attributor.pump()
-    while desk.jobs:
-        settled += attributor.take(desk.result())
+    while dispatcher.jobs:
+        settled += attributor.take(dispatcher.result())
     assert attributor.is_idle
     (attributed,) = settled
     return attributed.attribution, attributed.shown_on
@@ -65,8 +69,8 @@ def new(argument: int = -1) -> Finding:
     return crash(argument=argument, target=TWO)
 
 
-def test_what_only_the_head_shows_is_tried_by_two_hundred_calls_on_the_base() -> None:
-    counted, shown_on = tried(new(), lambda job, _: DEAD if job.target == TWO else FINE)
+def test_a_crash_of_the_head_is_tested_by_two_hundred_calls_on_the_base() -> None:
+    counted, shown_on = attributed(new(), lambda job, _: DEAD if job.target == TWO else FINE)
 
     assert shown_on == ()
     assert (counted.head_shown, counted.head_tried) == (REPETITIONS, REPETITIONS)
@@ -75,8 +79,8 @@ def test_what_only_the_head_shows_is_tried_by_two_hundred_calls_on_the_base() ->
     assert not counted.is_flaky
 
 
-def test_one_death_of_the_base_ends_the_trial() -> None:
-    counted, shown_on = tried(
+def test_one_crash_of_the_base_ends_the_trial() -> None:
+    counted, shown_on = attributed(
         new(), lambda job, _: DEAD if job.perturb or job.target == TWO else FINE
     )
 
@@ -85,7 +89,7 @@ def test_one_death_of_the_base_ends_the_trial() -> None:
     assert counted.base_tried < REPETITIONS
 
 
-def test_memory_is_filled_and_not_and_each_side_comes_first_in_turn() -> None:
+def test_fills_of_memory_and_the_order_of_sides_alternate() -> None:
     seen: list[tuple[str, int, bool]] = []
 
     def note(job: Job, _: Case) -> Outcome:
@@ -93,7 +97,7 @@ def test_memory_is_filled_and_not_and_each_side_comes_first_in_turn() -> None:
             seen.append((job.target, job.perturb, job.fresh))
         return DEAD if job.target == TWO else FINE
 
-    tried(new(), note)
+    attributed(new(), note)
 
     repeated = seen[: 2 * REPETITIONS]
     assert all(fresh for _, _, fresh in repeated)
@@ -106,7 +110,7 @@ def test_memory_is_filled_and_not_and_each_side_comes_first_in_turn() -> None:
 
 
 @pytest.mark.parametrize("survives_at", range(REPETITIONS))
-def test_a_head_that_survives_once_is_flaky(survives_at: int) -> None:
+def test_a_crash_that_the_head_does_not_always_show_is_flaky(survives_at: int) -> None:
     runs = iter(range(1000))
 
     def at_times(job: Job, _: Case) -> Outcome:
@@ -114,87 +118,93 @@ def test_a_head_that_survives_once_is_flaky(survives_at: int) -> None:
             return FINE if next(runs) == survives_at else DEAD
         return FINE
 
-    counted, _ = tried(new(), at_times)
+    counted, _ = attributed(new(), at_times)
 
     assert counted.is_flaky
     assert counted.head_tried == survives_at + 1
 
 
-def test_another_case_of_the_bucket_acquits_the_head() -> None:
+def test_another_case_of_the_bucket_on_the_base_makes_it_known() -> None:
     other = call("fragile", -99)
 
     def world(job: Job, case: Case) -> Outcome:
         return DEAD if job.target == TWO or case == other else FINE
 
-    counted, shown_on = tried(new(), world, other)
+    counted, shown_on = attributed(new(), world, other)
 
     assert shown_on == (ONE,)
     assert counted.base_shown == 1
 
 
-def test_the_same_symptom_by_another_way_acquits_the_head() -> None:
+def test_the_same_symptom_on_the_base_makes_the_bucket_known() -> None:
     elsewhere = replace(DEAD, stack=(Frame("planted/other.py", "elsewhere"),))
 
-    _, shown_on = tried(new(), lambda job, _: DEAD if job.target == TWO else elsewhere)
+    _, shown_on = attributed(new(), lambda job, _: DEAD if job.target == TWO else elsewhere)
 
     assert shown_on == (ONE,)
 
 
-def test_another_death_acquits_nobody() -> None:
+def test_another_crash_on_the_base_leaves_the_bucket_new() -> None:
     other = Crashed("SIGFPE", (), "")
 
-    _, shown_on = tried(new(), lambda job, _: DEAD if job.target == TWO else other)
+    _, shown_on = attributed(new(), lambda job, _: DEAD if job.target == TWO else other)
 
     assert shown_on == ()
 
 
-def test_what_only_the_base_shows_is_fixed_when_no_call_shows_it_on_the_head() -> None:
-    counted, shown_on = tried(crash(), lambda job, _: DEAD if job.target == ONE else FINE)
+def test_a_bucket_of_the_base_is_fixed_if_no_call_shows_it_on_the_head() -> None:
+    counted, shown_on = attributed(crash(), lambda job, _: DEAD if job.target == ONE else FINE)
 
     assert shown_on == ()
     assert counted.words == f"head 0 of {REPETITIONS + 200}, base 6 of 6"
 
 
-def test_fewer_calls_near_it_are_tried_once_those_of_its_cause_have_shown_nothing() -> None:
-    desk = Desk(lambda job, _: DEAD if job.target == TWO else FINE)
+def test_fewer_neighbours_run_once_those_of_the_same_cause_showed_nothing() -> None:
+    dispatcher = FakeDispatcher(lambda job, _: DEAD if job.target == TWO else FINE)
     apis = [f"planted.fragile{number}" for number in range(3)]
     names = [*apis, "planted.apart"]
-    attributor = Attributor(desk, {"planted": group(member(ONE, *names), member(TWO, *names))})  # type: ignore[arg-type]
+    attributor = Attributor(
+        cast("Dispatcher", dispatcher), {"planted": group(member(ONE, *names), member(TWO, *names))}
+    )
     checks = dict.fromkeys(apis, "shape.cc Check failed: size > 0") | {
         names[-1]: "shape.cc Check failed: 0"
     }
     settled = []
 
     for api in names:
-        met = replace(new(), api=api, case=replace(call(), api=api))
-        proposed = bucket(met, grouping=(("message", checks[api]),))
+        finding = replace(new(), api=api, case=replace(call(), api=api))
+        proposed = bucket(finding, grouping=(("message", checks[api]),))
         other = replace(call("fragile", -99), api=api)
         assert attributor.propose(proposed, [other], {ONE}) is not None
         attributor.pump()
-        while desk.jobs:
-            settled += attributor.take(desk.result())
+        while dispatcher.jobs:
+            settled += attributor.take(dispatcher.result())
 
     own, near = REPETITIONS + 1, 2 * 99  # of each of its two cases
     tried_on_base = [one.attribution.base_tried for one in settled]
     assert tried_on_base == [own + near, own + 16, own + 16, own + near]
 
 
-def test_a_cause_that_was_tried_on_one_side_is_tried_on_the_other_all_the_same() -> None:
-    desk = Desk(lambda job, case: DEAD if (job.target == TWO) == is_new(case) else FINE)
+def test_a_cause_tested_on_one_side_is_tested_fully_on_the_other() -> None:
+    dispatcher = FakeDispatcher(
+        lambda job, case: DEAD if (job.target == TWO) == is_new(case) else FINE
+    )
     names = ["planted.fragile0", "planted.fragile1"]
-    attributor = Attributor(desk, {"planted": group(member(ONE, *names), member(TWO, *names))})  # type: ignore[arg-type]
+    attributor = Attributor(
+        cast("Dispatcher", dispatcher), {"planted": group(member(ONE, *names), member(TWO, *names))}
+    )
     settled = []
 
     def is_new(case: Case) -> bool:
         return case.api == names[0]
 
     for api, target in zip(names, (TWO, ONE), strict=True):
-        met = replace(crash(argument=-1, target=target), api=api, case=replace(call(), api=api))
-        same = bucket(met, grouping=(("message", "shape.cc Check failed: size > 0"),))
+        finding = replace(crash(argument=-1, target=target), api=api, case=replace(call(), api=api))
+        same = bucket(finding, grouping=(("message", "shape.cc Check failed: size > 0"),))
         assert attributor.propose(same, (), {ONE}) is not None
         attributor.pump()
-        while desk.jobs:
-            settled += attributor.take(desk.result())
+        while dispatcher.jobs:
+            settled += attributor.take(dispatcher.result())
 
     assert [one.attribution.words for one in settled] == [
         f"head 6 of 6, base 0 of {REPETITIONS + 200}",
@@ -202,17 +212,17 @@ def test_a_cause_that_was_tried_on_one_side_is_tried_on_the_other_all_the_same()
     ]
 
 
-def test_a_call_beside_it_that_dies_on_the_head_is_no_fix() -> None:
+def test_a_neighbour_that_crashes_on_the_head_is_no_fix() -> None:
     def world(job: Job, case: Case) -> Outcome:
         return DEAD if job.target == ONE or case != call() else FINE
 
-    _, shown_on = tried(crash(), world)
+    _, shown_on = attributed(crash(), world)
 
     assert shown_on == (TWO,)
 
 
-def test_a_hang_is_waited_for_twice_only_and_half_its_limit() -> None:
-    met = replace(finding(Hung(2.0), case=call(), target=TWO), oracle="hang", kind="hang")
+def test_a_hang_runs_twice_with_half_its_timeout() -> None:
+    hang = replace(finding(Hung(2.0), case=call(), target=TWO), oracle="hang", kind="hang")
     waits: list[float] = []
 
     def world(job: Job, _: Case) -> Outcome:
@@ -221,7 +231,7 @@ def test_a_hang_is_waited_for_twice_only_and_half_its_limit() -> None:
         waits.append(job.limit_s)
         return Hung(job.limit_s)
 
-    counted, shown_on = tried(met, world)
+    counted, shown_on = attributed(hang, world)
 
     assert shown_on == ()
     assert waits == [1.0, 1.0]
@@ -230,30 +240,32 @@ def test_a_hang_is_waited_for_twice_only_and_half_its_limit() -> None:
 
 
 def test_a_difference_is_repeated_and_has_no_neighbours() -> None:
-    met = difference()
-    counted, shown_on = tried(met, lambda job, _: met.outcomes[job.target])
+    finding = difference()
+    counted, shown_on = attributed(finding, lambda job, _: finding.outcomes[job.target])
 
     assert shown_on == ()
     assert counted.words == "head 6 of 6, base 0 of 6"
 
 
-def test_a_difference_that_goes_away_is_flaky() -> None:
-    met = difference()
+def test_a_difference_that_disappears_is_flaky() -> None:
+    finding = difference()
 
-    counted, _ = tried(met, lambda job, _: met.outcomes[ONE if job.perturb == 0x33 else job.target])
+    counted, _ = attributed(
+        finding, lambda job, _: finding.outcomes[ONE if job.perturb == 0x33 else job.target]
+    )
 
     assert counted.is_flaky
 
 
-def test_orderly_suspects_share_their_workers_and_deaths_do_not() -> None:
+def test_suspects_share_workers_unless_they_crash() -> None:
     subject = group(member(ONE, "planted.cube"), member(TWO, "planted.cube"))
     suspects = [
-        Suspect(
+        SuspectBucket(
             key=str(number),
             finding=difference(),
             subject=subject.subject("planted.cube"),
-            accused=(TWO,),
-            others=(ONE,),
+            suspect_targets=(TWO,),
+            other_targets=(ONE,),
             is_of_head=True,
         )
         for number in range(3)
@@ -262,19 +274,19 @@ def test_orderly_suspects_share_their_workers_and_deaths_do_not() -> None:
     first, second = next(trial(suspects))
 
     assert len(first.cases) == len(second.cases) == 3
-    assert Suspect(
+    assert SuspectBucket(
         key="",
         finding=new(),
         subject=subject.subject(API),
-        accused=(TWO,),
-        others=(ONE,),
+        suspect_targets=(TWO,),
+        other_targets=(ONE,),
         is_of_head=True,
     ).ends_workers
 
 
-def test_what_both_sides_showed_or_no_base_can_run_is_not_tried() -> None:
+def test_a_bucket_of_both_sides_or_without_a_base_is_not_tested() -> None:
     groups = {"planted": group(member(ONE, API), member(TWO, API))}
-    attributor = Attributor(Desk(lambda *_: FINE), groups)  # type: ignore[arg-type]
+    attributor = Attributor(FakeDispatcher(lambda *_: FINE), groups)  # type: ignore[arg-type]
     both = replace(new(), targets=(ONE, TWO))
 
     assert attributor.propose(bucket(both), (), {ONE}) is None
@@ -283,14 +295,14 @@ def test_what_both_sides_showed_or_no_base_can_run_is_not_tried() -> None:
     assert attributor.is_idle
 
 
-def test_what_was_given_up_is_named_and_its_late_results_are_passed_over() -> None:
-    desk = Desk(lambda *_: FINE)
+def test_abandoned_buckets_are_returned_and_their_late_results_ignored() -> None:
+    dispatcher = FakeDispatcher(lambda *_: FINE)
     groups = {"planted": group(member(ONE, API), member(TWO, API))}
-    attributor = Attributor(desk, groups)  # type: ignore[arg-type]
+    attributor = Attributor(dispatcher, groups)  # type: ignore[arg-type]
     attributor.propose(bucket(new()), (), {ONE})
     attributor.pump()
 
     assert attributor.abandon("another target") == []
     assert attributor.abandon(TWO) == [bucket(new()).fingerprint]
-    assert attributor.take(desk.result()) == []
+    assert attributor.take(dispatcher.result()) == []
     assert attributor.is_idle

@@ -41,14 +41,14 @@ NAMES = ("x", "values", "n")
         ("range", "[0,inf)", "any", ("[0,inf)",)),
     ],
 )
-def test_a_placeholder_is_replaced_by_the_text_under_it(
+def test_a_placeholder_is_instantiated_with_the_text_it_stands_for(
     field: str, abstract: str, sentence: str, values: tuple[str, ...]
 ) -> None:
     assert instantiate(field, abstract, normalise(sentence, NAMES)) == values
 
 
 @given(st.text(st.sampled_from("`'\"([{<>=0.5-x,D of in 1é"), max_size=120))
-def test_no_sentence_breaks_any_form(sentence: str) -> None:
+def test_every_form_can_be_instantiated_with_any_sentence(sentence: str) -> None:
     tokens = normalise(sentence, NAMES)
 
     for field in FIELDS:
@@ -56,7 +56,7 @@ def test_no_sentence_breaks_any_form(sentence: str) -> None:
             assert all(isinstance(value, str) for value in instantiate(field, form, tokens))
 
 
-def test_a_label_is_carried_over_to_the_placeholder_that_means_the_same() -> None:
+def test_a_label_is_transferred_to_the_equivalent_placeholder() -> None:
     tokens = normalise("Must have the same type as `x`", NAMES)
 
     labels = transferred(tokens, {"dtype": ("&ENUM",)}, {"dtype": ("&x",)})
@@ -64,7 +64,7 @@ def test_a_label_is_carried_over_to_the_placeholder_that_means_the_same() -> Non
     assert labels == {("dtype", "&PARAM")}
 
 
-def test_a_literal_label_stays_as_it_is() -> None:
+def test_a_literal_label_is_transferred_unchanged() -> None:
     labels = transferred(
         normalise("Whether to sort"),
         {"dtype": ("bool",), "ndim": ("0",)},
@@ -74,5 +74,5 @@ def test_a_literal_label_stays_as_it_is() -> None:
     assert labels == {("dtype", "bool"), ("ndim", "0")}
 
 
-def test_a_label_that_stands_for_nothing_is_dropped() -> None:
+def test_a_label_without_concrete_values_is_dropped() -> None:
     assert transferred(normalise("all values"), {"range": ("REXPR",)}, {}) == frozenset()

@@ -31,18 +31,18 @@ def text(description: str = "", **changes: object) -> ParameterText:
     return ParameterText(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def found(of: ParameterText) -> dict[str, list[str]]:
-    line = prediction(of, extract(of, BOOK))
+def extracted(text: ParameterText) -> dict[str, list[str]]:
+    line = prediction(text, extract(text, BOOK))
     return {key: value for key, value in line.items() if isinstance(value, list) and value}
 
 
-def test_constraints_of_all_sentences_are_united() -> None:
+def test_constraints_of_all_sentences_are_merged() -> None:
     described = text(
         "A `Tensor`. Must be one of the following types: `float32`, `float64`. "
         "4-D with shape `[batch, height, width, channels]`."
     )
 
-    assert found(described) == {
+    assert extracted(described) == {
         "dtype": ["float32", "float64"],
         "structure": ["tensor"],
         "ndim": ["4"],
@@ -53,48 +53,48 @@ def test_constraints_of_all_sentences_are_united() -> None:
 def test_each_constraint_names_its_sentence_and_rule() -> None:
     described = text("Ignored. Must have the same type as `y`.")
 
-    one = next(one for one in extract(described, BOOK) if one.field == "dtype")
+    dtype = next(c for c in extract(described, BOOK) if c.field == "dtype")
 
-    assert one.values == ("&y",)
-    assert one.source is TextSource.DESCRIPTION
-    assert one.sentence == "Must have the same type as `y`."
-    assert one.rule.support > 1
+    assert dtype.values == ("&y",)
+    assert dtype.source is TextSource.DESCRIPTION
+    assert dtype.sentence == "Must have the same type as `y`."
+    assert dtype.rule.support > 1
 
 
-def test_the_documented_type_and_the_default_speak_too() -> None:
-    assert "int" in found(text(default="3"))["dtype"]
+def test_constraints_are_extracted_from_the_documented_type_and_the_default() -> None:
+    assert "int" in extracted(text(default="3"))["dtype"]
     declared = text(doc_type="int or tuple of ints, optional")
-    assert {one.field for one in extract(declared, shipped_rules("torch"))} >= {"structure"}
+    assert {c.field for c in extract(declared, shipped_rules("torch"))} >= {"structure"}
 
 
 @pytest.mark.parametrize(
     "library", [*LEARNED, "torch", "tensorflow", "tensorflow-cpu", "keras", "jax", "jittor"]
 )
-def test_rules_come_with_ciguard_for_every_library(library: str) -> None:
+def test_the_package_has_rules_for_every_library(library: str) -> None:
     assert shipped_rules(library).constraints(["TYPE", "D_TYPE"])
 
 
-def test_an_unknown_library_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_library_is_rejected_with_a_suggestion() -> None:
     with pytest.raises(KnowledgeFileError, match="Did you mean 'tensorflow'"):
         shipped_rules("tensorflwo")
 
 
 @pytest.mark.parametrize("library", ["../rules", "", "a/b", "."])
-def test_a_library_name_never_leaves_the_folder_of_rules(library: str) -> None:
+def test_a_library_name_with_a_path_is_rejected(library: str) -> None:
     with pytest.raises(KnowledgeFileError, match="letters, digits"):
         shipped_rules(library)
 
 
 @given(st.text(max_size=400), st.text(max_size=80), st.none() | st.text(max_size=40))
-def test_any_documentation_can_be_read(
+def test_any_documentation_can_be_extracted_from(
     description: str, doc_type: str, default: str | None
 ) -> None:
-    for one in extract(text(description, doc_type=doc_type, default=default), BOOK):
-        assert one.values
+    for constraint in extract(text(description, doc_type=doc_type, default=default), BOOK):
+        assert constraint.values
 
 
 @pytest.mark.parametrize("filler", ["A `Tensor`. ", "(", "x" * 50 + " ", "the size of ", "漢。"])
-def test_a_hundred_kilobytes_of_documentation_take_no_time(filler: str) -> None:
+def test_a_hundred_kilobytes_of_documentation_take_less_than_five_seconds(filler: str) -> None:
     start = time.perf_counter()
 
     extract(text(filler * (100_000 // len(filler))), BOOK)
@@ -115,7 +115,7 @@ def test_dependencies_are_read_from_references_and_sizes() -> None:
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.frozensets(st.sampled_from("abcdef"))))
-def test_the_order_is_complete_even_when_references_go_in_circles(
+def test_the_generation_order_is_complete_with_circular_references(
     needs: dict[str, frozenset[str]],
 ) -> None:
     order = generation_order(needs)
@@ -124,14 +124,14 @@ def test_the_order_is_complete_even_when_references_go_in_circles(
     for name in order:
         for other in needs[name] & set(needs):
             follows = order.index(other) < order.index(name)
-            assert follows or other == name or _in_circle(name, other, needs)
+            assert follows or other == name or _is_in_cycle(name, other, needs)
 
 
-def _in_circle(start: str, end: str, needs: dict[str, frozenset[str]]) -> bool:
-    """Return whether what stands before its needs does so because some circle had to be entered."""
+def _is_in_cycle(start: str, end: str, needs: dict[str, frozenset[str]]) -> bool:
+    """Return whether a cycle explains that a parameter comes before one that it depends on."""
     reached, todo = {start}, [start]
     while todo:
         for other in needs.get(todo.pop(), frozenset()) & set(needs) - reached:
             reached.add(other)
             todo.append(other)
-    return any(start in needs[one] or one in needs[one] for one in reached) or end in reached
+    return any(start in needs[name] or name in needs[name] for name in reached) or end in reached

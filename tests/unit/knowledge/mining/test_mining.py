@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciguard.knowledge.mining.annotations import AnnotatedSentence, Labels
-from ciguard.knowledge.mining.mine import frequent, rows_of
+from ciguard.knowledge.mining.mine import frequent_patterns, group_sentences
 from ciguard.knowledge.mining.structure import GappedSequences, Pattern
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ def sample(text: str, labels: Labels = NOTHING) -> AnnotatedSentence:
 
 
 def contains(pattern: Pattern, words: Sequence[str]) -> bool:
-    """Say it once more, by trying every choice of positions."""
+    """Return whether a sentence contains a pattern, by trying all positions: a reference."""
     items = [item for item in pattern if item not in {"^", "$"}]
     return any(
-        [words[place] for place in places] == items
-        and (pattern[0] != "^" or places[0] == 0)
+        [words[position] for position in positions] == items
+        and (pattern[0] != "^" or positions[0] == 0)
         and (pattern[-1] != "$" or words[-1] == items[-1])
-        for places in itertools.combinations(range(len(words)), len(items))
+        for positions in itertools.combinations(range(len(words)), len(items))
     )
 
 
@@ -50,52 +50,54 @@ def contains(pattern: Pattern, words: Sequence[str]) -> bool:
         ("^ a", "", False),
     ],
 )
-def test_a_gapped_sequence_matches_tokens_in_their_order(
+def test_a_gapped_sequence_matches_tokens_in_order(
     pattern: str, text: str, *, matches: bool
 ) -> None:
     assert GappedSequences().matches(tuple(pattern.split()), text.split()) is matches
 
 
 @given(WORDS, WORDS)
-def test_matching_finds_a_place_whenever_there_is_one(pattern: Pattern, words: Pattern) -> None:
+def test_matching_agrees_with_a_search_of_all_positions(pattern: Pattern, words: Pattern) -> None:
     assert GappedSequences().matches(pattern, words) == contains(pattern, words)
 
 
 @given(st.lists(st.tuples(WORDS, st.booleans()), min_size=1, max_size=8), st.integers(1, 3))
-def test_every_pattern_found_matches_exactly_the_rows_it_says(
+def test_every_frequent_pattern_matches_exactly_its_groups(
     sentences: list[tuple[Pattern, bool]], min_support: int
 ) -> None:
-    rows = rows_of(
+    rows = group_sentences(
         AnnotatedSentence(words, BOOL if is_bool else NOTHING) for words, is_bool in sentences
     )
 
-    for pattern, numbers in frequent(rows, min_support):
-        where = [n for n, row in enumerate(rows) if contains(pattern, row.words)]
+    for pattern, numbers in frequent_patterns(rows, min_support):
+        matching = [n for n, row in enumerate(rows) if contains(pattern, row.words)]
         if pattern[-1] == "$":
-            # The end is looked for from where the pattern first matches.
-            assert set(numbers) <= set(where)
+            # The end is only searched after the first match of the pattern.
+            assert set(numbers) <= set(matching)
         else:
-            assert list(numbers) == where
+            assert list(numbers) == matching
         assert sum(rows[n].weight for n in numbers) >= min_support - 1e-6
 
 
-def test_of_patterns_that_match_the_same_sentences_the_smallest_is_kept() -> None:
-    rows = rows_of([sample("whether to x", BOOL), sample("whether to y", BOOL), sample("to z")])
+def test_the_smallest_of_patterns_with_the_same_matches_is_kept() -> None:
+    rows = group_sentences(
+        [sample("whether to x", BOOL), sample("whether to y", BOOL), sample("to z")]
+    )
 
-    patterns = {pattern for pattern, _ in frequent(rows, 2)}
+    patterns = {pattern for pattern, _ in frequent_patterns(rows, 2)}
 
     assert ("whether",) in patterns
     assert ("whether", "to") not in patterns
 
 
-def test_a_pattern_that_decides_everything_grows_no_longer() -> None:
-    rows = rows_of([sample("a b c", BOOL), sample("a b d", BOOL), sample("a e", BOOL)])
+def test_a_pattern_with_only_one_set_of_labels_is_not_extended() -> None:
+    rows = group_sentences([sample("a b c", BOOL), sample("a b d", BOOL), sample("a e", BOOL)])
 
-    assert max(len(p) for p, _ in frequent(rows, 2) if p[0] != "^") == 1
+    assert max(len(p) for p, _ in frequent_patterns(rows, 2) if p[0] != "^") == 1
 
 
-def test_a_sentence_met_four_times_weighs_twice_as_much_as_one_met_once() -> None:
-    rows = rows_of([sample("a", BOOL), sample("a"), *[sample("a", BOOL)] * 2, sample("b")])
+def test_the_weight_of_a_sentence_is_the_square_root_of_its_count() -> None:
+    rows = group_sentences([sample("a", BOOL), sample("a"), *[sample("a", BOOL)] * 2, sample("b")])
 
     assert [(row.words, row.weight) for row in rows] == [(("a",), 2.0), (("b",), 1.0)]
     assert rows[0].labels == {BOOL: 1.5, NOTHING: 0.5}

@@ -51,16 +51,16 @@ def raws(text: str, placeholder: str) -> list[str]:
         ("`data[i]`", "data SHAPE"),
     ],
 )
-def test_normal_forms(text: str, form: str) -> None:
+def test_a_sentence_has_the_expected_normal_form(text: str, form: str) -> None:
     assert words(text) == form
 
 
-def test_a_run_of_one_placeholder_keeps_the_text_of_all() -> None:
+def test_a_run_of_one_placeholder_is_joined_with_all_texts() -> None:
     assert raws("one of `a`, 'b' or \"c\"", "ENUMS") == ["a", "b", "c"]
     assert raws("int, float or str", "D_TYPE") == ["int", "float", "string"]
 
 
-def test_the_set_of_a_type_is_its_options_without_none() -> None:
+def test_a_set_of_values_in_a_type_becomes_a_choice_without_none() -> None:
     text = "{None, 'float16', 'csr'},optional, default='None'"
 
     assert normalise_type(text)[:3] == (
@@ -70,7 +70,7 @@ def test_the_set_of_a_type_is_its_options_without_none() -> None:
     )
 
 
-def test_a_set_of_numbers_is_one_of_numbers() -> None:
+def test_a_set_of_numbers_becomes_a_number_placeholder() -> None:
     assert normalise("{0, 1}") == (Token("CONSTANT_NUM", ("0", "1")),)
 
 
@@ -91,14 +91,14 @@ def test_a_set_of_numbers_is_one_of_numbers() -> None:
         ("", "DEFAULT text"),
     ],
 )
-def test_normal_forms_of_defaults(text: str, form: str) -> None:
+def test_a_default_has_the_expected_normal_form(text: str, form: str) -> None:
     assert " ".join(token.text for token in normalise_default(text)) == form
 
 
 @given(
     st.text(max_size=300) | st.text(st.sampled_from("`'\"([{<>=0.5-x,D \\é漢\u2019"), max_size=300)
 )
-def test_any_text_has_a_normal_form(text: str) -> None:
+def test_any_text_can_be_normalised(text: str) -> None:
     for token in (*normalise(text, NAMES), *normalise_default(text), *normalise_type(text)):
         assert token.text
         assert " " not in token.text
@@ -109,7 +109,7 @@ def test_any_text_has_a_normal_form(text: str) -> None:
     "filler",
     ["(", "[{(", "`", "`a", "'", "'a ", "<", "0<", "0 <= x", "1", "a.", "9-", "é", "{'a',", "_"],
 )
-def test_a_hundred_kilobytes_of_hostile_text_take_no_time(filler: str) -> None:
+def test_a_hundred_kilobytes_of_hostile_text_take_less_than_two_seconds(filler: str) -> None:
     start = time.perf_counter()
 
     normalise(filler * (100_000 // len(filler)), NAMES)

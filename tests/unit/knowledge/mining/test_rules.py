@@ -30,12 +30,12 @@ def rule_set(*rules: MiningRule, **margins: float) -> RuleSet:
     return RuleSet(library="torch", sentences=9, thresholds=thresholds, rules=rules)
 
 
-def test_rules_state_what_most_sentences_with_their_pattern_have() -> None:
+def test_a_learned_rule_states_the_labels_of_most_matching_sentences() -> None:
     book = RuleBook(learn("torch", SAMPLES))
 
-    found = {rule.field: rule.values for rule in book.constraints(["whether", "to", "copy"])}
+    constraints = {rule.field: rule.values for rule in book.constraints(["whether", "to", "copy"])}
 
-    assert found == {"dtype": ("bool",), "ndim": ("0",)}
+    assert constraints == {"dtype": ("bool",), "ndim": ("0",)}
     assert book.constraints(["something", "else"]) == ()
 
 
@@ -47,43 +47,43 @@ def test_support_and_confidence_are_counted_in_labelled_sentences() -> None:
     assert (whether.support, whether.hits, whether.confidence) == (4, 3, 0.75)
 
 
-def test_thresholds_keep_rare_and_uncertain_rules_out() -> None:
+def test_thresholds_exclude_rare_and_uncertain_rules() -> None:
     rules = learn("torch", SAMPLES, thresholds=Thresholds(min_support=3, min_confidence=0.8)).rules
 
     assert all(rule.support >= 3 for rule in rules)
     assert all(rule.is_exception or rule.confidence >= 0.8 for rule in rules)
 
 
-def test_an_exception_that_is_surer_has_the_last_word() -> None:
-    states = MiningRule("dtype", ("whether",), ("bool",), 10, 8)
-    denies = MiningRule("dtype", ("see", "whether"), (), 10, 10)
-    book = RuleBook(rule_set(states, denies, dtype=0.1))
+def test_an_exception_with_a_higher_confidence_removes_the_constraint() -> None:
+    stating = MiningRule("dtype", ("whether",), ("bool",), 10, 8)
+    exception = MiningRule("dtype", ("see", "whether"), (), 10, 10)
+    book = RuleBook(rule_set(stating, exception, dtype=0.1))
 
-    assert book.constraints(["whether"]) == (states,)
+    assert book.constraints(["whether"]) == (stating,)
     assert book.constraints(["see", "whether"]) == ()
 
 
-def test_within_its_margin_a_constraint_stands_against_an_exception() -> None:
-    states = MiningRule("range", ("size",), ("[0,inf)",), 10, 9)
-    denies = MiningRule("range", ("the",), (), 10, 10)
-    rules = rule_set(states, denies, range=0.0)
+def test_a_constraint_within_its_margin_is_kept_despite_an_exception() -> None:
+    stating = MiningRule("range", ("size",), ("[0,inf)",), 10, 9)
+    exception = MiningRule("range", ("the",), (), 10, 10)
+    rules = rule_set(stating, exception, range=0.0)
 
     assert RuleBook(rules).constraints(["the", "size"]) == ()
-    assert RuleBook(with_margins(rules, {"range": 0.2})).constraints(["the", "size"]) == (states,)
+    assert RuleBook(with_margins(rules, {"range": 0.2})).constraints(["the", "size"]) == (stating,)
 
 
 def test_two_of_two_do_not_outrank_ninety_nine_of_a_hundred() -> None:
-    often = MiningRule("dtype", ("a",), ("int",), 100, 99)
-    rarely = MiningRule("dtype", ("b",), ("float",), 2, 2)
+    frequent = MiningRule("dtype", ("a",), ("int",), 100, 99)
+    rare = MiningRule("dtype", ("b",), ("float",), 2, 2)
 
-    assert RuleBook(rule_set(often, rarely)).constraints(["a", "b"]) == (often,)
+    assert RuleBook(rule_set(frequent, rare)).constraints(["a", "b"]) == (frequent,)
 
 
 def test_learning_does_not_depend_on_the_order_of_the_sentences() -> None:
     assert learn("torch", SAMPLES) == learn("torch", SAMPLES[::-1])
 
 
-def test_rules_come_back_from_their_lines_as_they_were() -> None:
+def test_rules_survive_a_round_trip_through_lines() -> None:
     rules = learn("torch", SAMPLES)
 
     assert from_lines(to_lines(rules)) == rules
@@ -106,17 +106,17 @@ HEAD = next(iter(to_lines(rule_set())))
     [
         ([], "line 1: the schema is not"),
         (["{"], "line 1: not JSON"),
-        (["[]"], "line 1: a JSON object is expected"),
+        (["[]"], "line 1: not a JSON object"),
         (['{"schema": "ciguard.rules/9"}'], "line 1: the schema is not"),
-        (['{"schema": "ciguard.rules/1"}'], "line 1: not the description of a rule set"),
+        (['{"schema": "ciguard.rules/1"}'], "line 1: not the header of a rule file"),
         ([HEAD, "{}"], "line 2: not a rule"),
         (
             [HEAD, '{"field":"dtype","pattern":"^","values":[],"support":1,"hits":1}'],
-            "line 2: a rule needs a word",
+            "line 2: not a rule: it needs a word",
         ),
         (
             [HEAD, '{"field":"dtype","pattern":"a","values":[],"support":1,"hits":2}'],
-            "line 2: a rule needs a word",
+            "line 2: not a rule: it needs a word",
         ),
         (
             [HEAD, '{"field":"colour","pattern":"a","values":[],"support":1,"hits":1}'],
@@ -124,12 +124,12 @@ HEAD = next(iter(to_lines(rule_set())))
         ),
     ],
 )
-def test_what_is_no_rule_is_refused_with_its_line(lines: list[str], message: str) -> None:
+def test_an_invalid_line_is_rejected_with_its_number(lines: list[str], message: str) -> None:
     with pytest.raises(RuleSyntaxError, match=message):
         from_lines(lines)
 
 
-def test_a_rule_is_quoted_in_one_line() -> None:
+def test_the_text_of_a_rule_is_one_line() -> None:
     rule = MiningRule("dtype", ("^", "whether"), ("bool",), 4, 3)
 
     assert str(rule) == "^ whether -> dtype bool (support 4, confidence 0.75)"

@@ -10,7 +10,7 @@ from ciguard.knowledge.mining.sentences import MAX_TEXT_LENGTH, sentences
 
 
 def texts(text: str) -> list[str]:
-    return [one.text for one in sentences(text)]
+    return [sentence.text for sentence in sentences(text)]
 
 
 def test_a_sentence_ends_with_a_full_stop_before_white_space() -> None:
@@ -30,11 +30,11 @@ def test_a_sentence_ends_with_a_full_stop_before_white_space() -> None:
         "Default vs. given.",
     ],
 )
-def test_an_abbreviation_a_number_and_a_dotted_name_end_no_sentence(text: str) -> None:
+def test_abbreviations_numbers_and_dotted_names_do_not_end_a_sentence(text: str) -> None:
     assert texts(text) == [text]
 
 
-def test_a_blank_line_and_a_bullet_begin_a_sentence() -> None:
+def test_a_blank_line_or_a_bullet_starts_a_sentence() -> None:
     assert texts("one of\n  - `same`\n  - `valid`\n\nlast") == [
         "one of",
         "- `same`",
@@ -43,21 +43,21 @@ def test_a_blank_line_and_a_bullet_begin_a_sentence() -> None:
     ]
 
 
-def test_what_has_no_letter_or_digit_is_no_sentence() -> None:
+def test_text_without_letters_and_digits_has_no_sentence() -> None:
     assert texts(" ... \n\n --- . ") == []
 
 
 @given(st.text(alphabet=st.sampled_from("ab.! \n`)-1é漢"), max_size=200))
-def test_every_sentence_stands_where_it_says(text: str) -> None:
-    for one in sentences(text):
-        assert text[one.start : one.end] == one.text
+def test_every_sentence_has_the_right_offsets(text: str) -> None:
+    for sentence in sentences(text):
+        assert text[sentence.start : sentence.end] == sentence.text
 
 
 @pytest.mark.parametrize("filler", [". ", "a. ", "e.g. ", "\n\n", "\n" * 3 + " ", "((", "x"])
-def test_a_hundred_kilobytes_are_split_in_no_time(filler: str) -> None:
+def test_a_hundred_kilobytes_are_split_in_less_than_a_second(filler: str) -> None:
     start = time.perf_counter()
 
-    found = sentences(filler * (100_000 // len(filler)))
+    split = sentences(filler * (100_000 // len(filler)))
 
     assert time.perf_counter() - start < 1.0
-    assert sum(len(one.text) for one in found) <= MAX_TEXT_LENGTH
+    assert sum(len(sentence.text) for sentence in split) <= MAX_TEXT_LENGTH

@@ -34,7 +34,7 @@ INPUT = {
 }
 
 
-def test_a_labelled_span_is_carried_over_to_the_whole_sentence() -> None:
+def test_the_label_of_a_span_applies_to_the_whole_sentence() -> None:
     spans = annotated_spans([json.dumps(SENTENCE)], name="s")
     texts = parameter_texts([json.dumps(INPUT)], name="d")
 
@@ -45,40 +45,42 @@ def test_a_labelled_span_is_carried_over_to_the_whole_sentence() -> None:
     assert only.labels == {("structure", "D_STRUCTURE")}
 
 
-def test_without_the_documentation_a_span_is_a_sentence() -> None:
+def test_a_span_counts_as_a_sentence_without_the_documentation() -> None:
     default = {**SENTENCE, "source": "default", "sentence": "True", "abstract": {}, "concrete": {}}
 
     samples = training_samples(
         annotated_spans([json.dumps(SENTENCE), "", json.dumps(default)], name="s")
     )
 
-    words = [one.words for one in samples["pytorch", "torch.f", "x"]]
+    words = [sentence.words for sentence in samples["pytorch", "torch.f", "x"]]
     assert words == [("the", "input", "D_STRUCTURE"), ("DEFAULT", "CONSTANT_BOOL")]
 
 
-def test_a_span_that_is_not_in_the_text_is_found_by_its_words() -> None:
-    lost = {**SENTENCE, "sentence": None}
+def test_a_span_missing_in_the_text_is_matched_by_its_words() -> None:
+    without_text = {**SENTENCE, "sentence": None}
 
     samples = training_samples(
-        annotated_spans([json.dumps(lost)], name="s"),
+        annotated_spans([json.dumps(without_text)], name="s"),
         parameter_texts([json.dumps(INPUT)], name="d"),
     )
 
-    assert [one.words[-1] for one in samples["pytorch", "torch.f", "x"]] == ["D_STRUCTURE"]
+    assert [sentence.words[-1] for sentence in samples["pytorch", "torch.f", "x"]] == [
+        "D_STRUCTURE"
+    ]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"library": None}, "f:1: 'library' is missing. Give 'library' a text"),
-        ({"api": 7}, "f:1: api = 7. A text is expected"),
+        ({"library": None}, "f:1: 'library' is missing. Set 'library' to a string"),
+        ({"api": 7}, "f:1: api = 7. Use a string or null"),
         ({"source": "body"}, "f:1: source = 'body'. Known: description, doc_dtype, default"),
         ({"source": []}, "f:1: source = []. Known: description"),
         ({"abstract": []}, None),
-        ({"abstract": [1]}, "f:1: abstract = [1]. An object is expected"),
+        ({"abstract": [1]}, "f:1: abstract = [1]. Use an object"),
         ({"abstract": {"colour": []}}, "f:1: abstract.colour = []. Known fields: dtype"),
-        ({"concrete": {"dtype": "int"}}, "f:1: concrete.dtype = 'int'. A list of texts"),
-        ({"concrete": {"dtype": [1] * 99}}, "…. A list of texts is expected"),
+        ({"concrete": {"dtype": "int"}}, "f:1: concrete.dtype = 'int'. Use a list of strings"),
+        ({"concrete": {"dtype": [1] * 99}}, "…. Use a list of strings"),
     ],
 )
 def test_a_malformed_sentence_names_file_line_key_value_and_remedy(
@@ -95,7 +97,7 @@ def test_a_malformed_sentence_names_file_line_key_value_and_remedy(
 
 
 @pytest.mark.parametrize("line", ["{", "[]", "7", "[" * 100_000, '{"library": "x"}', "\x00"])
-def test_a_line_that_is_no_object_is_refused(line: str) -> None:
+def test_a_line_that_is_not_an_object_is_rejected(line: str) -> None:
     with pytest.raises(CiguardError, match=r"^d:2: "):
         list(parameter_texts(["", line], name="d"))
 
@@ -108,11 +110,11 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.sampled_from([*SENTENCE, *INPUT]), JSON))
 @pytest.mark.lengthy
-def test_any_object_is_read_or_refused(record: dict[str, object]) -> None:
+def test_any_object_is_read_or_rejected(record: dict[str, object]) -> None:
     for read in (annotated_spans, parameter_texts):
         with contextlib.suppress(CiguardError):
             assert list(read([json.dumps({**SENTENCE, **record})], name="f"))
 
 
-def test_sources_have_the_names_of_the_format() -> None:
+def test_text_sources_have_the_names_of_the_file_format() -> None:
     assert [*TextSource] == ["description", "doc_dtype", "default"]

@@ -35,17 +35,17 @@ RECORD = record_from_json(
 )
 API = understand(RECORD)
 NAMES = ("x", "y", "mode")
-PASSED, REFUSED = Passed(b"", 0.0), Rejected("ValueError", "no")
+PASSED, REJECTED = Passed(b"", 0.0), Rejected("ValueError", "no")
 
 
 def tensor(*shape: int, dtype: str = "float32") -> TensorValue:
     return TensorValue(dtype, shape, Uniform(0, 0.0, 1.0))
 
 
-Met: TypeAlias = tuple[dict[str, Value], Outcome]
+Observation: TypeAlias = tuple[dict[str, Value], Outcome]
 
 
-def experience(*calls: Met) -> Experience:
+def experience(*calls: Observation) -> Experience:
     known = Experience()
     for values, outcome in calls:
         known.note(values, NAMES, outcome)
@@ -59,28 +59,28 @@ def dtypes(known: Experience, name: str = "x") -> set[str]:
     return {dtype for part in parts if isinstance(part, Tensor) for dtype in part.dtypes}
 
 
-def test_what_is_always_refused_is_no_longer_drawn() -> None:
-    good: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    bad: Met = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, REFUSED)
+def test_a_choice_that_is_always_rejected_is_no_longer_drawn() -> None:
+    good: Observation = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad: Observation = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, REJECTED)
 
     assert "bool" in dtypes(Experience())
     assert "bool" not in dtypes(experience(*[good, bad] * 16))
     assert "float32" in dtypes(experience(*[good, bad] * 16))
 
 
-def test_an_argument_that_the_target_cannot_build_says_nothing_but_of_its_dtype() -> None:
-    unbuilt = Rejected("TypeError", "jax makes float32 of float64", Stage.BUILD)
+def test_a_build_failure_counts_only_for_the_dtype() -> None:
+    build_failure = Rejected("TypeError", "jax makes float32 of float64", Stage.BUILD)
 
-    known = experience(({"x": tensor(2, dtype="float64"), "y": tensor(2)}, unbuilt))
+    known = experience(({"x": tensor(2, dtype="float64"), "y": tensor(2)}, build_failure))
 
     assert known.counts == {"x": {"dtype:float64": [0, 1]}}
-    assert not known.said
+    assert not known.messages
 
 
-def test_a_choice_that_crashes_stays_as_likely_as_one_that_passes() -> None:
-    good: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    bad: Met = ({"x": tensor(2, dtype="int64"), "y": tensor(2)}, REFUSED)
-    fatal: Met = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Crashed("SIGSEGV"))
+def test_a_choice_that_crashes_remains_as_likely_as_one_that_passes() -> None:
+    good: Observation = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad: Observation = ({"x": tensor(2, dtype="int64"), "y": tensor(2)}, REJECTED)
+    fatal: Observation = ({"x": tensor(2, dtype="bool"), "y": tensor(2)}, Crashed("SIGSEGV"))
 
     drawn = dtypes(experience(*[good, bad, fatal] * 32))
 
@@ -88,9 +88,9 @@ def test_a_choice_that_crashes_stays_as_likely_as_one_that_passes() -> None:
     assert "int64" not in drawn
 
 
-def test_a_shape_that_passes_only_when_it_is_the_lead_s_becomes_the_lead_s() -> None:
-    same: Met = ({"x": tensor(2, 3), "y": tensor(2, 3)}, PASSED)
-    other: Met = ({"x": tensor(2, 3), "y": tensor(3)}, REFUSED)
+def test_a_shape_is_related_to_the_lead_if_only_equal_shapes_pass() -> None:
+    same: Observation = ({"x": tensor(2, 3), "y": tensor(2, 3)}, PASSED)
+    other: Observation = ({"x": tensor(2, 3), "y": tensor(3)}, REJECTED)
 
     api = refined(API, experience(*[same, other] * 8))
 
@@ -99,32 +99,32 @@ def test_a_shape_that_passes_only_when_it_is_the_lead_s_becomes_the_lead_s() -> 
     assert constraint.shape_of == "x"
 
 
-def test_an_optional_parameter_that_spoils_calls_is_given_less_often() -> None:
-    without: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    with_mode: Met = ({"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}, REFUSED)
+def test_an_optional_parameter_that_causes_rejections_is_passed_less_often() -> None:
+    without: Observation = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    with_mode: Observation = ({"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}, REJECTED)
 
     api = refined(API, experience(*[without, with_mode] * 8))
 
     assert api.parameters[2].given < 0.2
 
 
-def test_what_messages_say_twice_becomes_a_constraint_with_the_message_as_evidence() -> None:
+def test_a_message_seen_twice_becomes_a_constraint_with_evidence() -> None:
     message = "mode must be 'mean' or 'sum', got 'a'"
     call: dict[str, Value] = {"x": tensor(2), "y": tensor(2), "mode": LiteralValue("a")}
 
     once = refined(API, experience((call, Rejected("ValueError", message))))
     twice = refined(API, experience(*[(call, Rejected("ValueError", message))] * 2))
 
-    said = OneOf((LiteralValue("mean"), LiteralValue("sum")))
-    assert said not in [p.constraint for p in once.parameters]
-    assert twice.parameters[2].constraint == said
+    demanded = OneOf((LiteralValue("mean"), LiteralValue("sum")))
+    assert demanded not in [p.constraint for p in once.parameters]
+    assert twice.parameters[2].constraint == demanded
     assert message in [evidence.text for evidence in twice.parameters[2].evidence]
 
 
-def test_what_calls_refute_is_dropped_again() -> None:
-    refused = Rejected("ValueError", "x must be a 3D tensor, got 1D")
+def test_a_requirement_that_passing_calls_refute_is_dropped() -> None:
+    rejection = Rejected("ValueError", "x must be a 3D tensor, got 1D")
     call: dict[str, Value] = {"x": tensor(2), "y": tensor(2)}
-    known = experience(*[(call, refused)] * 5)
+    known = experience(*[(call, rejection)] * 5)
     assert known.clues()
 
     for _ in range(2):
@@ -133,7 +133,7 @@ def test_what_calls_refute_is_dropped_again() -> None:
     assert not known.clues()
 
 
-def test_a_parameter_that_only_messages_tell_of_is_given_by_name() -> None:
+def test_a_parameter_known_from_messages_only_is_passed_by_keyword() -> None:
     message = 'f() missing 1 required positional arguments: "other"'
 
     api = refined(API, experience(*[({}, Rejected("TypeError", message))] * 2))
@@ -142,33 +142,31 @@ def test_a_parameter_that_only_messages_tell_of_is_given_by_name() -> None:
     assert api.parameters[-1].kind is ParameterKind.KEYWORD_ONLY
 
 
-def test_refinements_say_what_was_learned_and_why() -> None:
-    good: Met = ({"x": tensor(2), "y": tensor(2)}, PASSED)
-    bad: Met = (
+def test_refinements_have_changes_and_evidence() -> None:
+    good: Observation = ({"x": tensor(2), "y": tensor(2)}, PASSED)
+    bad: Observation = (
         {"x": tensor(2, dtype="bool"), "y": tensor(2)},
         Rejected("TypeError", "x must be 2D"),
     )
 
-    found = refinements(RECORD, experience(*[good, bad] * 10, *[bad] * 10))
+    changes = refinements(RECORD, experience(*[good, bad] * 10, *[bad] * 10))
 
-    assert all(one.api == "lib.f" and one.evidence for one in found)
+    assert all(change.api == "lib.f" and change.evidence for change in changes)
     assert ("x", "outcomes", "dtype:bool is drawn less often") in {
-        (one.parameter, one.aspect, one.change) for one in found
+        (change.parameter, change.aspect, change.change) for change in changes
     }
 
 
-def test_a_call_that_was_not_meant_to_conform_is_remembered_only_while_nothing_else_passes() -> (
-    None
-):
+def test_a_violating_call_is_kept_only_if_no_other_example_exists() -> None:
     known = Experience()
-    stray: dict[str, Value] = {"x": LiteralValue(1)}
+    violating: dict[str, Value] = {"x": LiteralValue(1)}
 
-    known.note_stray(stray, REFUSED)
+    known.note_stray(violating, REJECTED)
     assert not known.examples
-    known.note_stray(stray, PASSED)
+    known.note_stray(violating, PASSED)
     known.note_stray({"x": LiteralValue(2)}, PASSED)
 
-    assert known.examples == [stray]
+    assert known.examples == [violating]
     assert known.judged == 0
 
 
@@ -179,7 +177,7 @@ _CALLS = st.lists(
             optional={"mode": st.sampled_from([LiteralValue("a"), LiteralValue(1.5)])},
         ),
         st.sampled_from(
-            [PASSED, REFUSED, Rejected("E", "mode must be one of a, b"), Crashed("SIGABRT")]
+            [PASSED, REJECTED, Rejected("E", "mode must be one of a, b"), Crashed("SIGABRT")]
         ),
     ),
     max_size=30,
@@ -187,35 +185,35 @@ _CALLS = st.lists(
 
 
 @given(_CALLS)
-def test_experience_survives_the_way_through_json(
+def test_experience_survives_a_round_trip_through_json(
     calls: list[tuple[dict[str, Value], Outcome]],
 ) -> None:
     known = experience(*calls)
 
-    again = experience_from_json(json.loads(json.dumps(known.to_json())))
+    decoded = experience_from_json(json.loads(json.dumps(known.to_json())))
 
-    assert again == known
+    assert decoded == known
 
 
 @given(_CALLS, _CALLS)
-def test_lessons_add_up_to_what_one_would_have_learned_at_once(
+def test_absorbed_experience_equals_experience_of_all_calls_together(
     first: list[tuple[dict[str, Value], Outcome]], rest: list[tuple[dict[str, Value], Outcome]]
 ) -> None:
     together = experience(*first, *rest)
 
-    apart = Experience()
-    apart.absorb(experience(*first))
-    apart.absorb(experience(*rest))
+    absorbed = Experience()
+    absorbed.absorb(experience(*first))
+    absorbed.absorb(experience(*rest))
 
-    assert (apart.judged, apart.passed, apart.counts) == (
+    assert (absorbed.judged, absorbed.passed, absorbed.counts) == (
         together.judged,
         together.passed,
         together.counts,
     )
 
 
-def test_a_file_of_experience_is_read_as_it_was_written() -> None:
-    known = experience(({"x": tensor(2)}, PASSED), ({"x": tensor(2)}, REFUSED))
+def test_a_file_of_experience_survives_a_round_trip() -> None:
+    known = experience(({"x": tensor(2)}, PASSED), ({"x": tensor(2)}, REJECTED))
 
     lines = list(experience_lines("lib", {"lib.g": known, "lib.f": Experience()}))
 
@@ -234,12 +232,12 @@ def test_a_file_of_experience_is_read_as_it_was_written() -> None:
         ['{"schema": 1, "apis": 1}', "not JSON"],
     ],
 )
-def test_a_damaged_file_is_named_with_what_to_do(lines: list[str]) -> None:
+def test_a_damaged_file_is_rejected_with_its_name_and_a_remedy(lines: list[str]) -> None:
     with pytest.raises(ConstraintsFileError, match=r"kept\.jsonl.*Remove the file"):
         read_experience(lines, name="kept.jsonl")
 
 
-def test_what_is_read_back_refines_as_before() -> None:
+def test_experience_from_a_file_refines_as_before() -> None:
     record = record_from_json(
         {
             "api": "lib.mse",
@@ -256,7 +254,7 @@ def test_what_is_read_back_refines_as_before() -> None:
     api = understand(record)
 
     lines = list(experience_lines("lib", {"lib.mse": known}))
-    again = read_experience(lines, name="a file")["lib.mse"]
+    read = read_experience(lines, name="a file")["lib.mse"]
 
-    assert again.lead == known.lead == "y_true"
-    assert refined(api, again) == refined(api, known)
+    assert read.lead == known.lead == "y_true"
+    assert refined(api, read) == refined(api, known)

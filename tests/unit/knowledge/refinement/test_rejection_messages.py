@@ -1,4 +1,4 @@
-"""Messages as torch, TensorFlow, Keras and Python write them."""
+"""Messages of rejections by torch, TensorFlow, Keras and Python."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def tensor(*shape: int, dtype: str = "float32") -> TensorValue:
     return TensorValue(dtype, shape, _FILL)
 
 
-def heard(message: str, **values: Value) -> dict[str, dict[str, Any]]:
-    return {one.parameter: one.fields for one in advice_in(message, values, tuple(values))}
+def demanded(message: str, **values: Value) -> dict[str, dict[str, Any]]:
+    advice = advice_in(message, values, tuple(values))
+    return {item.parameter: item.fields for item in advice}
 
 
 def texts(*words: str) -> tuple[LiteralValue, ...]:
@@ -54,22 +55,22 @@ def texts(*words: str) -> tuple[LiteralValue, ...]:
         ("indices should be a vector", (1, 1)),
     ],
 )
-def test_ranks_are_read(message: str, ndim: tuple[int, int]) -> None:
+def test_a_demanded_rank_is_parsed(message: str, ndim: tuple[int, int]) -> None:
     bad = tensor(1, 1, 1, 1, 1) if ndim[0] < 3 else tensor(2)
 
-    assert heard(message, x=bad) == {"x": {"ndim": ndim}}
+    assert demanded(message, x=bad) == {"x": {"ndim": ndim}}
 
 
-def test_the_argument_that_is_quoted_is_the_one_that_is_meant() -> None:
+def test_the_parameter_whose_argument_is_quoted_is_blamed() -> None:
     message = "Input should be a scalar tensor, got [2,3] instead."
 
-    assert heard(message, a=tensor(4), b=tensor(2, 3)) == {"b": {"ndim": (0, 0)}}
+    assert demanded(message, a=tensor(4), b=tensor(2, 3)) == {"b": {"ndim": (0, 0)}}
 
 
-def test_a_parameter_that_is_named_is_the_one_that_is_meant() -> None:
+def test_the_parameter_that_is_named_is_blamed() -> None:
     message = "Dimension of `weight` must be 2-D, got (3,)"
 
-    assert heard(message, input=tensor(3), weight=tensor(3)) == {"weight": {"ndim": (2, 2)}}
+    assert demanded(message, input=tensor(3), weight=tensor(3)) == {"weight": {"ndim": (2, 2)}}
 
 
 @pytest.mark.parametrize(
@@ -82,16 +83,16 @@ def test_a_parameter_that_is_named_is_the_one_that_is_meant() -> None:
         ("`mode` values other  than 'NHWC' are not supported. Received: mode=x", ("NHWC",)),
     ],
 )  # fmt: skip
-def test_allowed_texts_are_read(message: str, allowed: tuple[str, ...]) -> None:
-    found = heard(message, input=tensor(2), mode=LiteralValue("x"))
+def test_allowed_strings_are_parsed(message: str, allowed: tuple[str, ...]) -> None:
+    advice = demanded(message, input=tensor(2), mode=LiteralValue("x"))
 
-    assert found == {"mode": {"allowed": texts(*allowed)}}
+    assert advice == {"mode": {"allowed": texts(*allowed)}}
 
 
-def test_a_multiple_is_read_for_a_name_that_is_spoken_in_two_words() -> None:
-    found = heard("The frame length must be a multiple of 4.", frame_length=LiteralValue(3))
+def test_a_multiple_is_parsed_for_a_name_written_as_two_words() -> None:
+    advice = demanded("The frame length must be a multiple of 4.", frame_length=LiteralValue(3))
 
-    assert found["frame_length"]["allowed"] == tuple(map(LiteralValue, (4, 8, 12)))
+    assert advice["frame_length"]["allowed"] == tuple(map(LiteralValue, (4, 8, 12)))
 
 
 @pytest.mark.parametrize(
@@ -103,27 +104,25 @@ def test_a_multiple_is_read_for_a_name_that_is_spoken_in_two_words() -> None:
         ("p must be non-negative", {"low": 0.0}),
     ],
 )
-def test_ranges_are_read(message: str, fields: dict[str, float]) -> None:
-    assert heard(message, p=LiteralValue(7)) == {"p": fields}
+def test_a_range_is_parsed(message: str, fields: dict[str, float]) -> None:
+    assert demanded(message, p=LiteralValue(7)) == {"p": fields}
 
 
-def test_the_definition_that_tensorflow_quotes_says_all_dtypes() -> None:
+def test_dtypes_are_parsed_from_the_definition_that_tensorflow_quotes() -> None:
     message = (
         "Value for attr 'T' of int32 is not in the list of allowed values: half, float\n\t; "
         "NodeDef: {{node X}}; Op<name=X; signature=data:T, ids:Tidx, more:T -> out:T; "
         "attr=T:type,allowed=[DT_HALF, DT_FLOAT]; attr=Tidx:type,allowed=[DT_INT32, DT_INT64]>"
     )
 
-    assert heard(message, data=tensor(dtype="int32"), ids=tensor(), more=tensor()) == {
+    assert demanded(message, data=tensor(dtype="int32"), ids=tensor(), more=tensor()) == {
         "data": {"dtypes": ("float16", "float32")},
         "ids": {"dtypes": ("int32", "int64")},
         "more": {"dtypes": ("float16", "float32"), "dtype_of": "data"},
     }
 
 
-def test_a_dtype_that_is_expected_goes_to_the_last_argument_that_has_the_one_that_was_found() -> (
-    None
-):
+def test_an_expected_dtype_applies_to_the_last_argument_with_the_actual_one() -> None:
     message = "expected scalar type Long but found Int"
     values: dict[str, Value] = {
         "x": tensor(),
@@ -131,19 +130,19 @@ def test_a_dtype_that_is_expected_goes_to_the_last_argument_that_has_the_one_tha
         "j": tensor(dtype="int32"),
     }
 
-    assert heard(message, **values) == {"j": {"dtypes": ("int64",)}}
+    assert demanded(message, **values) == {"j": {"dtypes": ("int64",)}}
 
 
-def test_an_argument_that_is_converted_follows_the_one_that_sets_the_dtype() -> None:
+def test_a_failed_conversion_relates_the_dtype_to_the_other_argument() -> None:
     message = "Tensor conversion requested dtype float32 for Tensor with dtype int64: <tf.Tensor"
 
-    assert heard(message, x=tensor(), y=tensor(dtype="int64")) == {"y": {"dtype_of": "x"}}
+    assert demanded(message, x=tensor(), y=tensor(dtype="int64")) == {"y": {"dtype_of": "x"}}
 
 
-def test_sizes_that_must_match_are_read_of_all_tensors() -> None:
+def test_matching_sizes_are_demanded_of_all_tensors() -> None:
     message = "The size of tensor a (2) must match the size of tensor b (3) at dimension 1"
 
-    assert heard(message, x=tensor(2, 2), y=tensor(2, 3)) == {"y": {"shape_of": "x"}}
+    assert demanded(message, x=tensor(2, 2), y=tensor(2, 3)) == {"y": {"shape_of": "x"}}
 
 
 @pytest.mark.parametrize(
@@ -163,12 +162,12 @@ def test_sizes_that_must_match_are_read_of_all_tensors() -> None:
          {"x": tensor(2), "n": tensor(3)}, {"n": (Structure.INT,)}),
     ],
 )  # fmt: skip
-def test_wrong_kinds_are_read(
+def test_the_expected_structure_is_parsed(
     message: str, values: dict[str, Value], expected: dict[str, tuple[Structure, ...]]
 ) -> None:
-    found = heard(message, **values)
+    advice = demanded(message, **values)
 
-    assert {name: fields["structures"] for name, fields in found.items()} == expected
+    assert {name: fields["structures"] for name, fields in advice.items()} == expected
 
 
 @pytest.mark.parametrize(
@@ -181,8 +180,8 @@ def test_wrong_kinds_are_read(
         ("'Tensor' object has no attribute '_forward_pre_hooks'", "torch.nn.Linear"),
     ],
 )  # fmt: skip
-def test_objects_are_made_when_they_are_asked_for(message: str, maker: str) -> None:
-    (fields,) = heard(message, x=tensor(2, 2)).values()
+def test_a_demanded_object_is_built_by_a_call(message: str, maker: str) -> None:
+    (fields,) = demanded(message, x=tensor(2, 2)).values()
 
     assert isinstance(fields["allowed"][0], CallValue)
     assert fields["allowed"][0].function == maker
@@ -197,13 +196,13 @@ def test_objects_are_made_when_they_are_asked_for(message: str, maker: str) -> N
         ("f() got an unexpected keyword argument 'tensor'", ("tensor", Presence.NEVER)),
     ],
 )
-def test_presence_is_read(message: str, expected: tuple[str, Presence]) -> None:
-    found = advice_in(message, {}, ("other", "tensor"))
+def test_the_demanded_presence_is_parsed(message: str, expected: tuple[str, Presence]) -> None:
+    advice = advice_in(message, {}, ("other", "tensor"))
 
-    assert [(one.parameter, one.presence) for one in found] == [expected]
+    assert [(item.parameter, item.presence) for item in advice] == [expected]
 
 
-def test_the_overloads_that_torch_lists_are_read() -> None:
+def test_the_overloads_that_torch_lists_are_parsed() -> None:
     message = (
         "f() received an invalid combination of arguments - got (), but expected one of:\n"
         " * (Tensor other)\n * (Number other, *, Tensor out = None)\n"
@@ -215,18 +214,18 @@ def test_the_overloads_that_torch_lists_are_read() -> None:
     )
 
 
-def test_a_layer_s_input_is_meant_by_its_own_name() -> None:
+def test_an_input_of_a_layer_is_mentioned_by_its_name_without_prefix() -> None:
     assert mentioned("shape must be a vector", ("seed", "input:shape")) == {"input:shape"}
 
 
 @given(st.text(), st.text())
-def test_whatever_a_message_says_the_advice_fits_a_clue(words: str, more: str) -> None:
+def test_the_advice_in_any_message_has_valid_fields_of_a_clue(words: str, more: str) -> None:
     values: dict[str, Value] = {"x": tensor(2, 3), "n": LiteralValue(3), "mode": LiteralValue("x")}
 
     for message in (f"x must be {words}", f"{words} expected one of {more}, got 3", words):
-        for one in advice_in(message, values, tuple(values)):
-            assert one.parameter in values
-            Clue(source=ClueSource.REJECTION, evidence=message, **one.fields)
+        for advice in advice_in(message, values, tuple(values)):
+            assert advice.parameter in values
+            Clue(source=ClueSource.REJECTION, evidence=message, **advice.fields)
 
 
 _DEMANDS = st.sampled_from(
@@ -237,9 +236,7 @@ _DEMANDS = st.sampled_from(
 
 
 @given(_DEMANDS, st.one_of(st.integers(0), st.floats(), st.text()), st.integers())
-def test_whatever_a_message_demands_calls_can_be_drawn(
-    demand: str, number: object, other: int
-) -> None:
+def test_calls_can_be_drawn_after_any_demand(demand: str, number: object, other: int) -> None:
     message = demand.format(number, other)
     record = record_from_json(
         {
@@ -278,5 +275,5 @@ def test_whatever_a_message_demands_calls_can_be_drawn(
         ("n must be in [0, 1e999)", {}),
     ],
 )
-def test_numbers_in_messages_mean_what_they_say(message: str, fields: dict[str, float]) -> None:
+def test_a_number_in_a_message_becomes_a_limit(message: str, fields: dict[str, float]) -> None:
     assert requirement(message) == fields

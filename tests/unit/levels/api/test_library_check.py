@@ -1,4 +1,4 @@
-"""Scripts of differences between libraries: one is needed, the other's numbers are written."""
+"""Scripts of differences between libraries: they need one library and have the other's numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_script_shows_both_calls_and_imports_one_library() -> None:
     assert "\nresult = jax.numpy.cos(" in text
 
 
-def test_the_other_librarys_call_and_numbers_are_written_out() -> None:
+def test_the_script_contains_the_other_librarys_call_and_numbers() -> None:
     sort = b'["L","sort",[' + TENSOR + b',["T","int64",[0],""]],2]'
 
     text = script(difference(outputs=sort), environment_hint=HINT)
@@ -51,36 +51,38 @@ def test_the_other_librarys_call_and_numbers_are_written_out() -> None:
     assert "('rounded', (2,), [1.0, 2.0])" in text
 
 
-def test_only_the_part_that_is_compared_is_read() -> None:
-    met = difference("torch.sort")
-    met = replace(met, library="torch", targets=tuple(reversed(met.targets)))
+def test_only_the_compared_part_is_read() -> None:
+    finding = difference("torch.sort")
+    finding = replace(finding, library="torch", targets=tuple(reversed(finding.targets)))
     hint = replace(HINT, install=("torch==2.13.0",), other_library="jax")
 
-    text = script(met, environment_hint=hint)
+    text = script(finding, environment_hint=hint)
 
     assert "leaves(result[0])" in text
 
 
 def test_integers_must_be_equal() -> None:
-    met = difference("jax.numpy.cumsum", outputs=b'["T","int64",[1],"AQAAAAAAAAA="]')
+    finding = difference("jax.numpy.cumsum", outputs=b'["T","int64",[1],"AQAAAAAAAAA="]')
     whole = TensorValue("int32", (1,), Constant(1))
     axis = ("axis", LiteralValue(0))
-    met = replace(met, case=replace(as_call(met.case), arguments=(whole,), keywords=(axis,)))
+    finding = replace(
+        finding, case=replace(as_call(finding.case), arguments=(whole,), keywords=(axis,))
+    )
 
-    text = script(met, environment_hint=HINT)
+    text = script(finding, environment_hint=HINT)
 
     assert "RTOL = {}" in text
     assert "('exact', (1,), [1])" in text
 
 
-def test_a_call_without_an_equivalent_makes_no_script() -> None:
-    with pytest.raises(ValueError, match="no equivalent of torch"):
+def test_a_call_without_an_equivalent_has_no_script() -> None:
+    with pytest.raises(ValueError, match="torch has no equivalent"):
         script(difference("jax.numpy.linalg.inv"), environment_hint=HINT)
 
 
 def test_the_fingerprint_names_neither_the_other_library_nor_a_version() -> None:
-    one = difference()
-    other = replace(one, targets=("tensorflow==2.21.0", "jax==0.9.0"), outcomes={})
+    finding = difference()
+    other = replace(finding, targets=("tensorflow==2.21.0", "jax==0.9.0"), outcomes={})
 
-    assert fingerprint(one).key == fingerprint(other).key
-    assert ("pair", "library") in fingerprint(one).grouping
+    assert fingerprint(finding).key == fingerprint(other).key
+    assert ("pair", "library") in fingerprint(finding).grouping

@@ -1,4 +1,4 @@
-"""Scripts of metamorphic findings: they are Python, import what they use, and state the law."""
+"""Scripts of metamorphic findings: valid Python with all imports and the relation's statement."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def script_of(relation: str) -> str:
 
 
 @pytest.mark.parametrize("relation", OF_TORCH)
-def test_a_script_states_the_law_and_imports_all_that_it_names(relation: str) -> None:
+def test_a_script_states_the_relation_and_imports_all_names(relation: str) -> None:
     text = script_of(relation)
 
     tree = ast.parse(text)
@@ -62,13 +62,13 @@ def test_a_script_states_the_law_and_imports_all_that_it_names(relation: str) ->
     assert "DIFFERENT" in text
 
 
-def test_a_script_that_looks_at_arguments_names_them_before_the_call() -> None:
+def test_a_script_about_arguments_assigns_them_before_the_call() -> None:
     text = script_of("arguments stay as they are")
 
     assert text.index("arguments = [") < text.index("result = ") < text.index("kept = ")
 
 
-def test_a_process_may_have_died_in_the_twin_so_the_script_makes_it_too() -> None:
+def test_the_script_of_a_crash_runs_the_twin_too() -> None:
     case = replace(call(FLAT, api="torch.relu"), relation="strided memory")
 
     text = script(crash(case=case), environment_hint=HINT)
@@ -77,13 +77,13 @@ def test_a_process_may_have_died_in_the_twin_so_the_script_makes_it_too() -> Non
     assert "twin = " not in script(crash(case=replace(case, relation="")), environment_hint=HINT)
 
 
-def test_a_simpler_case_is_first_of_all_one_without_its_relation() -> None:
+def test_the_first_simpler_case_has_no_relation() -> None:
     case = replace(call(FLAT, api="torch.relu"), relation="strided memory")
 
     assert replace(case, relation="") in reductions(case)
 
 
-def test_only_the_failure_of_a_check_is_the_difference() -> None:
+def test_only_a_failed_check_is_a_difference() -> None:
     text = script_of("numeric gradient")
 
     assert "if type(error).__name__ != 'GradcheckError':\n        raise" in text
@@ -91,7 +91,7 @@ def test_only_the_failure_of_a_check_is_the_difference() -> None:
     assert text.count("torch.tensor(") == 1
 
 
-def test_a_layer_that_was_pickled_is_called_by_its_own_name() -> None:
+def test_a_pickled_layer_is_called_by_its_own_name() -> None:
     layer = call(LiteralValue(2), api="torch.nn.Softmax", kind=CallKind.LAYER)
     case = replace(layer, inputs=(FLAT,), relation="written and read back")
     broken = replace(
@@ -104,7 +104,7 @@ def test_a_layer_that_was_pickled_is_called_by_its_own_name() -> None:
     assert "import pickle" in text
 
 
-def test_call_and_twin_draw_from_the_same_seed() -> None:
+def test_call_and_twin_use_the_same_seed() -> None:
     text = script_of("same call twice")
 
     assert text.count("torch.manual_seed(0)") == 2

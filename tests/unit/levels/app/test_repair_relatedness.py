@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from ciguard.errors import ConfigurationError
 from ciguard.levels.app.dead_conditions.vocabulary import Vocabulary
-from ciguard.levels.app.repair.non_existing import meant
 from ciguard.levels.app.repair.relatedness import (
     CombinedRelatedness,
     Taxonomy,
     Words,
     known_relations,
+    meant,
     read_taxonomy,
 )
 

@@ -10,9 +10,7 @@ from ciguard.levels.app.repair.labels import Extension
 from ciguard.levels.app.repair.measures import BranchCounts, Change
 from ciguard.levels.app.repair.suggestions import (
     Suggestion,
-    a_comparison,
     more_labels,
-    other_label,
     other_threshold,
 )
 from ciguard.levels.app.repair.thresholds import DecisionLine, ShareChange, Shares, Threshold
@@ -78,16 +76,3 @@ def test_a_threshold_is_suggested_for_both_feelings() -> None:
         "this was not fitted to, 75 % of positive and 25 % of negative texts would take the branch "
         "instead of 100 % and 50 %."
     )
-
-
-def test_labels_that_exist_are_suggested() -> None:
-    assert other_label("face", ("Human face", "Face", "Head"), 4, None).sentence == (
-        'Line 4 checks "face", which is no label of the service, as it is read there; '
-        'it has "Human face", "Face" or "Head".'
-    )
-
-
-def test_a_comparison_is_suggested() -> None:
-    sentence = a_comparison("'animal'", 3, "--- a").sentence
-
-    assert sentence.startswith("In line 3 the sub-condition 'animal' is compared with nothing")

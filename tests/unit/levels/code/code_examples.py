@@ -80,7 +80,7 @@ class Program:
 
 
 def _said(block: Block) -> list[object]:
-    return [block.name, [[one.api, *map(list, one.keywords)] for one in block.calls]]
+    return [block.name, [[call.api, *map(list, call.keywords)] for call in block.calls]]
 
 
 @dataclass
@@ -113,7 +113,7 @@ class Forbidding:
     """BC: no units at all, or fewer."""
 
     def mutants(self, block: Block, place: int) -> list[BlockMutant]:
-        made = []
+        blocks_made = []
         for text in ("0", "-1"):
             new = replace(block.calls[place], keywords=(("units", text),))
             step = Derivation(
@@ -125,8 +125,8 @@ class Forbidding:
                 after=text,
                 sentence="Positive integer.",
             )
-            made.append(BlockMutant(block.with_call(place, new), step))
-        return made
+            blocks_made.append(BlockMutant(block.with_call(place, new), step))
+        return blocks_made
 
 
 def ran(case: ProgramCase) -> Outcome:

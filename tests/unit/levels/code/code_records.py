@@ -1,4 +1,4 @@
-"""Records of a small library, as the worker brings them back, and calls of it."""
+"""Records of a small library, as a worker returns them, and calls of it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def optional(name: str, annotation: str, default: str, doc: str = "") -> dict[st
     return {**required(name, annotation, doc), "required": False, "default": default}
 
 
-def layer(api: str, doc: str, *parameters: dict[str, Any], **more: Any) -> ApiRecord:
-    given = [{"name": "input", "annotation": "Tensor"}]
-    said = {"api": api, "kind": "layer", "source": "signature", "inputs": given, "doc": doc}
-    return record_from_json({**said, "parameters": parameters, **more})
+def layer(api: str, doc: str, *parameters: dict[str, Any], **fields: Any) -> ApiRecord:
+    inputs = [{"name": "input", "annotation": "Tensor"}]
+    encoded = {"api": api, "kind": "layer", "source": "signature", "inputs": inputs, "doc": doc}
+    return record_from_json({**encoded, "parameters": parameters, **fields})
 
 
-def function(api: str, doc: str, *parameters: dict[str, Any], **more: Any) -> ApiRecord:
-    said = {"api": api, "kind": "function", "source": "signature", "doc": doc}
-    return record_from_json({**said, "parameters": parameters, **more})
+def function(api: str, doc: str, *parameters: dict[str, Any], **fields: Any) -> ApiRecord:
+    encoded = {"api": api, "kind": "function", "source": "signature", "doc": doc}
+    return record_from_json({**encoded, "parameters": parameters, **fields})
 
 
 def _convolution(api: str, doc: str) -> ApiRecord:

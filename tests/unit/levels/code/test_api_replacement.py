@@ -1,4 +1,4 @@
-"""The operator AR."""
+"""Operator AR (API replacement)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEDS = st.integers(0, 2**32)
 
 
 @given(st.sampled_from(CALLS), SEEDS)
-def test_another_api_is_called_and_the_step_says_which(call: LibraryCall, seed: int) -> None:
+def test_the_mutant_calls_another_api_that_the_step_names(call: LibraryCall, seed: int) -> None:
     block = block_of(call)
     mutant = REPLACE(block, 0, chance(seed))
 
@@ -38,7 +38,9 @@ def test_another_api_is_called_and_the_step_says_which(call: LibraryCall, seed: 
 
 
 @given(st.sampled_from(CALLS), SEEDS)
-def test_the_new_call_has_all_it_needs_and_nothing_unknown(call: LibraryCall, seed: int) -> None:
+def test_the_new_call_has_all_required_and_no_unknown_arguments(
+    call: LibraryCall, seed: int
+) -> None:
     mutant = REPLACE(block_of(call), 0, chance(seed))
 
     if mutant is not None:
@@ -51,9 +53,9 @@ def test_the_new_call_has_all_it_needs_and_nothing_unknown(call: LibraryCall, se
         assert not bound.further or any(p.kind == "var_keyword" for p in known.record.parameters)
 
 
-def test_arguments_that_both_know_are_handed_on_as_text() -> None:
+def test_shared_arguments_keep_their_text() -> None:
     call = made("torch.nn.Conv2d", "3", "16", "SIZE", padding="2", groups="1")
-    wanted = {"in_channels": "3", "out_channels": "16", "kernel_size": "SIZE", "padding": "2"}
+    expected = {"in_channels": "3", "out_channels": "16", "kernel_size": "SIZE", "padding": "2"}
 
     mutants = [REPLACE(block_of(call), 0, chance(seed)) for seed in range(20)]
 
@@ -61,10 +63,10 @@ def test_arguments_that_both_know_are_handed_on_as_text() -> None:
         m.block.calls[0] for m in mutants if m and m.step.after == "torch.nn.ConvTranspose2d"
     ]
     assert transposed
-    assert all(wanted.items() <= dict(call.keywords).items() for call in transposed)
+    assert all(expected.items() <= dict(call.keywords).items() for call in transposed)
 
 
-def test_what_the_new_api_does_not_take_is_dropped_and_what_it_lacks_is_drawn() -> None:
+def test_unaccepted_arguments_are_dropped_and_missing_ones_drawn() -> None:
     call = made("torch.nn.MaxPool2d", "2", padding="1", return_indices="True")
     similarities = Similarities(apis(), TfIdf(), threshold=0.0)
 
@@ -77,15 +79,15 @@ def test_what_the_new_api_does_not_take_is_dropped_and_what_it_lacks_is_drawn() 
 
 
 def _all_of(operator: Replacement, block: Block) -> dict[str, dict[str, str]]:
-    found = {}
+    drawn_arguments = {}
     for seed in range(200):
         mutant = operator(block, 0, chance(seed))
         assert mutant is not None
-        found[mutant.step.after] = dict(mutant.block.calls[0].keywords)
-    return found
+        drawn_arguments[mutant.step.after] = dict(mutant.block.calls[0].keywords)
+    return drawn_arguments
 
 
-def test_what_is_written_over_in_place_is_not_handed_on() -> None:
+def test_in_place_arguments_are_not_shared() -> None:
     mutants = [
         REPLACE(block_of(made("torch.nn.ReLU", inplace="True")), 0, chance(seed))
         for seed in range(30)
@@ -94,7 +96,7 @@ def test_what_is_written_over_in_place_is_not_handed_on() -> None:
     assert all(m and "inplace" not in dict(m.block.calls[0].keywords) for m in mutants)
 
 
-def test_a_function_keeps_its_data_whatever_the_parameter_is_called() -> None:
+def test_a_function_keeps_its_data_under_another_parameter_name() -> None:
     mutant = REPLACE(block_of(called("torch.nn.functional.relu", "h + x")), 0, chance(0))
 
     assert mutant is not None
@@ -110,7 +112,7 @@ def test_apis_of_one_catch_all_signature_take_each_others_arguments() -> None:
     assert mutant.block.calls[0] == made("torch.nn.GRU", "16", "32", num_layers="2")
 
 
-def test_an_api_that_needs_what_is_no_literal_is_never_called() -> None:
+def test_an_api_with_a_required_non_literal_is_never_called() -> None:
     after = _all_of(
         Replacement(Similarities(apis(), TfIdf(), threshold=0.0)),
         block_of(made("torch.nn.ReLU")),
@@ -120,13 +122,13 @@ def test_an_api_that_needs_what_is_no_literal_is_never_called() -> None:
     assert "torch.nn.LeakyReLU" in after
 
 
-def test_a_call_that_is_unknown_or_unlike_all_others_is_left_alone() -> None:
+def test_a_call_without_candidates_is_not_replaced() -> None:
     calls = (made("torch.nn.Unheard"), made("tensorflow.keras.layers.Dense", "10"))
 
     assert all(REPLACE(block_of(call), 0, chance(0)) is None for call in calls)
 
 
-def test_only_the_call_at_the_place_is_changed() -> None:
+def test_only_the_call_at_the_index_is_changed() -> None:
     block = block_of(made("torch.nn.Conv2d", "3", "16", "5"), made("torch.nn.ReLU"))
 
     mutant = REPLACE(block, 1, chance(3))
@@ -148,7 +150,7 @@ def test_the_roulette_draws_in_proportion_to_similarity() -> None:
 
 
 @pytest.mark.parametrize(
-    ("experience", "least", "most"),
+    ("experience", "minimum", "maximum"),
     [
         # 256 by its use, a third by its likeness
         (ReplacementHistory(tried=Counter({("old", "often"): 1})), 40, 180),
@@ -156,8 +158,8 @@ def test_the_roulette_draws_in_proportion_to_similarity() -> None:
         (ReplacementHistory(tried=Counter({("elsewhere", "often"): 9})), 0.2, 0.5),
     ],
 )
-def test_what_was_put_in_often_is_drawn_less(
-    experience: ReplacementHistory, least: float, most: float
+def test_a_frequent_replacement_is_drawn_less(
+    experience: ReplacementHistory, minimum: float, maximum: float
 ) -> None:
     known = apis().find("torch.nn.ReLU")
     assert known is not None
@@ -166,10 +168,10 @@ def test_what_was_put_in_often_is_drawn_less(
 
     drawn = Counter(roulette("old", wheel, rng, experience).name for _ in range(4000))
 
-    assert least < drawn["never"] / max(1, drawn["often"]) < most
+    assert minimum < drawn["never"] / max(1, drawn["often"]) < maximum
 
 
-def test_the_same_chance_makes_the_same_mutant() -> None:
+def test_the_same_generator_makes_the_same_mutant() -> None:
     block = block_of(CALLS[0])
 
     assert REPLACE(block, 0, chance(5)) == Replacement(Similarities(apis(), TfIdf()))(

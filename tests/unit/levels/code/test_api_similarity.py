@@ -1,4 +1,4 @@
-"""How well one API can stand in for another."""
+"""Similarity of APIs, of which one replaces another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ INT, FLOAT, EITHER, UNSAID = (
 LISTS = st.lists(st.sampled_from((INT, FLOAT, EITHER, UNSAID)), max_size=6)
 
 
-def test_equal_parameter_lists_are_wholly_correct() -> None:
+def test_equal_parameter_lists_have_rate_one() -> None:
     assert wcr([INT, FLOAT], [INT, FLOAT]) == 1.0
 
 
@@ -55,12 +55,12 @@ def test_parameters_match_where_both_take_one_kind() -> None:
     assert wcr([INT, FLOAT], [EITHER, EITHER]) == 1.0
 
 
-def test_what_nobody_says_matches_only_itself() -> None:
+def test_an_undocumented_kind_matches_only_itself() -> None:
     assert wcr([UNSAID], [UNSAID]) == 1.0
     assert wcr([UNSAID], [INT]) == 0.0
 
 
-def test_an_api_without_parameters_is_like_another_without() -> None:
+def test_apis_without_parameters_match() -> None:
     assert wcr([], []) == 1.0
     assert wcr([], [INT]) == 0.0
 
@@ -70,17 +70,17 @@ def test_the_order_of_parameters_matters() -> None:
 
 
 @given(LISTS, LISTS)
-def test_the_rate_is_a_share(own: list[Kinds], other: list[Kinds]) -> None:
+def test_the_rate_is_between_zero_and_one(own: list[Kinds], other: list[Kinds]) -> None:
     assert 0.0 <= wcr(own, other) <= 1.0
 
 
 @given(LISTS)
-def test_every_list_is_wholly_like_itself(own: list[Kinds]) -> None:
+def test_every_list_has_rate_one_with_itself(own: list[Kinds]) -> None:
     assert wcr(own, own) == 1.0
 
 
 @given(LISTS, LISTS)
-def test_what_is_kept_is_kept_in_both(own: list[Kinds], other: list[Kinds]) -> None:
+def test_kept_parameters_are_symmetric(own: list[Kinds], other: list[Kinds]) -> None:
     kept = round(wcr(own, other) * len(own))
 
     assert kept <= min(len(own), len(other)) or not own
@@ -108,7 +108,7 @@ def test_kinds_of_a_size_are_number_and_list() -> None:
     assert kinds_of(known.parameters[0]) == {"int", "list"}
 
 
-def test_a_transposed_convolution_is_the_likest_of_a_convolution() -> None:
+def test_a_transposed_convolution_is_most_similar_to_a_convolution() -> None:
     candidates = Similarities(apis(), TfIdf()).of(CONV2D.api)
 
     assert candidates[0].name == "torch.nn.ConvTranspose2d"
@@ -134,7 +134,7 @@ class _Counting(TfIdf):
         return super().encode(texts)
 
 
-def test_the_encoder_is_asked_once_for_a_module() -> None:
+def test_the_encoder_is_called_once_per_module() -> None:
     encoder = _Counting()
     similarities = Similarities(apis(), encoder)
 

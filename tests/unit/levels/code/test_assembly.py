@@ -1,3 +1,5 @@
+"""Assembly of blocks into programs."""
+
 from __future__ import annotations
 
 import ast
@@ -16,8 +18,8 @@ EVERY = pytest.mark.parametrize("key", PROGRAMS, ids=" ".join)
 keys = st.sampled_from(list(PROGRAMS))
 
 
-def same(one: str, other: str) -> bool:
-    return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
+def same(source: str, other: str) -> bool:
+    return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other))
 
 
 def calls_at(source: str, line: int) -> set[str]:
@@ -62,23 +64,23 @@ def test_a_change_of_one_call_is_the_only_one(
     data: st.DataObject, key: tuple[str, str], name: str
 ) -> None:
     parts = PARTS[key]
-    at = data.draw(st.sampled_from([n for n, one in enumerate(parts.blocks) if one.calls]))
-    place = data.draw(st.integers(0, len(parts.blocks[at].calls) - 1))
-    mutant = renamed(parts.blocks[at], place, name)
+    index = data.draw(st.sampled_from([n for n, block in enumerate(parts.blocks) if block.calls]))
+    place = data.draw(st.integers(0, len(parts.blocks[index].calls) - 1))
+    mutant = renamed(parts.blocks[index], place, name)
 
-    assembled = parts.template.program((*parts.blocks[:at], mutant, *parts.blocks[at + 1 :]))
+    assembled = parts.template.program((*parts.blocks[:index], mutant, *parts.blocks[index + 1 :]))
 
-    line = assembled.lines[at][place]
+    line = assembled.lines[index][place]
     assert name in calls_at(assembled.source, line)
     assert name in calls_at(
         parts.template.alone(mutant, BlockInput((4, 3, 8, 8))).source,
         parts.template.alone(mutant, BlockInput((4, 3, 8, 8))).lines[0][place],
     )
     text = assembled.source.splitlines()
-    assert sum(f".{name}(" in one for one in text) == 1
+    assert sum(f".{name}(" in line for line in text) == 1
 
 
-def test_absent_blocks_leave_nothing_behind() -> None:
+def test_absent_blocks_leave_no_statements() -> None:
     parts = PARTS["torch", "sequences in a class"]
 
     text = parts.template.program(parts.blocks[:1]).source
@@ -90,7 +92,7 @@ def test_absent_blocks_leave_nothing_behind() -> None:
     assert "return self.classifier(x)" in parts.template.program(()).source
 
 
-def test_what_is_spoken_of_elsewhere_stays() -> None:
+def test_a_definition_that_is_used_elsewhere_stays() -> None:
     parts = PARTS["torch", "class"]
 
     text = parts.template.program(parts.blocks[:1]).source
@@ -101,7 +103,7 @@ def test_what_is_spoken_of_elsewhere_stays() -> None:
     assert "self.pool" in text
 
 
-def test_the_output_layer_is_made_to_fit() -> None:
+def test_the_output_layer_is_fitted() -> None:
     parts = PARTS["torch", "class"]
     template = replace(parts.template, met=BlockInput((4, 16)))
 
@@ -123,7 +125,7 @@ def test_the_output_layer_is_made_to_fit() -> None:
         (("jittor", "class"), "return self.fc2(x.flatten(1))"),
     ],
 )
-def test_adapters_stand_in_every_style(key: tuple[str, str], text: str) -> None:
+def test_adapters_are_inserted_in_every_style(key: tuple[str, str], text: str) -> None:
     parts = PARTS[key]
     template = replace(parts.template, met=BlockInput((4, 9)))
 
@@ -141,7 +143,7 @@ def test_an_adapter_before_a_branch_keeps_the_name_of_the_input() -> None:
     assert "keras.Model(inputs=inputs, outputs=outputs)" in text
 
 
-def test_what_blocks_share_is_copied_for_the_one_that_changes_it() -> None:
+def test_a_shared_definition_is_copied_for_the_block_that_changes_it() -> None:
     parts = PARTS["torch", "class"]
     first, second, *rest = parts.blocks
 
@@ -180,7 +182,7 @@ model = Sequential(Linear(3, 4), ReLU(), Linear(4, 2))
 
 
 @EVERY
-def test_a_block_alone_keeps_what_it_needs_only(key: tuple[str, str]) -> None:
+def test_a_block_alone_keeps_only_what_it_needs(key: tuple[str, str]) -> None:
     parts = PARTS[key]
     for block in parts.blocks:
         assembled = parts.template.alone(block, BlockInput((4, 5, 6, 7)))
@@ -215,7 +217,7 @@ def test_every_block_and_the_output_layer_are_observed(key: tuple[str, str]) -> 
         assert f"\nfed_{number} = _fed[{number}]\n" in text
 
 
-def test_templates_serve_any_number_of_times() -> None:
+def test_a_template_can_be_reused() -> None:
     parts: Disassembly = PARTS["torch", "branches"]
 
     first = parts.template.program(parts.blocks[:3]).source

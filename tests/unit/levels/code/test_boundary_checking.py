@@ -1,4 +1,4 @@
-"""The operator BC."""
+"""Operator BC (boundary checking)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ciguard.domain.values import LiteralValue
 from ciguard.levels.code.boundary import STEP, Boundary, beyond
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.literals import text_of, value_of
-from ciguard.oracles.laws import Demand, Law, breach, choice, interval, laws_of, ranks
+from ciguard.oracles.laws import Law, Requirement, breach, choice, interval, laws_of, ranks
 from ciguard.values import Dtype, Float
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ def parameter(annotation: str, default: str = "1") -> Parameter:
     return known.parameters[0]
 
 
-def texts(annotation: str, demand: Demand, now: str | None = "1") -> list[str]:
-    values = beyond(parameter(annotation), demand, now)
+def texts(annotation: str, requirement: Requirement, now: str | None = "1") -> list[str]:
+    values = beyond(parameter(annotation), requirement, now)
     return [text_of(value) for value in values]
 
 
 @pytest.mark.parametrize(
-    ("demand", "expected"),
+    ("requirement", "expected"),
     [
         (interval(low=0), ["-1"]),
         (interval(low=0, excludes_low=True), ["0", "-1"]),
@@ -52,12 +52,12 @@ def texts(annotation: str, demand: Demand, now: str | None = "1") -> list[str]:
         (interval(), []),
     ],
 )
-def test_ints_go_one_beyond_the_ends(demand: Float, expected: list[str]) -> None:
-    assert texts("int", demand) == expected
+def test_integers_go_one_beyond_the_ends(requirement: Float, expected: list[str]) -> None:
+    assert texts("int", requirement) == expected
 
 
 @pytest.mark.parametrize(
-    ("demand", "expected"),
+    ("requirement", "expected"),
     [
         (interval(low=0), ["-0.0001", "-1.0"]),
         (interval(low=0, excludes_low=True), ["0.0", "-0.0001", "-1.0"]),
@@ -65,22 +65,22 @@ def test_ints_go_one_beyond_the_ends(demand: Float, expected: list[str]) -> None
         (interval(low=1), ["0.9999", "0.0", "-1.0"]),
     ],
 )
-def test_reals_go_a_small_step_beyond_the_ends(demand: Float, expected: list[str]) -> None:
-    assert texts("float", demand, "0.5") == expected
+def test_reals_go_a_small_step_beyond_the_ends(requirement: Float, expected: list[str]) -> None:
+    assert texts("float", requirement, "0.5") == expected
 
 
-def test_a_list_is_bent_in_one_place() -> None:
+def test_one_item_of_a_list_is_mutated() -> None:
     bent = texts("Union[int, tuple[int, int]]", interval(low=0, excludes_low=True), "(2, 3)")
 
     assert bent == ["(0, 3)", "(-1, 3)"]
 
 
-def test_a_choice_is_met_with_an_unknown_text() -> None:
+def test_a_choice_gets_an_unknown_text() -> None:
     assert texts("str", choice(("valid", "same")), "'same'") == ["'no_such_option'"]
 
 
 @pytest.mark.parametrize(
-    ("annotation", "demand"),
+    ("annotation", "requirement"),
     [
         ("bool", interval(low=0)),
         ("bool", choice(("bilinear", "bicubic"))),
@@ -92,10 +92,10 @@ def test_a_choice_is_met_with_an_unknown_text() -> None:
         ("str", choice(("a", "no_such_option"))),
     ],
 )
-def test_a_law_that_does_not_suit_the_parameter_makes_nothing(
-    annotation: str, demand: Demand
+def test_a_specification_of_another_kind_has_no_mutant(
+    annotation: str, requirement: Requirement
 ) -> None:
-    assert texts(annotation, demand) == []
+    assert texts(annotation, requirement) == []
 
 
 INTERVALS = st.builds(
@@ -114,15 +114,17 @@ INTERVALS = st.builds(
     st.sampled_from(["int", "float", "Union[int, tuple[int, int]]"]),
     st.sampled_from(["1", "(1, 1)", None, "SIZE"]),
 )
-def test_what_is_beyond_a_law_breaks_it(demand: Float, kind: str, now: str | None) -> None:
-    values = beyond(parameter(kind), demand, now)
+def test_every_value_beyond_a_requirement_violates_it(
+    requirement: Float, kind: str, now: str | None
+) -> None:
+    values = beyond(parameter(kind), requirement, now)
 
     assert values
-    assert all(breach(value, demand) for value in values)
+    assert all(breach(value, requirement) for value in values)
 
 
 @given(st.sampled_from(CALLS), st.integers(0, 2**32))
-def test_every_mutant_breaks_a_law_in_words(call: LibraryCall, seed: int) -> None:
+def test_every_mutant_quotes_the_violated_sentence(call: LibraryCall, seed: int) -> None:
     mutant = BREAK(block_of(call), 0, chance(seed))
 
     if mutant is not None:
@@ -131,12 +133,15 @@ def test_every_mutant_breaks_a_law_in_words(call: LibraryCall, seed: int) -> Non
         value = value_of(step.after)
         assert known is not None
         assert value is not None
-        laws = laws_of(known.record)[step.parameter]
-        assert any(breach(value, law.demand) and law.sentence == step.sentence for law in laws)
+        specifications = laws_of(known.record)[step.parameter]
+        assert any(
+            breach(value, specification.requirement) and specification.sentence == step.sentence
+            for specification in specifications
+        )
         assert step.operator is Operator.BOUNDARY
 
 
-def test_all_that_a_call_can_break_is_made() -> None:
+def test_every_violation_of_a_call_has_a_mutant() -> None:
     mutants = BREAK.mutants(block_of(made("torch.nn.MaxPool2d", "2")), 0)
 
     assert [(m.step.parameter, m.step.before, m.step.after) for m in mutants] == [
@@ -150,7 +155,7 @@ def test_all_that_a_call_can_break_is_made() -> None:
     ]
 
 
-def test_nothing_is_made_where_no_sentence_forbids_anything() -> None:
+def test_a_call_without_specifications_has_no_mutant() -> None:
     blocks = [
         block_of(made("torch.nn.AvgPool2d", "2")),
         block_of(made("torch.nn.Unheard", "2")),
@@ -160,27 +165,27 @@ def test_nothing_is_made_where_no_sentence_forbids_anything() -> None:
     assert [BREAK(block, 0, chance(0)) for block in blocks] == [None, None, None]
 
 
-def test_sizes_of_the_input_are_left_to_what_comes_in() -> None:
+def test_input_sizes_are_not_mutated() -> None:
     record = layer("lib.Linear", "", required("in_features", "int", "Must be > 0."))
 
     assert "in_features" in laws_of(record)
     assert Boundary(Apis([record]), laws_of).mutants(block_of(made("lib.Linear", "3")), 0) == ()
 
 
-def test_laws_are_read_once_for_an_api() -> None:
-    asked: list[ApiRecord] = []
+def test_specifications_are_read_once_per_api() -> None:
+    records_read: list[ApiRecord] = []
 
     def read(record: ApiRecord) -> dict[str, tuple[Law, ...]]:
-        asked.append(record)
+        records_read.append(record)
         return {}
 
     operator = Boundary(apis(), read)
     for _ in range(3):
         operator.mutants(block_of(CALLS[0]), 0)
 
-    assert len(asked) == 1
+    assert len(records_read) == 1
 
 
-def test_the_step_is_what_the_paper_uses() -> None:
+def test_the_step_of_reals_is_that_of_the_paper() -> None:
     assert math.isclose(STEP, 1e-4)
     assert beyond(parameter("float"), interval(high=2), "1.0")[0] == LiteralValue(2.0001)

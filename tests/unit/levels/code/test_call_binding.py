@@ -1,4 +1,4 @@
-"""Arguments of calls by parameter, and calls with other arguments."""
+"""Binding of arguments to parameters, and changes of arguments."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ FIXED = record_from_json(
 )
 
 
-def test_positional_and_named_arguments_meet_their_parameters() -> None:
+def test_positional_and_keyword_arguments_are_bound_to_their_parameters() -> None:
     bound = bind(made(CONV2D.api, "3", "16", kernel_size="5"), CONV2D)
 
     assert bound is not None
     assert bound.named == {"in_channels": "3", "out_channels": "16", "kernel_size": "5"}
 
 
-def test_what_a_catch_all_takes_is_kept_apart() -> None:
+def test_arguments_of_a_catch_all_are_kept_apart() -> None:
     bound = bind(made(DENSE.api, "10", name='"fc"'), DENSE)
 
     assert bound is not None
@@ -51,7 +51,7 @@ def test_what_a_catch_all_takes_is_kept_apart() -> None:
         (RECURRENT[0], ("16", "32"), ()),
     ],
 )
-def test_a_text_that_does_not_say_what_goes_where_is_not_bound(
+def test_an_ambiguous_call_is_not_bound(
     record: ApiRecord, positional: tuple[str, ...], keywords: tuple[tuple[str, str], ...]
 ) -> None:
     call = LibraryCall(api=record.api, positional=positional, keywords=keywords)
@@ -59,20 +59,20 @@ def test_a_text_that_does_not_say_what_goes_where_is_not_bound(
     assert bind(call, record) is None
 
 
-def test_a_changed_argument_goes_by_keyword_and_those_after_it_too() -> None:
+def test_a_changed_argument_and_later_ones_become_keywords() -> None:
     call = with_argument(made(CONV2D.api, "3", "16", "5", padding="2"), CONV2D, "out_channels", "7")
 
     assert call.positional == ("3",)
     assert call.keywords == (("out_channels", "7"), ("kernel_size", "5"), ("padding", "2"))
 
 
-def test_an_argument_that_was_not_given_is_added() -> None:
+def test_a_missing_argument_is_added() -> None:
     call = with_argument(made(CONV2D.api, "3", "16", "5"), CONV2D, "stride", "2")
 
     assert (call.positional, call.keywords) == (("3", "16", "5"), (("stride", "2"),))
 
 
-def test_what_goes_by_position_only_stays_there() -> None:
+def test_positional_only_arguments_stay_positional() -> None:
     call = with_argument(called("lib.clip", "x", "0", "1"), FIXED, "low", "-1")
 
     assert (call.positional, call.keywords) == (("x", "-1", "1"), ())
@@ -89,7 +89,7 @@ def test_the_data_of_a_function_is_written_first() -> None:
     assert (call.positional, call.keywords) == (("h",), (("alpha", "0.5"),))
 
 
-def test_arguments_that_go_by_position_only_are_written_so() -> None:
+def test_positional_only_arguments_are_written_by_position() -> None:
     call = arranged(
         called("lib.other", "h"), "lib.clip", FIXED, {"x": "h", "low": "0", "high": "1"}
     )

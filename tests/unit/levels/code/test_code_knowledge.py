@@ -1,11 +1,11 @@
-"""APIs by every name that programs call them by, and what stands in their place."""
+"""Look-up of APIs by every name, and of APIs that may replace them."""
 
 from __future__ import annotations
 
 import pytest
 from code_records import CONV2D, DENSE, NORM, apis
 
-from ciguard.levels.code.knowledge import INPUT_SIZES, data_of, rank_after, spaces
+from ciguard.levels.code.knowledge import INPUT_SIZES, data_parameters, rank_after, spaces
 from ciguard.values import OneOf
 
 
@@ -26,11 +26,11 @@ def test_an_api_is_found_by_each_of_its_names(written: str, listed: str) -> None
 
 
 @pytest.mark.parametrize("name", ["torch.nn.Unheard", "keras", "", "mykeras.layers.Dense"])
-def test_nothing_is_known_of_other_names(name: str) -> None:
+def test_unknown_names_have_no_api(name: str) -> None:
     assert apis().find(name) is None
 
 
-def test_siblings_are_written_as_the_program_would() -> None:
+def test_siblings_have_the_programs_spelling() -> None:
     names = [name for name, _ in apis().siblings("torch.nn.BatchNorm2d")]
 
     assert "torch.nn.InstanceNorm2d" in names
@@ -49,7 +49,7 @@ def test_layers_that_take_more_tensors_are_siblings() -> None:
     assert "torch.nn.BCELoss" in dict(apis().siblings("torch.nn.Conv2d"))
 
 
-def test_functions_that_overwrite_or_take_more_tensors_are_no_siblings() -> None:
+def test_in_place_functions_and_those_of_more_tensors_are_no_siblings() -> None:
     names = [name for name, _ in apis().siblings("torch.nn.functional.relu")]
 
     assert names == ["torch.nn.functional.elu"]
@@ -64,7 +64,7 @@ def test_dimensions_are_read_from_all_names() -> None:
     assert spaces(NORM) == {"1", "2"}
 
 
-def test_keras_activations_are_the_choices_of_a_layer() -> None:
+def test_keras_activations_are_choices_of_the_activation_parameter() -> None:
     known = apis().find(DENSE.api)
 
     assert known is not None
@@ -78,11 +78,11 @@ def test_the_data_of_a_function_are_its_required_tensors() -> None:
 
     assert linear is not None
     assert relu is not None
-    assert data_of(linear) == ("input", "weight")
-    assert data_of(relu) == ("input",)
+    assert data_parameters(linear) == ("input", "weight")
+    assert data_parameters(relu) == ("input",)
 
 
-def test_sizes_of_the_input_are_those_that_the_way_of_the_data_decides() -> None:
+def test_input_sizes_are_the_parameters_that_depend_on_the_data() -> None:
     assert {"in_channels", "in_features", "num_features", "input_size", "normalized_shape"} <= (
         INPUT_SIZES
     )
@@ -98,5 +98,7 @@ def test_sizes_of_the_input_are_those_that_the_way_of_the_data_decides() -> None
         ("torch.nn.ReLU", "torch.nn.Sigmoid", None),
     ],
 )
-def test_names_say_what_rank_a_layer_takes(before: str, after: str, rank: int | None) -> None:
+def test_a_layers_name_implies_the_rank_of_its_input(
+    before: str, after: str, rank: int | None
+) -> None:
     assert rank_after(before, after) == rank

@@ -1,4 +1,4 @@
-"""Batches of programs follow from seed, index and what ran; trees grow generation by generation."""
+"""Batches of level `code`: they depend on seed, index and feedback; trees grow by generation."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.outcomes import Hung, Passed, Rejected
 from ciguard.domain.programs import Operator, ProgramCase
 from ciguard.levels import GuidedLevel, IndexedLevel
-from ciguard.levels.code.bare import Bare
-from ciguard.levels.code.lessons import Ran, lesson_from_json
+from ciguard.levels.code.feedback import ProgramsRan, feedback_from_json
 from ciguard.levels.code.level import CodeLevel, Effort
 from ciguard.levels.code.operators import Operators
 from ciguard.levels.code.replacement import ReplacementHistory
+from ciguard.levels.code.standalone import StandaloneProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ OPERATORS = Operators(
     replacement=Changing(Operator.REPLACEMENT),
     generation=Changing(Operator.GENERATION),
     boundary=Forbidding(),
-    promises=(),
+    standalone_checks=(),
 )
 
 LAG = 6
@@ -51,7 +51,7 @@ def programs_in(batch: Batch) -> list[ProgramCase]:
 
 
 def run(
-    made: CodeLevel,
+    code_level: CodeLevel,
     count: int,
     *,
     first: int = 0,
@@ -63,31 +63,31 @@ def run(
     batches = []
     for index in range(first, first + count):
         while waiting and waiting[0][0] <= index - LAG:
-            made.guide(waiting.pop(0)[1])
-        batch = made.cases(index)
+            code_level.guide(waiting.pop(0)[1])
+        batch = code_level.cases(index)
         outcomes = [ends(case) for case in programs_in(batch)]
-        lesson = made.taught(index, batch, {"one": outcomes, "two": outcomes})
-        if lesson is not None:
-            waiting.append((index, json.loads(json.dumps(lesson))))
+        feedback = code_level.taught(index, batch, {"one": outcomes, "two": outcomes})
+        if feedback is not None:
+            waiting.append((index, json.loads(json.dumps(feedback))))
         batches.append(batch)
     return batches
 
 
-def test_it_is_a_guided_level() -> None:
+def test_the_level_is_a_guided_level() -> None:
     assert isinstance(level(), GuidedLevel)
     assert isinstance(level(), IndexedLevel)
     with pytest.raises(ValueError, match="no seed program"):
         CodeLevel("lib", 1, programs=[], operators=OPERATORS)
 
 
-def test_the_first_batch_is_the_seed_and_what_its_blocks_are_called_with() -> None:
+def test_the_first_batch_is_the_seed_and_its_observing_program() -> None:
     batch = level().cases(0)
 
-    found = [(case.source, case.cycles) for case in programs_in(batch)]
-    assert found == [("observing", 1), ("seed", 1), ("seed", 12)]
+    results = [(case.source, case.cycles) for case in programs_in(batch)]
+    assert results == [("observing", 1), ("seed", 1), ("seed", 12)]
 
 
-def test_a_batch_follows_from_what_was_learned_and_not_from_what_was_proposed() -> None:
+def test_a_batch_depends_on_feedback_and_not_on_earlier_proposals() -> None:
     one, other = level(), level()
     expected = run(one, 80)
     for index in range(200):
@@ -111,7 +111,7 @@ def test_a_resumed_campaign_makes_the_same_batches(stop: int) -> None:
     assert run(level(), 90 - stop, first=stop, waiting=taught) == expected
 
 
-def test_blocks_run_alone_before_they_stand_in_programs() -> None:
+def test_blocks_run_alone_before_they_run_in_programs() -> None:
     alone: set[str] = set()
     for batch in run(level(), 200)[1:]:
         for case in programs_in(batch):
@@ -124,7 +124,7 @@ def test_blocks_run_alone_before_they_stand_in_programs() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 6), (4, 0), ()])
-def test_blocks_that_lose_samples_are_not_put_into_programs(shape: tuple[int, ...]) -> None:
+def test_blocks_that_lose_samples_are_not_assembled(shape: tuple[int, ...]) -> None:
     def loses(case: ProgramCase) -> Outcome:
         return passed(y=np.zeros(shape, np.float32)) if "Other1" in case.source else ran(case)
 
@@ -133,7 +133,7 @@ def test_blocks_that_lose_samples_are_not_put_into_programs(shape: tuple[int, ..
             assert not (case.source.startswith('["whole"') and "Other1" in case.source)
 
 
-def test_programs_grow_to_the_full_depth_and_begin_again() -> None:
+def test_trees_grow_to_the_full_depth_and_start_again() -> None:
     depths: Counter[int] = Counter()
     for batch in run(level(), 300)[1:]:
         for case in programs_in(batch):
@@ -144,7 +144,7 @@ def test_programs_grow_to_the_full_depth_and_begin_again() -> None:
     assert depths[2] > depths[1]
 
 
-def test_only_what_ran_has_children() -> None:
+def test_only_programs_that_ran_have_children() -> None:
     def refuses(case: ProgramCase) -> Outcome:
         bad = "lib.Other1" in case.source
         return Rejected("ValueError", "no such layer") if bad else ran(case)
@@ -155,14 +155,16 @@ def test_only_what_ran_has_children() -> None:
                 assert "lib.Other1" not in case.source
 
 
-def test_what_was_tried_counts_where_it_was_and_what_ran_everywhere() -> None:
+def test_attempts_count_per_pair_and_runs_per_api() -> None:
     def refuses(case: ProgramCase) -> Outcome:
         bad = "lib.Other1" in case.source
         return Rejected("ValueError", "no such layer") if bad else ran(case)
 
     operators = replace(OPERATORS, experience=ReplacementHistory())
-    made = CodeLevel("lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3))
-    run(made, 200, ends=refuses)
+    code_level = CodeLevel(
+        "lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3)
+    )
+    run(code_level, 200, ends=refuses)
     experience = operators.experience
 
     assert {after for _, after in experience.tried} >= {"lib.Other0", "lib.Other1"}
@@ -186,13 +188,13 @@ def test_illegal_blocks_are_assembled_only_where_they_were_accepted_alone() -> N
 
 
 def test_no_generation_has_more_parents_than_the_breadth() -> None:
-    made = level(breadth=2)
-    run(made, 400)
+    code_level = level(breadth=2)
+    run(code_level, 400)
 
-    assert all(len(tree._frontier) <= 2 for tree in made._trees)
+    assert all(len(tree._frontier) <= 2 for tree in code_level._trees)
 
 
-def test_the_changed_line_is_told() -> None:
+def test_the_step_has_the_changed_line() -> None:
     for batch in run(level(), 120)[1:]:
         for case in programs_in(batch):
             if case.source.startswith('["whole"') and case.ancestry.path[-1].operator:
@@ -200,7 +202,7 @@ def test_the_changed_line_is_told() -> None:
                 assert case.ancestry.path[-1].line // 10 == depth - 1
 
 
-def test_blocks_of_new_apis_are_run_many_times_once() -> None:
+def test_blocks_of_new_apis_are_repeated_once() -> None:
     repeated: Counter[str] = Counter()
     for batch in run(level(), 300):
         repeated.update(case.api for case in programs_in(batch) if case.cycles > 1)
@@ -209,44 +211,44 @@ def test_blocks_of_new_apis_are_run_many_times_once() -> None:
     assert max(repeated.values()) <= 8  # what is under way in other trees is not known yet
 
 
-def test_what_a_hang_left_out_is_run_many_times_later() -> None:
-    made, repeated = level(), Counter[str]()
+def test_a_block_that_a_hang_skipped_is_repeated_later() -> None:
+    code_level, repeated = level(), Counter[str]()
     for index in range(300):
-        batch = made.cases(index)
+        batch = code_level.cases(index)
         cases = programs_in(batch)
         # The first program of every third batch hangs, which ends the batch.
         hangs = index % 3 == 0 and cases[0].source.startswith('["whole"')
         rows: list[Outcome] = [Hung(20.0)] if hangs else [ran(case) for case in cases]
         repeated.update(case.api for case, _ in zip(cases, rows, strict=False) if case.cycles > 1)
-        lesson = made.taught(index, batch, {"one": rows})
-        if lesson is not None:
+        feedback = code_level.taught(index, batch, {"one": rows})
+        if feedback is not None:
             cut = cases[len(rows) :]
-            assert not {case.api for case in cut if case.cycles > 1} & set(_names_in(lesson))
-            made.guide(lesson)
+            assert not {case.api for case in cut if case.cycles > 1} & set(_names_in(feedback))
+            code_level.guide(feedback)
 
     assert {"lib.Other0", "lib.Other1", "lib.Other2"} <= set(repeated)
 
 
-def _names_in(lesson: Json) -> tuple[str, ...]:
-    found = lesson_from_json(lesson)
-    return found.repeated if isinstance(found, Ran) else ()
+def _names_in(feedback: Json) -> tuple[str, ...]:
+    results = feedback_from_json(feedback)
+    return results.repeated if isinstance(results, ProgramsRan) else ()
 
 
 @pytest.mark.parametrize("seeds", [1, 3, 9, 20])
 @pytest.mark.parametrize("lag", [6, 8, 12, 48])
 @pytest.mark.lengthy
-def test_no_turn_of_a_tree_is_lost_however_late_lessons_come(seeds: int, lag: int) -> None:
+def test_late_feedback_loses_no_turn_of_a_tree(seeds: int, lag: int) -> None:
     programs, effort = [Program() for _ in range(seeds)], Effort(trees=lag)
-    made = CodeLevel("lib", 5, programs=programs, operators=OPERATORS, effort=effort)
+    code_level = CodeLevel("lib", 5, programs=programs, operators=OPERATORS, effort=effort)
     trees = -(-lag // seeds) * seeds
     taught: list[Json] = []
     turns: list[tuple[int, int, str]] = []
     for index in range(seeds + lag + 4 * trees):
         if index >= lag and taught[index - lag] is not None:
-            made.guide(taught[index - lag])
-        batch = made.cases(index)
+            code_level.guide(taught[index - lag])
+        batch = code_level.cases(index)
         outcomes = [ran(case) for case in programs_in(batch)]
-        taught.append(made.taught(index, batch, {"one": outcomes}))
+        taught.append(code_level.taught(index, batch, {"one": outcomes}))
         if index >= seeds + lag:  # all are planted
             turns.append((taught[-1][1], taught[-1][2], taught[-1][0]))
 
@@ -254,7 +256,7 @@ def test_no_turn_of_a_tree_is_lost_however_late_lessons_come(seeds: int, lag: in
     assert len(set(turns)) == len(turns)
 
 
-def test_a_seed_that_does_not_run_is_tried_again_and_teaches_nothing() -> None:
+def test_a_seed_that_fails_runs_again_and_gives_no_feedback() -> None:
     def fails(case: ProgramCase) -> Outcome:
         del case
         return Rejected("ImportError", "no such module")
@@ -266,16 +268,20 @@ def test_a_seed_that_does_not_run_is_tried_again_and_teaches_nothing() -> None:
     }
 
 
-def test_what_one_target_refuses_has_no_children() -> None:
-    made = level()
-    made.guide(made.taught(0, made.cases(0), {"one": [ran(c) for c in programs_in(made.cases(0))]}))
-    batch = made.cases(1)
+def test_a_program_that_one_target_rejects_has_no_children() -> None:
+    code_level = level()
+    code_level.guide(
+        code_level.taught(
+            0, code_level.cases(0), {"one": [ran(c) for c in programs_in(code_level.cases(0))]}
+        )
+    )
+    batch = code_level.cases(1)
     good: list[Outcome] = [ran(case) for case in programs_in(batch)]
     bad: list[Outcome] = [Rejected("ValueError", "no") for _ in good]
 
     other: list[Outcome] = [passed(y=np.zeros((4, 7), np.float32)) for _ in good]
 
-    alone = made.taught(1, batch, {"one": good, "two": bad})
+    alone = code_level.taught(1, batch, {"one": good, "two": bad})
     both = level()
     both.guide(both.taught(0, both.cases(0), {"one": [ran(c) for c in programs_in(both.cases(0))]}))
     known = both.taught(1, both.cases(1), {"one": good, "two": good})
@@ -290,17 +296,19 @@ def test_what_one_target_refuses_has_no_children() -> None:
     assert differing[3] == []
 
 
-def test_what_is_promised_of_a_layer_alone_is_tried_once() -> None:
-    def promise(candidate: CandidateBlock, source: str) -> Iterator[Bare]:
+def test_a_standalone_check_runs_once() -> None:
+    def promise(candidate: CandidateBlock, source: str) -> Iterator[StandaloneProgram]:
         assert source == "seed"
         if candidate.step.api:
             step = replace(candidate.step, operator=Operator.UNBATCHED, line=2)
-            yield Bare("one sample", "a batch", step, f"UB {step.api}")
+            yield StandaloneProgram("one sample", "a batch", step, f"UB {step.api}")
 
-    operators = replace(OPERATORS, promises=(promise,))
-    made = CodeLevel("lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3))
+    operators = replace(OPERATORS, standalone_checks=(promise,))
+    code_level = CodeLevel(
+        "lib", 5, programs=[Program()], operators=operators, effort=Effort(breadth=3)
+    )
 
-    tried = [case for batch in run(made, 300) for case in programs_in(batch) if case.block]
+    tried = [case for batch in run(code_level, 300) for case in programs_in(batch) if case.block]
     tried = [case for case in tried if case.source == "one sample"]
 
     assert {case.block for case in tried} == {"a batch"}
@@ -311,11 +319,11 @@ def test_what_is_promised_of_a_layer_alone_is_tried_once() -> None:
     assert max(counts.values()) <= 8  # what is under way in other trees is not known yet
 
 
-def test_apis_whose_programs_die_are_left_out() -> None:
-    def dies(case: ProgramCase) -> Outcome:
+def test_apis_whose_programs_crash_are_excluded() -> None:
+    def crashes(case: ProgramCase) -> Outcome:
         return Hung(20.0) if case.api == "lib.Other1" else ran(case)
 
-    batches = run(level(), 400, ends=dies)
+    batches = run(level(), 400, ends=crashes)
     met = [
         index
         for index, batch in enumerate(batches)
@@ -329,6 +337,6 @@ def test_apis_whose_programs_die_are_left_out() -> None:
     "text",
     [None, [], ["observed"], ["alone", 0, "x", [], []], ["ran", 0, 0, ["x"], [], []], {"a": 1}],
 )
-def test_what_is_no_lesson_is_refused(text: object) -> None:
-    with pytest.raises(ValueError, match="not an encoded lesson"):
-        lesson_from_json(text)
+def test_invalid_feedback_is_an_error(text: object) -> None:
+    with pytest.raises(ValueError, match="not encoded feedback"):
+        feedback_from_json(text)

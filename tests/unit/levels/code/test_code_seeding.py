@@ -1,4 +1,4 @@
-"""How level `code` is set up in a campaign."""
+"""Set-up of level `code` in a campaign."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 3, 4, 16, 64])
-def test_there_are_trees_enough_that_each_knows_what_its_last_batch_taught(lanes: int) -> None:
+def test_the_number_of_trees_covers_the_lag_of_feedback(lanes: int) -> None:
     assert trees_for(lanes) >= max(8, guided_lag(lanes))
 
 
-def test_programs_of_one_name_are_told_apart_by_their_library() -> None:
-    found: list[str] = []
+def test_programs_of_one_name_are_distinguished_by_library() -> None:
+    messages: list[str] = []
 
     def taken_apart(library: str) -> Iterator[Event]:
         programs = yield from seed_programs(Config().having(PROGRAMS, ("lenet",)), library)
-        found.extend(program.name for program in programs)
+        messages.extend(program.name for program in programs)
 
     warned = [
         event for library in sorted(libraries_with_programs()) for event in taken_apart(library)
     ]
 
     assert warned == []
-    assert found == ["jittor/lenet", "tensorflow/lenet", "torch/lenet"]
+    assert messages == ["jittor/lenet", "tensorflow/lenet", "torch/lenet"]

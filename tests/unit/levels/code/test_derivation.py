@@ -1,4 +1,4 @@
-"""A block that is legal runs in a program; one that is not is refused."""
+"""Derivation oracle: a legal block must run in a program, a forbidden one must be rejected."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 FAILS = Rejected("RuntimeError", "line 8: could not create a primitive")
 
 
-def found(case: ProgramCase, old: Outcome, new: Outcome | None = None) -> list[Finding]:
+def findings_of(case: ProgramCase, old: Outcome, new: Outcome | None = None) -> list[Finding]:
     outcomes = {OLD: old} if new is None else {OLD: old, NEW: new}
     return judge(case, outcomes, subject(names=tuple(outcomes)))
 
 
 def test_a_program_that_fails_although_its_block_runs_is_found() -> None:
-    (finding,) = found(positive(), FAILS, FAILS)
+    (finding,) = findings_of(positive(), FAILS, FAILS)
 
     assert (finding.oracle, finding.kind) == ("derivation", "positive-failed")
     assert finding.severity is Severity.MEDIUM
@@ -42,14 +42,14 @@ def test_a_program_that_fails_although_its_block_runs_is_found() -> None:
     assert "stride controls the stride" in finding.evidence.source
 
 
-def test_a_replaced_api_is_named_with_the_one_before() -> None:
-    (finding,) = found(positive(REPLACED), FAILS)
+def test_a_finding_names_the_replaced_and_the_new_api() -> None:
+    (finding,) = findings_of(positive(REPLACED), FAILS)
 
     assert finding.message.startswith("torch.nn.GELU in the place of torch.nn.ReLU runs alone but")
     assert finding.detail == "AR"
 
 
-def test_a_layer_that_runs_on_a_batch_but_not_on_one_sample_is_found_whatever_it_says() -> None:
+def test_a_layer_that_rejects_one_sample_is_found_whatever_its_message() -> None:
     padded = Derivation(
         block="conv",
         line=2,
@@ -70,7 +70,7 @@ def test_a_layer_that_runs_on_a_batch_but_not_on_one_sample_is_found_whatever_it
     case = positive(padded, alone)
     refused = Rejected("RuntimeError", "line 4: Invalid padding size, expected 0 but got 2")
 
-    (finding,) = found(case, refused)
+    (finding,) = findings_of(case, refused)
 
     assert finding.detail == "UB"
     assert finding.message == (
@@ -81,12 +81,14 @@ def test_a_layer_that_runs_on_a_batch_but_not_on_one_sample_is_found_whatever_it
     assert case.ancestry.path[-1].change == "input of torch.nn.Conv1d: (4, 3, 9) → (3, 9)"
 
 
-def test_a_layer_that_does_not_take_the_batch_either_is_not_blamed() -> None:
+def test_a_layer_that_rejects_the_batch_too_is_no_finding() -> None:
     alone = Derivation(
         block="conv", line=2, api="torch.nn.Conv1d", operator=Operator.UNBATCHED, after="(3, 9)"
     )
 
-    assert not found(positive(alone), Rejected("RuntimeError", "block alone, line 4: no batch"))
+    assert not findings_of(
+        positive(alone), Rejected("RuntimeError", "block alone, line 4: no batch")
+    )
 
 
 OMITTED = Derivation(
@@ -100,10 +102,10 @@ OMITTED = Derivation(
 )
 
 
-def test_a_layer_that_stumbles_over_its_own_default_is_found() -> None:
+def test_a_layer_that_fails_on_its_default_none_is_found() -> None:
     text = "line 4: unsupported operand type(s) for *: 'int' and 'NoneType'"
 
-    (finding,) = found(positive(OMITTED), Rejected("TypeError", text))
+    (finding,) = findings_of(positive(OMITTED), Rejected("TypeError", text))
 
     assert finding.detail == "scale_factor"
     assert finding.message.startswith(
@@ -118,13 +120,13 @@ def test_a_layer_that_stumbles_over_its_own_default_is_found() -> None:
         "block alone, line 4: unsupported operand type(s) for *: 'int' and 'NoneType'",
     ],
 )
-def test_a_layer_that_says_what_it_must_be_given_is_not_blamed(text: str) -> None:
-    assert not found(positive(OMITTED), Rejected("ValueError", text))
+def test_a_layer_that_names_the_missing_argument_is_no_finding(text: str) -> None:
+    assert not findings_of(positive(OMITTED), Rejected("ValueError", text))
 
 
 def test_a_block_of_the_seed_itself_is_named_alone() -> None:
     step = Derivation(block="fc", line=3, api="torch.nn.Linear", operator=Operator.NONE)
-    (finding,) = found(positive(step), FAILS)
+    (finding,) = findings_of(positive(step), FAILS)
 
     assert finding.message.startswith("torch.nn.Linear runs alone but")
 
@@ -138,8 +140,8 @@ def test_a_block_of_the_seed_itself_is_named_alone() -> None:
         ran(),
     ],
 )
-def test_what_says_nothing_of_the_library_is_no_finding(outcome: Outcome) -> None:
-    assert found(positive(), outcome, outcome) == []
+def test_an_inconclusive_outcome_is_no_finding(outcome: Outcome) -> None:
+    assert findings_of(positive(), outcome, outcome) == []
 
 
 @pytest.mark.parametrize(
@@ -167,30 +169,30 @@ def test_what_says_nothing_of_the_library_is_no_finding(outcome: Outcome) -> Non
         "can't start new thread",
     ],
 )
-def test_a_program_that_does_not_fit_together_is_no_finding(message: str) -> None:
-    assert found(positive(), Rejected("RuntimeError", f"line 8: {message}")) == []
+def test_an_incompatible_program_is_no_finding(message: str) -> None:
+    assert findings_of(positive(), Rejected("RuntimeError", f"line 8: {message}")) == []
 
 
 @pytest.mark.parametrize("exception", ["FileNotFoundError", "PermissionError", "URLError"])
-def test_what_the_machine_refuses_is_no_finding(exception: str) -> None:
-    assert found(positive(), Rejected(exception, "line 8: refused")) == []
+def test_a_limit_of_the_machine_is_no_finding(exception: str) -> None:
+    assert findings_of(positive(), Rejected(exception, "line 8: refused")) == []
 
 
-def test_what_runs_on_one_target_is_a_difference_between_targets() -> None:
-    (finding,) = found(positive(), ran(), FAILS)
+def test_a_program_that_runs_on_one_target_is_no_derivation_finding() -> None:
+    (finding,) = findings_of(positive(), ran(), FAILS)
 
     assert (finding.oracle, finding.kind) == ("differential", "refused")
 
 
-def test_other_ends_are_found_by_other_oracles() -> None:
+def test_crashes_and_hangs_are_left_to_other_oracles() -> None:
     internal = Errored("RuntimeError", "line 8: INTERNAL ASSERT FAILED")
 
-    assert [one.oracle for one in found(positive(), internal)] == ["internal-error"]
-    assert [one.oracle for one in found(positive(), Crashed("SIGSEGV"))] == ["crash"]
+    assert [finding.oracle for finding in findings_of(positive(), internal)] == ["internal-error"]
+    assert [finding.oracle for finding in findings_of(positive(), Crashed("SIGSEGV"))] == ["crash"]
 
 
-def test_a_forbidden_argument_that_block_and_program_take_is_found() -> None:
-    (finding,) = found(negative(), ran(), ran())
+def test_a_forbidden_argument_that_block_and_program_accept_is_found() -> None:
+    (finding,) = findings_of(negative(), ran(), ran())
 
     assert (finding.oracle, finding.kind) == ("derivation", "accepted-illegal")
     assert finding.severity is Severity.LOW
@@ -204,26 +206,26 @@ def test_a_forbidden_argument_that_block_and_program_take_is_found() -> None:
     assert finding.evidence.law == "'p' is not 1.5"
 
 
-def test_a_forbidden_argument_that_is_refused_is_no_finding() -> None:
+def test_a_rejected_forbidden_argument_is_no_finding() -> None:
     refusal = Rejected("ValueError", "line 5: dropout probability has to be between 0 and 1")
 
-    assert found(negative(), ran(block="ValueError"), ran(block="ValueError")) == []
-    assert found(negative(), refusal, refusal) == []
+    assert findings_of(negative(), ran(block="ValueError"), ran(block="ValueError")) == []
+    assert findings_of(negative(), refusal, refusal) == []
 
 
-def test_a_claim_without_words_of_the_documentation_is_no_finding() -> None:
+def test_an_acceptance_without_documentation_is_no_finding() -> None:
     step = Derivation(block="drop", line=5, parameter="p", operator=Operator.BOUNDARY, after="2")
 
-    assert found(negative(step), ran()) == []
+    assert findings_of(negative(step), ran()) == []
 
 
 def test_a_block_program_by_itself_is_not_judged() -> None:
-    assert found(negative(FORBIDDEN, block=""), ran()) == []
-    assert found(positive(block=""), FAILS) == []
+    assert findings_of(negative(FORBIDDEN, block=""), ran()) == []
+    assert findings_of(positive(block=""), FAILS) == []
 
 
-def test_what_a_version_lacks_does_not_excuse_the_others() -> None:
+def test_a_version_without_the_api_does_not_excuse_the_others() -> None:
     lacking = Rejected("ImportError", "line 1: cannot import name 'GELU'", Stage.BUILD)
-    (finding,) = found(positive(), lacking, FAILS)
+    (finding,) = findings_of(positive(), lacking, FAILS)
 
     assert finding.targets == (NEW,)

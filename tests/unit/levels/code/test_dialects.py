@@ -1,3 +1,5 @@
+"""Dialects of the libraries: adapters, sizes and statements."""
+
 from __future__ import annotations
 
 import ast
@@ -41,7 +43,7 @@ def test_adapters_keep_the_batch_and_every_element(
         ),
     ],
 )
-def test_channels_stay_channels(
+def test_reshaping_keeps_the_channels(
     library: str, shape: tuple[int, ...], rank: int, text: str, now: tuple[int, ...]
 ) -> None:
     assert dialect_of(library).adapter(shape, rank, 1) == (text, now)
@@ -82,7 +84,7 @@ def test_adapters_become_layers_of_a_sequence(
         ("tensorflow", 2, "tensorflow.keras.layers.Flatten()(x)", None),
     ],
 )
-def test_one_number_for_each_sample_is_a_feature(
+def test_one_number_per_sample_is_one_feature(
     library: str, rank: int, text: str, layers: list[str] | None
 ) -> None:
     dialect = dialect_of(library)
@@ -115,7 +117,7 @@ def test_keras_infers_sizes() -> None:
     assert dialect_of("tensorflow").input_size(call) is None
 
 
-def test_layers_with_weights_are_told_from_others() -> None:
+def test_layers_with_weights_are_recognised() -> None:
     assert all(map(has_weights, ("torch.nn.Linear", "keras.layers.DepthwiseConv2D", "LSTM")))
     assert not any(map(has_weights, ("torch.nn.ReLU", "keras.layers.Flatten", "torch.cat")))
     assert keeps_size("torch.nn.functional.leaky_relu")
@@ -132,6 +134,6 @@ def test_statements_that_run_a_model_are_python(library: str, dtype: str) -> Non
     ast.parse(recorder(library))
 
 
-def test_an_unknown_library_is_refused() -> None:
+def test_an_unknown_library_is_an_error() -> None:
     with pytest.raises(UnknownNameError, match="library of level 'code' 'caffe'"):
         dialect_of("caffe")

@@ -1,3 +1,5 @@
+"""Disassembly of programs into templates and blocks."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -41,7 +43,7 @@ def apis(block: Block) -> list[str]:
 
 
 @pytest.mark.parametrize("key", PROGRAMS)
-def test_programs_of_every_style_are_cut_into_blocks(key: tuple[str, str]) -> None:
+def test_programs_of_every_style_are_split_into_blocks(key: tuple[str, str]) -> None:
     library, _ = key
 
     blocks = disassemble(PROGRAMS[key], library).blocks
@@ -65,7 +67,7 @@ def test_a_statement_is_one_block_with_all_its_calls() -> None:
     assert [call.makes_layer for call in first.calls] == [True, True, False]
 
 
-def test_branches_that_are_joined_are_one_block() -> None:
+def test_merged_branches_are_one_block() -> None:
     _, residual, activation, joined, *_ = disassemble(PROGRAMS["torch", "branches"], "torch").blocks
 
     assert apis(residual) == ["Conv2d", "BatchNorm2d", "Conv2d", "BatchNorm2d"]
@@ -75,7 +77,7 @@ def test_branches_that_are_joined_are_one_block() -> None:
     assert joined.follows == (-1, -1, 1, None)
 
 
-def test_a_class_of_the_program_shows_what_it_is_made_of() -> None:
+def test_a_class_of_the_program_contributes_its_library_calls() -> None:
     _, block, *_ = disassemble(PROGRAMS["torch", "own classes"], "torch").blocks
 
     assert apis(block) == ["Conv2d", "BatchNorm2d", "ReLU"]
@@ -96,15 +98,15 @@ def test_the_output_layer_stays_in_the_template() -> None:
 @pytest.mark.parametrize(
     ("library", "model", "why"),
     [
-        ("torch", "model = images.mean", "no model of torch was found"),
-        ("torch", "model = nn.Linear(3, 4)", "no model of torch was found"),
+        ("torch", "model = images.mean", "found no model of torch"),
+        ("torch", "model = nn.Linear(3, 4)", "found no model of torch"),
         (
             *("torch", "model = nn.Sequential(nn.Flatten(), nn.Linear(9, 4))\nmodel[0] = model[1]"),
-            "line 10: layers of 'model' are taken by index",
+            "line 10: layers of 'model' are read by index",
         ),
         (
             *("torch", "def run(m):\n    return m\nmodel = run(run(1))"),
-            "no model of torch was found",
+            "found no model of torch",
         ),
         (
             "torch",
@@ -117,12 +119,12 @@ def test_the_output_layer_stays_in_the_template() -> None:
                 "        return self.fc(x)\n"
                 "model = Net()"
             ),
-            "no hidden layer can be told from the output layer",
+            "no hidden layer can be separated from the output layer",
         ),
         (
             "torch",
             "class Net(nn.Module):\n    def forward(self, x):\n        print(x)\nmodel = Net()",
-            "line 10: Net.forward takes no data, or returns nothing",
+            "line 10: Net.forward takes no data or returns nothing",
         ),
         (
             "torch",
@@ -131,12 +133,14 @@ def test_the_output_layer_stays_in_the_template() -> None:
                 "    return model\n"
                 "train(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Linear(9, 4)))"
             ),
-            "the model is given to no variable",
+            "the model is not assigned to a variable",
         ),
         ("torch", "model = = 1", "line 9: invalid syntax"),
     ],
 )
-def test_what_cannot_be_taken_apart_is_refused(library: str, model: str, why: str) -> None:
+def test_a_program_that_cannot_be_disassembled_is_an_error(
+    library: str, model: str, why: str
+) -> None:
     with pytest.raises(DisassemblyError) as caught:
         disassemble(program(library, model), library, name="mine.py")
 
@@ -144,7 +148,7 @@ def test_what_cannot_be_taken_apart_is_refused(library: str, model: str, why: st
     assert why in str(caught.value)
 
 
-def test_what_may_leave_early_stays_in_the_template() -> None:
+def test_statements_with_an_early_return_stay_in_the_template() -> None:
     model = """
 class Net(nn.Module):
     def __init__(self):

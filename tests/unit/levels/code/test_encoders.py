@@ -1,4 +1,4 @@
-"""Encoders: what texts have in common."""
+"""Encoders: similarity of texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_rare_word_in_common_counts_more_than_a_frequent_one() -> None:
     assert own @ rare > own @ frequent > 0
 
 
-def test_a_text_without_words_is_like_nothing() -> None:
+def test_a_text_without_words_has_similarity_zero() -> None:
     empty, other = TfIdf().encode(["", "pooling"])
 
     assert not empty.any()
@@ -45,7 +45,9 @@ def test_vectors_have_length_one_or_none(texts: list[str]) -> None:
     assert all(length == pytest.approx(1.0) or length == 0.0 for length in lengths)
 
 
-def test_the_encoder_of_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_encoder_package_is_named_with_its_install_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
 
     with pytest.raises(EncoderError, match=r"pip install 'ciguard\[embeddings\]'"):
@@ -77,8 +79,8 @@ def test_embeddings_are_scaled_to_length_one() -> None:
 
 
 @pytest.mark.usefixtures("_transformers")
-def test_a_model_that_cannot_be_loaded_is_named() -> None:
-    with pytest.raises(EncoderError, match="'absent' cannot be loaded"):
+def test_an_unloadable_encoder_model_is_named_in_the_error() -> None:
+    with pytest.raises(EncoderError, match="cannot load the model 'absent'"):
         SentenceEmbeddings("absent")
 
 

@@ -1,3 +1,5 @@
+"""Fitting of blocks to their input."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -27,7 +29,7 @@ def block(*calls: LibraryCall, follows: tuple[int | None, ...] = (-1,)) -> Block
     return Block(name="b", calls=calls, follows=follows)
 
 
-def test_what_fits_is_left_alone() -> None:
+def test_a_fitting_block_is_unchanged() -> None:
     seed = block(layer("Conv2d", "8", "16", "3"))
 
     assert fitted(seed, IMAGE, IMAGE, TORCH) == (seed, "")
@@ -74,7 +76,7 @@ def test_what_fits_is_left_alone() -> None:
         (layer("Conv2d", "*sizes"), (4, 5, 6, 6), layer("Conv2d", "*sizes")),
     ],
 )
-def test_sizes_follow_what_is_fed(
+def test_sizes_follow_the_input(
     call: LibraryCall, now: tuple[int, ...], repaired: LibraryCall
 ) -> None:
     assert fitted(block(call), IMAGE, BlockInput(now), TORCH) == (block(repaired), "")
@@ -106,7 +108,7 @@ def test_both_directions_of_a_recurrent_layer_are_not_guessed() -> None:
 
 
 @pytest.mark.parametrize(("given_text", "text"), [("8", "5"), ("64", "40"), ("a // b", "5")])
-def test_a_class_of_the_program_is_given_its_size_in_proportion(given_text: str, text: str) -> None:
+def test_a_class_of_the_program_gets_its_size_in_proportion(given_text: str, text: str) -> None:
     call = LibraryCall(api="Fire", positional=(given_text, "3"), makes_layer=True)
     own = OwnCall(call=call, size="channels", position=0, axis=1)
 
@@ -116,7 +118,7 @@ def test_a_class_of_the_program_is_given_its_size_in_proportion(given_text: str,
     assert fit[0].own[0].call.positional == (text, "3")
 
 
-def test_another_rank_gets_an_adapter_and_the_sizes_behind_it() -> None:
+def test_another_rank_gets_an_adapter_and_adjusted_sizes() -> None:
     seed = block(layer("Linear", "64", "3"))
 
     assert fitted(seed, BlockInput((4, 64)), IMAGE, TORCH) == (
@@ -141,18 +143,18 @@ def test_integers_are_cast_and_adapted_in_one_expression() -> None:
     assert keras[1] == f"{layers}.Flatten()({layers}.Rescaling(1.0)(x))"
 
 
-def test_what_wants_integers_cannot_be_fed_anything_else() -> None:
+def test_a_block_of_integers_accepts_nothing_else() -> None:
     seed = block(layer("Embedding", "9", "4"))
 
     assert fitted(seed, BlockInput((4, 3), "int64", 9), BlockInput((4, 3)), TORCH) is None
 
 
-def test_a_vector_of_nothing_fits_nowhere() -> None:
+def test_an_empty_vector_fits_no_block() -> None:
     assert fitted(block(layer("ReLU")), IMAGE, BlockInput((4, 0)), TORCH) is None
 
 
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=5).map(tuple))
-def test_fitting_twice_changes_nothing_more(shape: tuple[int, ...]) -> None:
+def test_fitting_is_idempotent(shape: tuple[int, ...]) -> None:
     seed = block(layer("Conv2d", "8", "16", "3"), layer("BatchNorm2d", "16"), follows=(-1, 0))
 
     once = fitted(seed, IMAGE, BlockInput(shape), TORCH)
@@ -161,7 +163,7 @@ def test_fitting_twice_changes_nothing_more(shape: tuple[int, ...]) -> None:
     assert fitted(once[0], IMAGE, BlockInput(shape), TORCH) == once
 
 
-def test_a_layer_of_volumes_in_the_place_of_one_of_anything_gets_volumes() -> None:
+def test_a_replacement_for_volumes_gets_volumes() -> None:
     mutant = block(layer("Conv3d", "1", "16", "3"))
 
     fit = fitted(mutant, IMAGE, IMAGE, TORCH, rank=5)

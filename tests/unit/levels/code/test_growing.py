@@ -1,3 +1,5 @@
+"""Events for nodes of derivation trees."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -12,7 +14,7 @@ from ciguard.domain.intent import Intent
 from ciguard.domain.lineage import NodeOutcome, lineage, root_of
 from ciguard.domain.outcomes import Crashed, Errored, Hung, Rejected
 from ciguard.domain.programs import Ancestry, ProgramCase
-from ciguard.levels.code.growing import ended_as, programs_of
+from ciguard.levels.code.growing import node_outcome, programs_of
 
 if TYPE_CHECKING:
     from ciguard.domain.outcomes import Outcome
@@ -43,13 +45,13 @@ def executed(*cases: ProgramCase, **outcomes: tuple[Outcome, ...]) -> Executed:
         (POSITIVE, [Errored("SystemError", "INTERNAL ASSERT")], NodeOutcome.FAILED),
     ],
 )
-def test_a_program_ends_as_it_does_on_all_targets(
+def test_the_outcome_of_a_node_covers_all_targets(
     case: ProgramCase, row: list[Outcome], ended: NodeOutcome
 ) -> None:
-    assert ended_as(case, row) is ended
+    assert node_outcome(case, row) is ended
 
 
-def test_a_node_is_told_with_its_parent_and_its_last_step() -> None:
+def test_the_event_of_a_node_has_its_parent_and_last_step() -> None:
     (event,) = programs_of(executed(POSITIVE, one=(ran(),)))
 
     first, last = lineage(POSITIVE.ancestry)
@@ -68,13 +70,13 @@ def test_the_parent_of_a_first_block_is_the_template() -> None:
     assert (event.tree, event.depth) == (3, 1)
 
 
-def test_what_ended_wrong_is_told_with_both_programs() -> None:
+def test_the_event_of_a_failed_node_has_both_programs() -> None:
     (event,) = programs_of(executed(POSITIVE, one=(REFUSED,)))
 
     assert (event.program, event.before, event.line) == (PROGRAM, PARENT, LINE)
 
 
-def test_blocks_alone_cycles_and_seeds_are_no_nodes() -> None:
+def test_single_blocks_repetitions_and_seeds_are_no_nodes() -> None:
     others = (
         replace(POSITIVE, block=""),
         replace(POSITIVE, cycles=40),
@@ -84,5 +86,5 @@ def test_blocks_alone_cycles_and_seeds_are_no_nodes() -> None:
     assert list(programs_of(executed(*others, one=(ran(),) * 3))) == []
 
 
-def test_cases_that_did_not_run_are_not_told() -> None:
+def test_cases_that_did_not_run_have_no_event() -> None:
     assert list(programs_of(executed(POSITIVE, one=()))) == []

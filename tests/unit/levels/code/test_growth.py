@@ -1,4 +1,4 @@
-"""A program that is run over and over takes the same memory and time in the end."""
+"""Growth oracle: memory and time of a program that runs repeatedly."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ LEVEL = [500 * MIB + min(n, 6) * 40 * MIB for n in range(15)]
 SLOWING = [0.1 * 1.1**n for n in range(15)]
 
 
-def found(*outcomes: Outcome) -> list[Finding]:
+def findings_of(*outcomes: Outcome) -> list[Finding]:
     named = dict(zip((OLD, NEW), outcomes, strict=False))
     return judge(REPEATED, named, subject(names=tuple(named)))
 
 
 def test_memory_that_grows_with_every_cycle_is_found() -> None:
-    (finding,) = found(cycled(memory=LEVEL), cycled(memory=LEAK))
+    (finding,) = findings_of(cycled(memory=LEVEL), cycled(memory=LEAK))
 
     assert (finding.oracle, finding.kind) == ("growth", "memory-grows")
     assert finding.severity is Severity.MEDIUM
     assert finding.targets == (NEW,)
     assert finding.message == (
-        "A program derived from lenet leaves 3 MiB behind with every run when it is built and "
-        "trained over and over in one process"
+        "A program derived from lenet leaks 3 MiB with every run when it is built and "
+        "trained repeatedly in one process"
     )
     assert finding.evidence.observed == (
-        "518 MiB in the first third of 10 cycles behind the warm-up, 539 MiB in the last"
+        "518 MiB in the first third of 10 cycles after warm-up, 539 MiB in the last"
     )
 
 
 def test_cycles_that_become_slower_are_found() -> None:
-    (finding,) = found(cycled(cpu=SLOWING))
+    (finding,) = findings_of(cycled(cpu=SLOWING))
 
     assert (finding.oracle, finding.kind) == ("growth", "slows-down")
     assert "takes 1.9 times as long after 10 more runs" in finding.message
@@ -69,7 +69,7 @@ def test_cycles_that_become_slower_are_found() -> None:
     ],
 )
 def test_memory_that_levels_off_is_no_finding(memory: Sequence[float]) -> None:
-    assert found(cycled(memory=memory)) == []
+    assert findings_of(cycled(memory=memory)) == []
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,16 @@ def test_memory_that_levels_off_is_no_finding(memory: Sequence[float]) -> None:
         [0.0001 * 1.1**n for n in range(15)],
     ],
 )
-def test_times_that_stay_alike_are_no_finding(cpu: Sequence[float]) -> None:
-    assert found(cycled(cpu=cpu)) == []
+def test_constant_times_are_no_finding(cpu: Sequence[float]) -> None:
+    assert findings_of(cycled(cpu=cpu)) == []
 
 
-def test_a_program_that_fails_has_not_grown() -> None:
-    assert found(Rejected("ValueError", "line 3: no")) == []
+def test_a_failed_program_is_no_growth_finding() -> None:
+    assert findings_of(Rejected("ValueError", "line 3: no")) == []
 
 
 @given(st.lists(st.floats(min_value=0, max_value=1e12), max_size=60))
-def test_growth_is_never_found_where_the_end_is_below_the_beginning(values: list[float]) -> None:
+def test_values_that_end_below_their_start_do_not_grow(values: list[float]) -> None:
     grown = growth_of(values)
 
     if grown is not None:

@@ -1,4 +1,4 @@
-"""How layers are called where one tensor is at hand."""
+"""Usages of layers where one tensor is available."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from code_records import (
 from ciguard.domain.programs import Derivation, Operator
 from ciguard.knowledge import understand
 from ciguard.levels.code.blocks import BlockInput
-from ciguard.levels.code.calling import made_with, rank_of, use_of, used
+from ciguard.levels.code.calling import rank_of, required_settings, usage_of, used
 from ciguard.levels.code.encoders import TfIdf
 from ciguard.levels.code.knowledge import Apis
 from ciguard.levels.code.mutation import BlockSlot, candidates
@@ -44,8 +44,8 @@ DOC = "Applies the rectified linear unit function element-wise."
 
 def takes(api: str, *inputs: str, parameters: Sequence[Mapping[str, Any]] = ()) -> ApiRecord:
     """Return the record of a layer that is called with some tensors."""
-    given = [{"name": name, "annotation": "Tensor"} for name in inputs]
-    return layer(api, DOC, *map(dict, parameters), inputs=given)
+    arguments = [{"name": name, "annotation": "Tensor"} for name in inputs]
+    return layer(api, DOC, *map(dict, parameters), inputs=arguments)
 
 
 def known(api: str, *inputs: str) -> Api:
@@ -75,15 +75,15 @@ LOSS = takes("torch.nn.MSELoss", "input", "target", parameters=[REDUCTION])
         ("jittor.nn.Unheard", ["in1", "in2"], "f(x, x)"),
     ],
 )
-def test_layers_are_called_as_they_document_it(api: str, inputs: list[str], use: str) -> None:
-    assert use_of(known(api, *inputs)) == use
+def test_layers_are_called_as_documented(api: str, inputs: list[str], use: str) -> None:
+    assert usage_of(known(api, *inputs)) == use
 
 
-def test_functions_have_no_use() -> None:
-    assert use_of(understand(function("torch.relu", DOC, required("input", "Tensor")))) == ""
+def test_functions_have_no_usage() -> None:
+    assert usage_of(understand(function("torch.relu", DOC, required("input", "Tensor")))) == ""
 
 
-def test_a_program_that_gives_the_data_alone_can_be_changed() -> None:
+def test_a_call_with_the_data_alone_can_be_rewritten() -> None:
     call = made("torch.nn.ReLU")
     loss = understand(LOSS)
 
@@ -93,14 +93,14 @@ def test_a_program_that_gives_the_data_alone_can_be_changed() -> None:
     assert used(call, RELU_API, RELU_API) == ""
 
 
-def test_what_a_program_gives_in_a_list_goes_to_layers_that_take_one() -> None:
+def test_a_call_in_a_list_suits_only_layers_of_one_input() -> None:
     add, dot = (known(f"keras.layers.{name}", "inputs") for name in ("Add", "Dot"))
 
     assert used(_plain(made("keras.layers.Add")), add, dot) == PLAIN
     assert used(_plain(made("keras.layers.Add")), add, RELU_API) is None
 
 
-def test_a_program_that_takes_the_first_part_itself_goes_on_doing_so() -> None:
+def test_a_program_that_selects_the_first_result_keeps_doing_so() -> None:
     lstm = known("torch.nn.LSTM", "input")
     attention = known("torch.nn.MultiheadAttention", "query", "key", "value")
     call = _plain(made("torch.nn.LSTM"))
@@ -110,31 +110,34 @@ def test_a_program_that_takes_the_first_part_itself_goes_on_doing_so() -> None:
     assert used(_plain(made("torch.nn.ReLU")), RELU_API, lstm) == "f(x)[0]"
 
 
-def test_a_loss_gives_as_many_numbers_as_it_takes() -> None:
+def test_a_loss_is_used_without_reduction() -> None:
     mean = optional("reduction", "str", "'mean'")
 
-    assert made_with(understand(LOSS)) == {"reduction": "'none'"}
-    assert made_with(RELU_API) == {}
+    assert required_settings(understand(LOSS)) == {"reduction": "'none'"}
+    assert required_settings(RELU_API) == {}
     unlisted = {"torch.nn.KLDivLoss": {"reduction": "'none'"}, "jittor.nn.MSELoss": {}}
-    for name, given in unlisted.items():
-        assert made_with(understand(takes(name, "input", "target", parameters=[mean]))) == given
+    for name, arguments in unlisted.items():
+        assert (
+            required_settings(understand(takes(name, "input", "target", parameters=[mean])))
+            == arguments
+        )
 
 
-def test_a_cell_has_as_many_units_as_the_state_it_is_given() -> None:
+def test_a_cell_has_as_many_units_as_its_state() -> None:
     units = takes("keras.layers.GRUCell", "inputs", "states", parameters=[required("units", "int")])
 
-    assert made_with(understand(units)) == {"units": "8"}
-    assert made_with(known("keras.layers.GRUCell", "inputs", "states")) == {}
+    assert required_settings(understand(units)) == {"units": "8"}
+    assert required_settings(known("keras.layers.GRUCell", "inputs", "states")) == {}
 
 
-def test_some_layers_take_data_of_one_rank_whatever_they_are_called() -> None:
+def test_some_layers_accept_one_rank_only() -> None:
     assert rank_of("torch.nn.MultiMarginLoss") == 2
     assert rank_of("tensorflow.keras.layers.ConvLSTM2D") == 5
     assert rank_of("torch.nn.MSELoss") is None
     assert rank_of("torch.nn.ReLU") is None
 
 
-def test_the_step_says_how_the_new_layer_is_called() -> None:
+def test_the_step_has_the_usage_of_the_new_layer() -> None:
     mutant = _replacing(LOSS)(block_of(_plain(made("torch.nn.ReLU"))), 0, chance(0))
 
     assert mutant is not None
@@ -145,11 +148,11 @@ def test_the_step_says_how_the_new_layer_is_called() -> None:
     assert mutant.step.change == "torch.nn.ReLU → torch.nn.MSELoss, called as f(x, x)"
 
 
-def test_a_layer_in_a_list_gets_no_other_that_needs_more() -> None:
+def test_a_layer_in_a_list_is_not_replaced_by_one_of_more_inputs() -> None:
     assert _replacing(LOSS)(block_of(made("torch.nn.ReLU")), 0, chance(0)) is None
 
 
-def test_a_layer_that_is_called_alike_leaves_the_use_alone() -> None:
+def test_a_layer_with_the_same_usage_keeps_it() -> None:
     elu = takes("torch.nn.ELU", "input")
 
     mutant = _replacing(elu)(block_of(_plain(made("torch.nn.ReLU"))), 0, chance(0))
@@ -158,7 +161,7 @@ def test_a_layer_that_is_called_alike_leaves_the_use_alone() -> None:
     assert (mutant.block.calls[0].use, mutant.step.use) == (PLAIN, "")
 
 
-def test_a_size_that_has_a_number_by_default_is_given_and_can_be_repaired() -> None:
+def test_an_input_size_with_a_numeric_default_is_given() -> None:
     sized = optional("d_model", "int", "512")
     transformer = takes("torch.nn.Transformer", "src", "tgt", parameters=[sized])
 
@@ -168,24 +171,24 @@ def test_a_size_that_has_a_number_by_default_is_given_and_can_be_repaired() -> N
     assert "d_model" in dict(mutant.block.calls[0].keywords)
 
 
-def test_a_factor_that_alone_says_the_size_is_given() -> None:
+def test_a_scale_factor_without_a_size_is_given() -> None:
     factor, size = optional("scale_factor", "", "None"), optional("size", "int", "None")
     block = block_of(_plain(made("torch.nn.ReLU")))
     by_factor = takes("torch.nn.Larger", "x", parameters=[factor])
     by_either = takes("torch.nn.Larger", "x", parameters=[size, factor])
 
-    given = [_replacing(record)(block, 0, chance(0)) for record in (by_factor, by_either)]
+    arguments = [_replacing(record)(block, 0, chance(0)) for record in (by_factor, by_either)]
 
-    assert [len(one.block.calls[0].keywords) if one else None for one in given] == [1, 0]
+    assert [len(one.block.calls[0].keywords) if one else None for one in arguments] == [1, 0]
 
 
-def test_the_slot_is_asked_for_the_rank_that_the_new_layer_takes() -> None:
+def test_the_slot_fits_the_rank_of_the_new_layer() -> None:
     margin = takes("torch.nn.MultiMarginLoss", "input", "target", parameters=[REDUCTION])
-    operators = operators_of((RELU, margin), TfIdf(), laws=lambda _: {})
-    asked = []
+    operators = operators_of((RELU, margin), TfIdf(), specifications=lambda _: {})
+    ranks_requested = []
 
     def fit(block: Block, rank: int | None) -> Block:
-        asked.append((block.calls[0].api, rank))
+        ranks_requested.append((block.calls[0].api, rank))
         return block
 
     slot = BlockSlot(takes=BlockInput((4, 6, 8, 8)), fit=fit)
@@ -194,7 +197,7 @@ def test_the_slot_is_asked_for_the_rank_that_the_new_layer_takes() -> None:
     )
 
     steps: list[Derivation] = [one.step for one in made_of]
-    assert ("torch.nn.MultiMarginLoss", 2) in asked
+    assert ("torch.nn.MultiMarginLoss", 2) in ranks_requested
     assert {step.operator for step in steps} >= {Operator.REPLACEMENT}
 
 

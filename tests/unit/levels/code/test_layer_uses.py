@@ -1,4 +1,4 @@
-"""How a program calls its layers, read and written otherwise."""
+"""Calls of layers in a program: found and rewritten."""
 
 from __future__ import annotations
 
@@ -51,28 +51,28 @@ model = Net()
 
 def put_in(parts: Disassembly, old: str, new: str, use: str, *, adapter: str = "") -> str:
     """Return the whole program with another API, called otherwise, in the first such call."""
-    at, place = next(
-        (at, place)
-        for at, block in enumerate(parts.blocks)
+    index, place = next(
+        (index, place)
+        for index, block in enumerate(parts.blocks)
         for place, call in enumerate(block.calls)
         if call.api.endswith(f".{old}")
     )
-    call = parts.blocks[at].calls[place]
+    call = parts.blocks[index].calls[place]
     assert call.use == PLAIN
     other = replace(call, api=f"{call.api.removesuffix(old)}{new}", positional=(), use=use)
-    block = replace(parts.blocks[at].with_call(place, other), adapter=adapter)
-    chain = (*parts.blocks[:at], block, *parts.blocks[at + 1 :])
+    block = replace(parts.blocks[index].with_call(place, other), adapter=adapter)
+    chain = (*parts.blocks[:index], block, *parts.blocks[index + 1 :])
     return parts.template.program(chain).source
 
 
 def method(source: str, name: str) -> list[str]:
     """Return the statements of a program's last method of that name."""
-    found = [n for n in ast.walk(ast.parse(source)) if getattr(n, "name", "") == name]
-    assert isinstance(found[-1], ast.FunctionDef)
-    return [ast.unparse(statement) for statement in found[-1].body]
+    nodes = [n for n in ast.walk(ast.parse(source)) if getattr(n, "name", "") == name]
+    assert isinstance(nodes[-1], ast.FunctionDef)
+    return [ast.unparse(statement) for statement in nodes[-1].body]
 
 
-def test_a_variable_is_given_as_often_as_the_layer_needs_it() -> None:
+def test_a_variable_is_passed_as_often_as_the_layer_needs_it() -> None:
     parts = torch_class("self.act = nn.ReLU()", "x = self.conv(x)\n        x = self.act(x)")
 
     source = put_in(parts, "ReLU", "MSELoss", "f(x, x)")
@@ -81,7 +81,7 @@ def test_a_variable_is_given_as_often_as_the_layer_needs_it() -> None:
     assert method(source, "forward")[1] == "x = self.act(x, x)"
 
 
-def test_what_is_no_variable_is_computed_once() -> None:
+def test_an_expression_is_computed_once() -> None:
     parts = torch_class("self.act = nn.ReLU()", "x = self.act(self.conv(x))")
 
     source = put_in(parts, "ReLU", "MultiheadAttention", "f(x, x, x)[0]")
@@ -89,7 +89,7 @@ def test_what_is_no_variable_is_computed_once() -> None:
     assert method(source, "forward")[0] == ("x = self.act((held := self.conv(x)), held, held)[0]")
 
 
-def test_the_data_is_what_the_adapter_makes() -> None:
+def test_the_data_is_the_result_of_the_adapter() -> None:
     parts = torch_class("self.act = nn.ReLU()", "x = self.conv(x)\n        x = self.act(x)")
 
     source = put_in(parts, "ReLU", "NLLLoss", "f(x, x.argmax(1))", adapter="x.flatten(1)")
@@ -99,7 +99,7 @@ def test_the_data_is_what_the_adapter_makes() -> None:
     )
 
 
-def test_a_name_of_the_program_is_left_alone() -> None:
+def test_the_temporary_variable_has_an_unused_name() -> None:
     parts = torch_class(
         "self.act = nn.ReLU()",
         "held = self.conv(x)\n        x = self.act(self.conv(held))",
@@ -108,7 +108,7 @@ def test_a_name_of_the_program_is_left_alone() -> None:
     assert "held_2 := " in put_in(parts, "ReLU", "L1Loss", "f(x, x)")
 
 
-def test_a_layer_that_blocks_share_is_called_otherwise_in_one_of_them() -> None:
+def test_a_shared_layer_is_rewritten_in_one_block_only() -> None:
     parts = torch_class(
         "self.act = nn.ReLU()",
         "x = self.act(x)\n        x = self.conv(x)\n        x = self.act(x)",
@@ -120,7 +120,7 @@ def test_a_layer_that_blocks_share_is_called_otherwise_in_one_of_them() -> None:
     assert last == "x = self.act(x)"
 
 
-def test_every_call_of_a_layer_within_a_block_is_written_otherwise() -> None:
+def test_every_call_of_a_layer_within_a_block_is_rewritten() -> None:
     parts = torch_class(
         "self.act = nn.ReLU()",
         "y = self.conv(x)\n        x = self.act(y) + self.act(y + 1)",
@@ -150,7 +150,7 @@ def test_layers_of_keras_are_called_where_they_are_made() -> None:
     assert "x = layers.Add()([inputs, inputs])" in source
 
 
-def test_what_else_a_layer_is_called_with_is_kept() -> None:
+def test_keyword_arguments_of_a_rewritten_call_are_kept() -> None:
     parts = disassemble(PROGRAMS["tensorflow", "class"], "tensorflow")
 
     source = put_in(parts, "BatchNormalization", "LSTMCell", "f(x, [x, x])[0]")
@@ -170,14 +170,14 @@ def test_what_else_a_layer_is_called_with_is_kept() -> None:
     ],
     ids=["sequence", "list", "keyword", "more", "unpacked", "spoken of"],
 )
-def test_a_layer_that_is_called_in_another_way_stays_so(init: str, forward: str) -> None:
+def test_a_layer_with_an_unusual_call_keeps_it(init: str, forward: str) -> None:
     parts = torch_class(init, forward)
 
     calls = [call for block in parts.blocks for call in block.calls]
     assert {call.use for call in calls if call.api == "torch.nn.ReLU"} == {""}
 
 
-def test_functions_are_called_as_they_are() -> None:
+def test_calls_of_functions_are_not_rewritten() -> None:
     parts = torch_class("", "x = torch.relu(self.conv(x))")
 
     calls = [call for block in parts.blocks for call in block.calls]
@@ -188,21 +188,23 @@ def test_functions_are_called_as_they_are() -> None:
 
 
 @given(data=st.data(), key=st.sampled_from(list(PROGRAMS)))
-def test_the_use_is_all_that_is_changed(data: st.DataObject, key: tuple[str, str]) -> None:
+def test_rewriting_a_usage_changes_nothing_else(data: st.DataObject, key: tuple[str, str]) -> None:
     parts = disassemble(PROGRAMS[key], key[0])
     able = [
-        (at, place)
-        for at, block in enumerate(parts.blocks)
+        (index, place)
+        for index, block in enumerate(parts.blocks)
         for place, call in enumerate(block.calls)
         if call.use
     ]
     if not able:
         return
-    at, place = data.draw(st.sampled_from(able))
-    block = parts.blocks[at]
+    index, place = data.draw(st.sampled_from(able))
+    block = parts.blocks[index]
     mutant = block.with_call(place, replace(block.calls[place], use="f(x).marked"))
 
-    whole = parts.template.program((*parts.blocks[:at], mutant, *parts.blocks[at + 1 :])).source
+    whole = parts.template.program(
+        (*parts.blocks[:index], mutant, *parts.blocks[index + 1 :])
+    ).source
     alone = parts.template.alone(mutant, FED).source
 
     assert whole.count(".marked") >= 1
@@ -212,7 +214,7 @@ def test_the_use_is_all_that_is_changed(data: st.DataObject, key: tuple[str, str
         assert whole.replace(".marked", "") == plain
 
 
-def test_the_use_is_kept_in_the_journal() -> None:
+def test_the_usage_survives_the_journal() -> None:
     parts = torch_class("self.act = nn.ReLU()", "x = self.act(self.conv(x))")
 
     def candidate(block: Block) -> CandidateBlock:

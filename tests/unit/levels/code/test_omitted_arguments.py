@@ -1,4 +1,4 @@
-"""Layers run without arguments whose default is None by the signature."""
+"""Standalone checks that omit arguments whose default is None."""
 
 from __future__ import annotations
 
@@ -37,24 +37,28 @@ def candidate(*positional: str, **keywords: str) -> CandidateBlock:
     return CandidateBlock(block=block, steps=(step,), takes=BlockInput((5, 3, 4, 4)))
 
 
-def test_the_layer_alone_is_run_without_the_argument_and_before_that_with_it() -> None:
-    (made,) = OMISSIONS(candidate("FACTOR", mode="'bilinear'"), SEED)
+def test_the_layer_runs_without_the_argument_after_a_control_with_it() -> None:
+    (program,) = OMISSIONS(candidate("FACTOR", mode="'bilinear'"), SEED)
 
     call = "layer = jittor.nn.Upsample(mode='bilinear')"
-    assert made.source.splitlines()[1] == call
-    assert made.control.splitlines()[1] == "layer = jittor.nn.Upsample(2, mode='bilinear')"
-    assert (made.step.operator, made.step.line) == (Operator.OMITTED, 2)
-    assert (made.step.parameter, made.step.before, made.step.after) == ("scale_factor", "2", "None")
-    assert made.step.change == "scale_factor of jittor.nn.Upsample: 2 → None"
+    assert program.source.splitlines()[1] == call
+    assert program.control.splitlines()[1] == "layer = jittor.nn.Upsample(2, mode='bilinear')"
+    assert (program.step.operator, program.step.line) == (Operator.OMITTED, 2)
+    assert (program.step.parameter, program.step.before, program.step.after) == (
+        "scale_factor",
+        "2",
+        "None",
+    )
+    assert program.step.change == "scale_factor of jittor.nn.Upsample: 2 → None"
 
 
-def test_what_is_not_given_or_has_another_default_stays() -> None:
+def test_arguments_with_another_default_are_not_omitted() -> None:
     assert list(OMISSIONS(candidate(mode="'bilinear'"), SEED)) == []
     assert list(OMISSIONS(candidate("None"), SEED)) == []
     assert list(OMISSIONS(candidate("factor"), SEED)) == []
 
 
-def test_a_block_that_calls_nothing_of_the_library_has_nothing_to_leave_out() -> None:
+def test_a_block_without_library_calls_has_no_omission() -> None:
     known = candidate("2")
     bare = replace(known, block=replace(known.block, calls=(), follows=()))
 

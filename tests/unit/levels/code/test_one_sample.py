@@ -1,4 +1,4 @@
-"""Layers run on one sample where their documentation lists that form of input beside a batch's."""
+"""Standalone checks with one sample instead of a batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ciguard.levels.code.nodes import CandidateBlock
 from ciguard.levels.code.samples import Samples
 
 if TYPE_CHECKING:
-    from ciguard.levels.code.bare import Bare
+    from ciguard.levels.code.standalone import StandaloneProgram
 
 CONV = ApiRecord(
     api="torch.nn.Conv1d",
@@ -38,21 +38,21 @@ def block(*positional: str, api: str = "torch.nn.Conv1d", adapter: str = "") -> 
     return Block(name="conv", calls=(call,), adapter=adapter, follows=(INPUT,))
 
 
-def tried(changed: Block, takes: BlockInput = BATCH, place: int = 0) -> list[Bare]:
+def tried(changed: Block, takes: BlockInput = BATCH, place: int = 0) -> list[StandaloneProgram]:
     step = Derivation(block="conv", line=0, api=changed.calls[place].api)
     candidate = CandidateBlock(block=changed, steps=(step,), place=place, takes=takes)
     return list(SAMPLES(candidate, SEED))
 
 
-def test_the_layer_alone_is_run_on_one_sample_and_before_that_on_a_batch() -> None:
-    (made,) = tried(block("3", "2 * WIDTH"))
+def test_the_layer_runs_on_one_sample_after_a_control_on_a_batch() -> None:
+    (program,) = tried(block("3", "2 * WIDTH"))
 
-    assert made.source.splitlines()[1] == "layer = torch.nn.Conv1d(3, 2 * 4, kernel_size=1)"
-    assert "torch.randn((3, 9)" in made.source
-    assert made.control == made.source.replace("(3, 9)", "(25, 3, 9)")
-    assert (made.step.operator, made.step.line) == (Operator.UNBATCHED, 2)
-    assert (made.step.before, made.step.after) == ("(25, 3, 9)", "(3, 9)")
-    assert made.step.sentence == "Input: (N, C_in, L_in) or (C_in, L_in)"
+    assert program.source.splitlines()[1] == "layer = torch.nn.Conv1d(3, 2 * 4, kernel_size=1)"
+    assert "torch.randn((3, 9)" in program.source
+    assert program.control == program.source.replace("(3, 9)", "(25, 3, 9)")
+    assert (program.step.operator, program.step.line) == (Operator.UNBATCHED, 2)
+    assert (program.step.before, program.step.after) == ("(25, 3, 9)", "(3, 9)")
+    assert program.step.sentence == "Input: (N, C_in, L_in) or (C_in, L_in)"
 
 
 @pytest.mark.parametrize(
@@ -68,21 +68,23 @@ def test_the_layer_alone_is_run_on_one_sample_and_before_that_on_a_batch() -> No
     ],
     ids=["forms", "unknown", "rank", "name", "unpacked", "adapter", "elsewhere"],
 )
-def test_what_is_not_known_to_take_one_is_left_alone(other: Block, takes: BlockInput) -> None:
+def test_a_layer_without_both_documented_forms_is_not_checked(
+    other: Block, takes: BlockInput
+) -> None:
     assert tried(other, takes) == []
 
 
-def test_a_layer_that_is_called_with_more_than_the_data_is_left_alone() -> None:
-    plain, more = (
+def test_a_layer_with_further_inputs_is_not_checked() -> None:
+    plain, with_more_inputs = (
         block_called.with_call(0, replace(block_called.calls[0], use=use))
         for block_called, use in ((block("3", "4"), "f(x)"), (block("3", "4"), "f(x, x)"))
     )
 
     assert tried(plain)
-    assert not tried(more)
+    assert not tried(with_more_inputs)
 
 
-def test_a_call_further_back_in_its_block_meets_something_else() -> None:
+def test_a_later_call_of_a_block_is_not_checked() -> None:
     both = replace(block("3", "4"), calls=block("3", "4").calls * 2)
 
     assert tried(both, place=1) == []

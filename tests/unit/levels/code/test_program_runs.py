@@ -1,4 +1,4 @@
-"""Programs are compared by how they end and by the forms of what they compute."""
+"""Comparison of programs by outcome and by the forms of their variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 REFUSED = Rejected("ValueError", "line 5: stride must be less than 3")
 
 
-def found(reference: Outcome, other: Outcome, case: ProgramCase | None = None) -> list[Finding]:
+def findings_of(
+    reference: Outcome, other: Outcome, case: ProgramCase | None = None
+) -> list[Finding]:
     outcomes = {OLD: reference, NEW: other}
     return judge(case or positive(), outcomes, subject(names=(OLD, NEW)))
 
@@ -29,7 +31,7 @@ def test_values_are_not_compared() -> None:
     one = ran(loss=["f", "0.5"], epoch=["i", "3"], w=["D", "float32", [9000], {"sample": ""}])
     other = ran(loss=["f", "nan"], epoch=["i", "4"], w=array(9000))
 
-    assert found(one, other) == []
+    assert findings_of(one, other) == []
 
 
 @pytest.mark.parametrize(
@@ -41,26 +43,28 @@ def test_values_are_not_compared() -> None:
         ({"loss": ["f", "1"]}, "structure", "x is a tensor vs nothing"),
     ],
 )
-def test_forms_are_compared(outputs: dict[str, Any], kind: str, message: str) -> None:
-    (finding,) = found(ran(loss=["f", "0.5"], x=array(4)), ran(**outputs))
+def test_structure_dtype_and_shape_of_variables_are_compared(
+    outputs: dict[str, Any], kind: str, message: str
+) -> None:
+    (finding,) = findings_of(ran(loss=["f", "0.5"], x=array(4)), ran(**outputs))
 
     assert (finding.oracle, finding.kind) == ("differential", kind)
     assert finding.message.endswith(f"differs in {kind}: {message}")
     assert finding.severity is Severity.HIGH
 
 
-def test_forms_are_shown_side_by_side() -> None:
-    (finding,) = found(ran(x=array(4)), ran(x=array(5)))
+def test_the_evidence_shows_both_forms() -> None:
+    (finding,) = findings_of(ran(x=array(4)), ran(x=array(5)))
 
     assert finding.evidence.expected == f"{OLD}: x is [4]"
     assert finding.evidence.observed == f"{NEW}: x is [5]"
     assert finding.evidence.law == (
-        "The same program ends alike everywhere, and computes the same shapes and types"
+        "A program has the same outcome, shapes and types on all targets"
     )
 
 
-def test_a_program_that_one_version_refuses_is_found() -> None:
-    (finding,) = found(ran(), REFUSED)
+def test_a_program_that_one_version_rejects_is_found() -> None:
+    (finding,) = findings_of(ran(), REFUSED)
 
     assert (finding.kind, finding.severity) == ("refused", Severity.MEDIUM)
     assert finding.message.endswith("refused with ValueError: stride must be less than 3")
@@ -68,9 +72,9 @@ def test_a_program_that_one_version_refuses_is_found() -> None:
     assert "raises ValueError" in finding.evidence.observed
 
 
-def test_to_refuse_what_is_forbidden_is_right() -> None:
-    (refused,) = found(ran(), REFUSED, negative())
-    (accepted,) = found(REFUSED, ran(), negative())
+def test_a_rejection_of_a_forbidden_program_is_information() -> None:
+    (refused,) = findings_of(ran(), REFUSED, negative())
+    (accepted,) = findings_of(REFUSED, ran(), negative())
 
     assert (refused.kind, refused.severity) == ("refused", Severity.INFO)
     assert (accepted.kind, accepted.severity) == ("accepted", Severity.LOW)
@@ -86,36 +90,38 @@ def test_to_refuse_what_is_forbidden_is_right() -> None:
         Rejected("NameError", "line 2: name 'nn' is not defined", Stage.BUILD),
     ],
 )
-def test_what_a_version_lacks_is_no_difference(other: Outcome) -> None:
-    assert found(ran(), other) == []
-    assert found(other, ran()) == []
+def test_a_missing_api_is_no_difference(other: Outcome) -> None:
+    assert findings_of(ran(), other) == []
+    assert findings_of(other, ran()) == []
 
 
-def test_the_class_and_the_words_of_a_refusal_may_change() -> None:
-    assert found(REFUSED, Rejected("InvalidArgumentError", "line 9: the shape is wrong")) == []
+def test_another_exception_is_no_difference() -> None:
+    assert (
+        findings_of(REFUSED, Rejected("InvalidArgumentError", "line 9: the shape is wrong")) == []
+    )
 
 
-def test_many_cycles_that_take_long_prove_nothing() -> None:
-    assert found(ran(), Hung(5.0), replace(positive(), cycles=12)) == []
+def test_a_hang_of_a_repeated_program_is_no_finding() -> None:
+    assert findings_of(ran(), Hung(5.0), replace(positive(), cycles=12)) == []
 
 
 def test_a_hang_is_no_difference() -> None:
-    assert [one.oracle for one in found(ran(), Hung(5.0))] == ["hang"]
+    assert [finding.oracle for finding in findings_of(ran(), Hung(5.0))] == ["hang"]
 
 
 @pytest.mark.parametrize(("after", "count"), [("3", 1), ("(1, 2e6)", 0), ("4294967296", 0)])
-def test_a_hang_of_what_asks_for_much_proves_nothing(after: str, count: int) -> None:
-    outcomes = found(Hung(5.0), Hung(5.0), positive(replace(STEP, after=after)))
+def test_a_hang_with_a_large_number_is_no_finding(after: str, count: int) -> None:
+    outcomes = findings_of(Hung(5.0), Hung(5.0), positive(replace(STEP, after=after)))
 
     assert len(outcomes) == count
 
 
 @pytest.mark.parametrize("encoded", [b"", b"null", b'["M","dict",[],0]', b'["s","x"]', b"[1]"])
-def test_what_no_worker_writes_is_no_run(encoded: bytes) -> None:
+def test_a_damaged_record_is_no_program_run(encoded: bytes) -> None:
     assert program_run(Passed(encoded, 0.1)) is None
 
 
-def test_a_run_is_read_back() -> None:
+def test_a_program_run_is_decoded() -> None:
     run = program_run(ran(block="ValueError", x=array(2)))
 
     assert run is not None

@@ -1,4 +1,4 @@
-"""A program's finding is told by the program itself."""
+"""Scripts of findings about programs."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_forbidden_argument_is_shown_by_the_block_alone() -> None:
 
     assert FAILING not in text
     assert "# The program below is the block alone." in text
-    assert run(text) == "exit ACCEPTED: against what is documented of stride"
+    assert run(text) == "exit ACCEPTED: the documentation forbids it (stride)"
 
 
 def test_an_error_of_the_block_is_shown_by_the_block_alone() -> None:
@@ -114,14 +114,14 @@ def test_an_error_of_the_block_is_shown_by_the_block_alone() -> None:
         ("absent", ["f", "3"], "exit DIFFERENT: absent is ('NoneType', None) instead of "),
     ],
 )
-def test_a_difference_of_forms_is_looked_for(name: str, form: Any, end: str) -> None:
+def test_the_script_checks_a_difference_of_forms(name: str, form: Any, end: str) -> None:
     case = positive(source=PLAIN)
-    met = pair("structure", case, ran(**{name: form}), ran(other=array(1)), detail=name)
+    shown = pair("structure", case, ran(**{name: form}), ran(other=array(1)), detail=name)
 
-    assert run(script(met, environment_hint=HINT)).startswith(end)
+    assert run(script(shown, environment_hint=HINT)).startswith(end)
 
 
-def test_a_program_that_is_refused_raises_by_itself() -> None:
+def test_the_script_of_a_rejected_program_raises_by_itself() -> None:
     refused = Rejected("ValueError", "line 1: no")
     text = script(pair("refused", positive(source=FAILING), ran(), refused), environment_hint=HINT)
     gone = script(pair("refused", positive(source=PLAIN), ran(), refused), environment_hint=HINT)
@@ -130,7 +130,7 @@ def test_a_program_that_is_refused_raises_by_itself() -> None:
     assert run(gone) == f"ends, No difference: runs to its end, as on {OLD}"
 
 
-def test_a_program_that_is_accepted_says_who_refused_it() -> None:
+def test_the_script_of_an_accepted_program_names_the_rejecting_target() -> None:
     refused = Rejected("ValueError", "line 1: no")
     text = script(pair("accepted", positive(source=PLAIN), refused, ran()), environment_hint=HINT)
 
@@ -144,7 +144,7 @@ def test_a_program_that_is_accepted_says_who_refused_it() -> None:
         ("kept = bytearray(2**21)\n", "It does not grow."),
     ],
 )
-def test_what_grows_is_shown_over_many_cycles(source: str, end: str, tmp_path: Path) -> None:
+def test_the_script_of_growth_runs_many_cycles(source: str, end: str, tmp_path: Path) -> None:
     case = positive(source=source, block="", cycles=15)
     text = script(finding(case, "growth", "memory-grows", cycled([1.0])), environment_hint=HINT)
     path = tmp_path / "script.py"
@@ -172,11 +172,11 @@ def test_any_program_can_be_repeated(source: str) -> None:
 
 
 @given(st.text(), st.text())
-def test_no_text_breaks_out_of_the_header(value: str, name: str) -> None:
+def test_no_text_escapes_the_header_comment(value: str, name: str) -> None:
     step = replace(STEP, after=value, block=name, sentence=value, adapter=name)
     case = replace(positive(step, source=PLAIN), ancestry=Ancestry(seed=name, path=(step,)))
-    met = replace(finding(case, "crash", "signal", Crashed("SIGSEGV")), message=value)
-    text = script(met, environment_hint=HINT)
+    shown = replace(finding(case, "crash", "signal", Crashed("SIGSEGV")), message=value)
+    text = script(shown, environment_hint=HINT)
 
     assert ast.unparse(ast.parse(text)) == ast.unparse(ast.parse(PLAIN))
 
@@ -200,9 +200,9 @@ def test_the_block_alone_is_simpler_than_the_program() -> None:
 
 def test_less_training_is_simpler() -> None:
     source = "EPOCHS = 4\nname = 'ä'; SAMPLES = 100\nwidth = 30\nSTEPS: int = 9\n"
-    found = {one.source for one in reductions(positive(source=source, block=""))}  # type: ignore[attr-defined]
+    sources = {reduced.source for reduced in reductions(positive(source=source, block=""))}  # type: ignore[attr-defined]
 
-    assert found == {
+    assert sources == {
         source.replace("4", "1"),
         source.replace("4", "2"),
         source.replace("100", "1"),
@@ -213,15 +213,15 @@ def test_less_training_is_simpler() -> None:
 @pytest.mark.parametrize("odd", ["\f", "\v", "\u2028", "\x1c", "\x85", "\r", "\r\n"])
 def test_lines_are_counted_as_python_counts_them(odd: str) -> None:
     source = f"'''{odd}{'é' * 9}'''\nSAMPLES =9\n"
-    found = {one.source for one in reductions(positive(source=source, block=""))}  # type: ignore[attr-defined]
+    sources = {reduced.source for reduced in reductions(positive(source=source, block=""))}  # type: ignore[attr-defined]
     before = with_preamble(source, ["x = 1"])
 
-    assert source.replace("=9", "=4") in found
-    assert source.replace("=9", "=1") in found
+    assert source.replace("=9", "=4") in sources
+    assert source.replace("=9", "=1") in sources
     assert before == source.replace("SAMPLES", "x = 1\n\nSAMPLES")
 
 
-def test_amounts_of_somebody_elses_program_are_bounded() -> None:
+def test_reductions_of_a_foreign_program_are_limited() -> None:
     many = "".join(f"A{number}_EPOCHS = 100\n" for number in range(300))
 
     assert 0 < len(reductions(positive(source=many, block=""))) <= 16
@@ -240,7 +240,7 @@ def test_one_defect_on_other_lines_has_one_fingerprint() -> None:
     assert first != of("line 8: no kernel", positive())
 
 
-def test_chosen_texts_are_content_of_a_message() -> None:
+def test_texts_of_mutations_are_known_content_of_messages() -> None:
     def of(mode: str) -> str:
         step = replace(STEP, after=repr(mode))
         failed = Rejected("ValueError", f"line 8: mode {mode!r} is odd")
@@ -259,7 +259,7 @@ def test_the_origin_of_a_program_is_its_path() -> None:
     }
 
 
-def test_a_seed_has_no_change() -> None:
+def test_the_origin_of_a_seed_has_no_change() -> None:
     case = ProgramCase(api="torch", source=PLAIN, ancestry=Ancestry(seed="lenet"))
 
     assert origin_rows(case) == [("Found in", "lenet")]

@@ -1,4 +1,4 @@
-"""Seed programs: how they are named, and what is said of what cannot be read."""
+"""Sources of seed programs: their names, and errors of unreadable ones."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_functions_that_return_a_model_are_no_programs() -> None:
 
 @pytest.mark.parametrize("library", METHODS)
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_program_ends_with_what_runs_are_compared_by(library: str, name: str) -> None:
+def test_shipped_programs_assign_the_compared_variables(library: str, name: str) -> None:
     source = shipped_program(name, library)
 
     body = ast.parse(source.text).body
@@ -82,7 +82,7 @@ def test_both_styles_of_programs_occur(library: str) -> None:
 # --- what a user names ----------------------------------------------------------------------------
 
 
-def test_a_script_is_read_from_where_paths_begin(folder: Path) -> None:
+def test_a_script_is_read_relative_to_the_base_folder(folder: Path) -> None:
     (folder / "models").mkdir()
     (folder / "models" / "own.py").write_bytes(b"\xef\xbb\xbfx = 1\r\ny = 2\r\n")
 
@@ -106,7 +106,9 @@ def test_a_link_to_a_script_is_followed(folder: Path) -> None:
         ("lenet", "keras", "no such seed program"),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_known(text: str, library: str, why: str) -> None:
+def test_an_unknown_name_is_an_error_with_the_known_names(
+    text: str, library: str, why: str
+) -> None:
     with pytest.raises(UnknownNameError) as caught:
         shipped_program(text, library)
 
@@ -116,8 +118,8 @@ def test_an_unknown_name_is_answered_with_the_known(text: str, library: str, why
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("gone.py", "there is no file {}/gone.py. {} holds: binary.py, broken.py, "),
-        ("no/folder/gone.py", "no/folder holds: no .py file"),
+        ("gone.py", "there is no file {}/gone.py. {} contains: binary.py, broken.py, "),
+        ("no/folder/gone.py", "no/folder contains: no .py file"),
         ("tower.py/gone.py", "tower.py/gone.py cannot be read: Not a directory"),
         ("folder.py", "{}/folder.py cannot be read: "),
         ("pipe.py", "{}/pipe.py is no Python: not a regular file"),
@@ -127,7 +129,9 @@ def test_an_unknown_name_is_answered_with_the_known(text: str, library: str, why
         ("binary.py", "{}/binary.py"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_place(folder: Path, text: str, why: str) -> None:
+def test_an_unreadable_program_is_an_error_with_its_location(
+    folder: Path, text: str, why: str
+) -> None:
     os.mkfifo(folder / "pipe.py")
     (folder / "long.py").write_bytes(b"#" * (1 << 20) + b"\n")
     (folder / "latin.py").write_bytes(b"#\xe9\n")

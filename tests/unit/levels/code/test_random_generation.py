@@ -1,4 +1,4 @@
-"""The operator RG, and what of a constraint a program can write."""
+"""Operator RG (random generation), and the constraints that a program can write."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from ciguard.domain.programs import Operator
 from ciguard.domain.values import LiteralValue, TupleValue
 from ciguard.levels.code.binding import bind
-from ciguard.levels.code.coherence import is_coherent
-from ciguard.levels.code.generation import Generation, drawable
+from ciguard.levels.code.generation import Generation, drawable_values
 from ciguard.levels.code.knowledge import INPUT_SIZES, Apis
 from ciguard.levels.code.legal import LARGEST, admits, draw, literal_part
 from ciguard.levels.code.literals import is_same, text_of, value_of
+from ciguard.levels.code.parameter_relations import is_coherent
 from ciguard.values import (
     AnyOf,
     Bool,
@@ -70,7 +70,7 @@ CONSTRAINTS = st.recursive(
 
 
 @given(CONSTRAINTS, SEEDS)
-def test_what_is_drawn_conforms_and_can_be_written(constraint: Constraint, seed: int) -> None:
+def test_drawn_values_conform_and_can_be_written(constraint: Constraint, seed: int) -> None:
     part = literal_part(constraint)
 
     if part is not None:
@@ -81,7 +81,7 @@ def test_what_is_drawn_conforms_and_can_be_written(constraint: Constraint, seed:
 
 
 @given(CONSTRAINTS, SEEDS)
-def test_no_number_is_large(constraint: Constraint, seed: int) -> None:
+def test_drawn_integers_are_small(constraint: Constraint, seed: int) -> None:
     part = literal_part(constraint)
 
     if part is not None:
@@ -121,7 +121,7 @@ def test_one_parameter_gets_another_legal_value(call: LibraryCall, seed: int) ->
 
 def _assert_legal(known: Api, parameter: str, text: str) -> None:
     one = next(p for p in known.parameters if p.name == parameter)
-    part = drawable(one, known.record)
+    part = drawable_values(one, known.record)
     value = value_of(text)
     assert part is not None
     assert value is not None
@@ -135,7 +135,7 @@ def _steps(call: LibraryCall, count: int = 100) -> Counter[tuple[str, str]]:
     return Counter((m.step.parameter, m.step.after) for m in mutants if m is not None)
 
 
-def test_sizes_of_the_input_and_the_form_of_the_output_are_left_alone() -> None:
+def test_input_sizes_and_output_forms_are_not_varied() -> None:
     varied = {name for call in CALLS for name, _ in _steps(call)}
 
     assert varied.isdisjoint(INPUT_SIZES | {"inplace", "return_indices", "name"})
@@ -202,13 +202,13 @@ def test_padding_stays_within_half_of_the_kernel() -> None:
     assert "1" not in {after for name, after in steps if name == "kernel_size"}
 
 
-def test_what_the_text_ties_to_something_else_is_left_alone() -> None:
+def test_a_non_literal_argument_is_not_varied() -> None:
     steps = _steps(made("torch.nn.Conv2d", "3", "WIDTH", "5"))
 
     assert not [after for name, after in steps if name == "out_channels"]
 
 
-def test_numbers_are_from_within_and_from_the_ends_as_three_to_one_to_one() -> None:
+def test_numbers_are_drawn_from_within_and_from_the_ends_as_three_to_one_to_one() -> None:
     rng = chance(0)
 
     drawn = Counter(getattr(draw(Float(min=0.0, max=7.0), rng), "value", None) for _ in range(5000))
@@ -219,7 +219,7 @@ def test_numbers_are_from_within_and_from_the_ends_as_three_to_one_to_one() -> N
     assert sum(drawn.values()) - drawn[0.0] - drawn[7.0] > 2200
 
 
-def test_the_words_of_the_documentation_are_kept() -> None:
+def test_the_step_quotes_the_documentation() -> None:
     mutants = [GENERATE(block_of(CALLS[6]), 0, chance(seed)) for seed in range(5)]
 
     assert {m.step.sentence for m in mutants if m} == {"p: float. Float between 0 and 1."}
@@ -230,7 +230,7 @@ def test_the_words_of_the_documentation_are_kept() -> None:
     "call",
     [made("torch.nn.Unheard"), made("torch.nn.ReLU", inplace="True"), made("torch.nn.LSTM", "1")],
 )
-def test_a_call_of_which_nothing_can_be_varied_is_left_alone(call: LibraryCall) -> None:
+def test_a_call_without_variable_parameters_is_not_mutated(call: LibraryCall) -> None:
     assert GENERATE(block_of(call), 0, chance(0)) is None
 
 
@@ -241,8 +241,8 @@ def test_a_number_of_no_known_range_is_drawn_only_where_it_is_needed() -> None:
         name="power", constraint=Float(), evidence=known.parameters[0].evidence[:1]
     )
 
-    assert drawable(bare, MAX_POOL) is None
-    needed = drawable(bare, MAX_POOL, is_needed=True)
+    assert drawable_values(bare, MAX_POOL) is None
+    needed = drawable_values(bare, MAX_POOL, is_needed=True)
     assert isinstance(needed, Float)
     assert needed.min > 0
 
@@ -258,13 +258,15 @@ def test_a_number_of_no_known_range_is_drawn_only_where_it_is_needed() -> None:
         ("power", None),
     ],
 )
-def test_what_is_needed_and_unsaid_is_drawn_by_its_name(name: str, drawn: type | None) -> None:
+def test_an_undocumented_required_parameter_is_drawn_by_its_name(
+    name: str, drawn: type | None
+) -> None:
     known = apis().find(MAX_POOL.api)
     assert known is not None
     unsaid = replace(known.parameters[0], name=name, evidence=())
 
-    assert drawable(unsaid, MAX_POOL) is None
-    assert isinstance(drawable(unsaid, MAX_POOL, is_needed=True), drawn or type(None))
+    assert drawable_values(unsaid, MAX_POOL) is None
+    assert isinstance(drawable_values(unsaid, MAX_POOL, is_needed=True), drawn or type(None))
 
 
 @pytest.mark.parametrize(
@@ -290,7 +292,7 @@ def test_arguments_agree_with_each_other(
     assert is_coherent(known.record, arguments) is expected
 
 
-def test_one_of_size_and_factor_has_to_be_given() -> None:
+def test_exactly_one_of_size_and_factor_is_given() -> None:
     record = layer(
         "torch.nn.Upsample",
         "",

@@ -1,3 +1,5 @@
+"""Spelling, binding and liveness of names in programs."""
+
 from __future__ import annotations
 
 import ast
@@ -59,11 +61,11 @@ def test_statements_read_and_bind_names(text: str, read: set[str], bound: set[st
         ("with f() as g:\n    x = g(x)\nreturn x", [{"f", "x"}, {"x"}, set()]),
     ],
 )
-def test_names_are_alive_while_they_are_needed(text: str, needed: list[set[str]]) -> None:
+def test_names_are_live_until_their_last_read(text: str, needed: list[set[str]]) -> None:
     assert alive(ast.parse(text).body) == needed
 
 
-def test_arguments_are_read_alone() -> None:
+def test_positional_arguments_are_parsed() -> None:
     assert ast.unparse(parse_positional("*sizes")) == "*sizes"
     with pytest.raises(SyntaxError):
         parse_positional("a, b")

@@ -1,4 +1,4 @@
-"""Double precision as a witness: what it explains, and what it does not."""
+"""Double precision as a reference for rounding in single precision."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ UNABLE = Rejected("CannotComputeError", "", Stage.BUILD)
 
 def finding(deviating: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = OFF) -> Finding:
     outcomes = dict(zip(ENGINES, (alone(RIGHT), alone(deviating), alone(RIGHT)), strict=True))
-    (found,) = judge(ALONE, outcomes, subject())
-    return found
+    (finding,) = judge(ALONE, outcomes, subject())
+    return finding
 
 
 def exactly(*runs: Outcome) -> dict[str, tuple[Outcome, ...]]:
     return {"torch": runs, "tensorflow": runs, "jax": (UNABLE,) * len(runs)}
 
 
-def test_a_run_in_double_precision_is_followed_by_two_with_everything_moved() -> None:
+def test_a_run_in_double_precision_is_followed_by_two_perturbed_ones() -> None:
     exact, *moved = exact_runs(ALONE)
 
     assert exact == replace(ALONE, dtype="float64")
@@ -49,17 +49,17 @@ def elements(data: Data) -> tuple[float, ...]:
     return data.fill.data
 
 
-def test_what_is_merged_is_moved_apart_and_zeros_move_where_gradients_are_compared() -> None:
+def test_equal_inputs_are_perturbed_differently_and_zeros_for_gradients() -> None:
     numbers = (1.0, 2.0, 0.0, 4.0)
     equal = ArrayValue("float32", (2, 2), Explicit(numbers))
     merged = replace(ALONE, data=(equal, equal))
 
     for check in (Check.PREDICT, Check.TRAIN):
         for run in exact_runs(replace(merged, check=check))[1:]:
-            one, other = (elements(data) for data in run.data)
-            assert one != other
-            assert (one[2] == 0.0) is (check is Check.PREDICT)
-            assert np.allclose(one, numbers, atol=1e-6)
+            first, second = (elements(data) for data in run.data)
+            assert first != second
+            assert (first[2] == 0.0) is (check is Check.PREDICT)
+            assert np.allclose(first, numbers, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -73,18 +73,18 @@ def test_a_difference_within_the_condition_of_the_layer_is_rounding(
     assert is_inexact(finding(), ALONE, runs) is explained
 
 
-def test_nothing_is_explained_where_no_backend_has_double_precision() -> None:
+def test_a_difference_without_double_precision_is_no_rounding() -> None:
     assert not is_inexact(finding(), ALONE, dict.fromkeys(ENGINES, (UNABLE,) * 3))
 
 
-def test_nothing_is_explained_where_double_precision_disagrees_too() -> None:
-    one, other = (alone(RIGHT),) * 3, (alone(OFF),) * 3
+def test_a_difference_in_double_precision_too_is_no_rounding() -> None:
+    first, second = (alone(RIGHT),) * 3, (alone(OFF),) * 3
 
-    assert not is_inexact(finding(), ALONE, {"torch": one, "tensorflow": other})
+    assert not is_inexact(finding(), ALONE, {"torch": first, "tensorflow": second})
 
 
 @pytest.mark.parametrize("order", [("torch", "tensorflow"), ("tensorflow", "torch")])
-def test_what_one_target_makes_of_rounding_does_not_excuse_it(order: tuple[str, str]) -> None:
+def test_a_targets_own_condition_does_not_excuse_it(order: tuple[str, str]) -> None:
     """Half precision inside of a layer looks like ill condition, but on that target alone."""
     steady = (alone(RIGHT),) * 3
     coarse = (alone(OFF), alone(OFF + 0.1), alone(OFF - 0.1))
@@ -94,12 +94,12 @@ def test_what_one_target_makes_of_rounding_does_not_excuse_it(order: tuple[str, 
 
 
 @pytest.mark.parametrize("lost", [np.nan, 0.7], ids=["beyond its range", "beyond a jump"])
-def test_nobody_is_blamed_where_single_precision_is_lost(lost: float) -> None:
+def test_a_result_beyond_single_precision_is_inexact(lost: float) -> None:
     outcomes = dict(zip(ENGINES, (alone(RIGHT + 0.4), alone(RIGHT + lost)), strict=False))
-    (found,) = judge(ALONE, outcomes, subject())
+    (finding,) = judge(ALONE, outcomes, subject())
 
-    assert is_inexact(found, ALONE, exactly(*(alone(RIGHT),) * 3))
-    assert not is_inexact(found, ALONE, exactly(*(alone(RIGHT + 0.4),) * 3))
+    assert is_inexact(finding, ALONE, exactly(*(alone(RIGHT),) * 3))
+    assert not is_inexact(finding, ALONE, exactly(*(alone(RIGHT + 0.4),) * 3))
 
 
 def test_nan_where_the_exact_result_has_none_is_no_rounding() -> None:
@@ -122,7 +122,7 @@ def test_only_numbers_can_be_inexact() -> None:
 @pytest.mark.parametrize(
     ("largest", "off", "explained"), [(1e24, 1e16, True), (1.0, 0.1, False), (1e24, 1e20, False)]
 )
-def test_gradients_that_cancel_keep_the_rounding_of_what_arrives(
+def test_cancelling_gradients_keep_the_rounding_of_the_incoming_gradient(
     largest: float, off: float, *, explained: bool
 ) -> None:
     """As behind a softmax that is certain: its derivative is zero, but for its rounding."""
@@ -133,6 +133,6 @@ def test_gradients_that_cancel_keep_the_rounding_of_what_arrives(
         returned({"loss": np.float32(0.43), "gradients": {"layer/kernel": zeros + by}})
         for by in (0.0, off)
     )
-    (found,) = judge(case, dict(zip(ENGINES, (right, wrong, right), strict=True)), subject())
+    (finding,) = judge(case, dict(zip(ENGINES, (right, wrong, right), strict=True)), subject())
 
-    assert is_inexact(found, case, exactly(right, right, right)) is explained
+    assert is_inexact(finding, case, exactly(right, right, right)) is explained

@@ -1,4 +1,4 @@
-"""Runs of a layer on several backends: who is blamed, for what, and what is left alone."""
+"""Oracle of layer runs on several backends: which target is blamed, and for what."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def on(*outcomes: Outcome) -> dict[str, Outcome]:
     return dict(zip(ENGINES, outcomes, strict=False))
 
 
-def found(case: Any, *outcomes: Outcome, tags: tuple[str, ...] = ()) -> list[Finding]:
+def findings_of(case: Any, *outcomes: Outcome, tags: tuple[str, ...] = ()) -> list[Finding]:
     return judge(case, on(*outcomes), subject(case.api, *tags, count=len(outcomes)))
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_the_one_that_two_others_disagree_with_is_blamed(place: int) -> None:
+def test_the_target_that_two_others_disagree_with_is_blamed(place: int) -> None:
     outcomes = [alone(RIGHT)] * 3
     outcomes[place] = alone(WRONG)
 
-    (finding,) = found(ALONE, *outcomes)
+    (finding,) = findings_of(ALONE, *outcomes)
 
     assert finding.targets[1] == ENGINES[place]
     assert finding.targets[0] == ENGINES[1 if place == 0 else 0]
@@ -43,8 +43,8 @@ def test_the_one_that_two_others_disagree_with_is_blamed(place: int) -> None:
     assert set(finding.outcomes) == set(ENGINES)  # whoever confirms it votes again
 
 
-def test_of_two_the_first_is_the_reference() -> None:
-    (finding,) = found(ALONE, alone(WRONG), alone(RIGHT))
+def test_the_first_of_two_targets_is_the_reference() -> None:
+    (finding,) = findings_of(ALONE, alone(WRONG), alone(RIGHT))
 
     assert finding.targets == ENGINES[:2]
 
@@ -52,88 +52,90 @@ def test_of_two_the_first_is_the_reference() -> None:
 def test_rounding_is_no_difference() -> None:
     off = np.array(RIGHT, dtype=np.float32) * np.float32(1 + 1e-6)
 
-    assert not found(ALONE, alone(RIGHT), alone(off), alone(RIGHT))
+    assert not findings_of(ALONE, alone(RIGHT), alone(off), alone(RIGHT))
 
 
-def test_what_is_random_is_compared_in_form_only() -> None:
+def test_a_random_layer_is_compared_in_form_only() -> None:
     training = replace(ALONE, training=True)
 
-    assert not found(training, alone(RIGHT), alone(WRONG), tags=("random",))
-    assert not found(ALONE, alone(RIGHT), alone(WRONG), tags=("unstable",))
-    assert found(training, alone(RIGHT), alone(RIGHT[:1]), tags=("random",))[0].kind == "shape"
+    assert not findings_of(training, alone(RIGHT), alone(WRONG), tags=("random",))
+    assert not findings_of(ALONE, alone(RIGHT), alone(WRONG), tags=("unstable",))
+    assert (
+        findings_of(training, alone(RIGHT), alone(RIGHT[:1]), tags=("random",))[0].kind == "shape"
+    )
 
 
-def test_outside_of_training_nothing_is_random() -> None:
-    (finding,) = found(ALONE, alone(RIGHT), alone(WRONG), tags=("random",))
+def test_a_random_layer_is_compared_in_values_outside_of_training() -> None:
+    (finding,) = findings_of(ALONE, alone(RIGHT), alone(WRONG), tags=("random",))
 
     assert finding.kind == "values"
 
 
-def test_nan_on_one_backend_is_told_apart() -> None:
-    (finding,) = found(ALONE, alone(RIGHT), alone([[np.nan] * 3] * 2), alone(RIGHT))
+def test_nan_on_one_backend_is_a_difference() -> None:
+    (finding,) = findings_of(ALONE, alone(RIGHT), alone([[np.nan] * 3] * 2), alone(RIGHT))
 
     assert (finding.kind, finding.targets[1]) == ("nan", "tensorflow")
     assert finding.severity is Severity.LOW
 
 
-def test_a_refusal_of_one_is_told_and_that_of_all_is_not() -> None:
-    (finding,) = found(ALONE, alone(RIGHT), REFUSED, alone(RIGHT))
+def test_a_rejection_by_one_target_is_a_finding_and_by_all_is_none() -> None:
+    (finding,) = findings_of(ALONE, alone(RIGHT), REFUSED, alone(RIGHT))
 
     assert (finding.kind, finding.targets) == ("refused", ("torch", "tensorflow"))
-    assert not found(ALONE, REFUSED, REFUSED, REFUSED)
+    assert not findings_of(ALONE, REFUSED, REFUSED, REFUSED)
 
 
-def test_who_accepts_what_most_refuse_is_left_alone() -> None:
-    assert not found(ALONE, REFUSED, alone(RIGHT), REFUSED)
+def test_a_target_that_accepts_what_most_reject_is_no_finding() -> None:
+    assert not findings_of(ALONE, REFUSED, alone(RIGHT), REFUSED)
 
 
-def test_gradients_say_which_part_differs() -> None:
+def test_the_detail_names_the_differing_gradient() -> None:
     case = replace(ALONE, check=Check.TRAIN)
     right = {"loss": np.float32(1.0), "gradients": {"layer/kernel": np.ones(3, np.float32)}}
     wrong = {"loss": np.float32(1.0), "gradients": {"layer/kernel": np.zeros(3, np.float32)}}
 
-    (finding,) = found(case, *(returned(result) for result in (right, right, wrong)))
+    (finding,) = findings_of(case, *(returned(result) for result in (right, right, wrong)))
 
     assert finding.detail == "train: gradients: jax"
 
 
-def test_of_a_whole_model_only_its_end_is_judged() -> None:
+def test_a_whole_model_is_judged_by_its_outcome_only() -> None:
     right = predicted(first=RIGHT, second=RIGHT)
     wrong = predicted(first=RIGHT, second=WRONG)
 
-    assert not found(MODEL, right, wrong, right)
-    assert {f.kind for f in found(MODEL, right, REFUSED, right)} == {"refused"}
-    assert {f.oracle for f in found(MODEL, right, Crashed("SIGSEGV"), right)} == {"crash"}
+    assert not findings_of(MODEL, right, wrong, right)
+    assert {f.kind for f in findings_of(MODEL, right, REFUSED, right)} == {"refused"}
+    assert {f.oracle for f in findings_of(MODEL, right, Crashed("SIGSEGV"), right)} == {"crash"}
 
 
-def test_a_saved_layer_is_held_against_itself_on_every_target() -> None:
+def test_a_saved_layer_is_compared_with_itself_on_every_target() -> None:
     case = replace(ALONE, check=Check.SAVE)
     kept = returned({"before": [np.array(RIGHT)], "after": [np.array(RIGHT)]})
     lost = returned({"before": [np.array(RIGHT)], "after": [np.array(WRONG)]})
 
-    (everywhere,) = found(case, lost, lost)
-    (somewhere,) = found(case, kept, lost)
+    (everywhere,) = findings_of(case, lost, lost)
+    (somewhere,) = findings_of(case, kept, lost)
 
     assert (everywhere.oracle, everywhere.kind) == ("metamorphic", "saved model")
     assert everywhere.targets == ENGINES[:2]
     assert somewhere.targets == ("tensorflow",)
-    assert not found(case, kept, kept)
+    assert not findings_of(case, kept, kept)
 
 
-def test_what_saving_changes_is_rounding_only_if_it_is_as_small() -> None:
+def test_a_change_by_saving_is_rounding_only_if_it_is_small() -> None:
     case = replace(ALONE, check=Check.SAVE)
     off = np.array(RIGHT, dtype=np.float32) * np.float32(1 + 2e-5)
     right = np.array(RIGHT, dtype=np.float32)
     lost = returned({"before": [right], "after": [np.array(WRONG, dtype=np.float32)]})
     near = returned({"before": [right], "after": [off]})
     shaky = returned({"before": [off], "after": [right]})
-    (changed,) = found(case, lost, lost)
-    (rounded,) = found(case, near, near)
+    (changed,) = findings_of(case, lost, lost)
+    (rounded,) = findings_of(case, near, near)
 
     assert may_be_rounding(changed)
     assert not is_rounding(changed, dict.fromkeys(ENGINES[:2], (lost,)))
     assert is_rounding(rounded, dict.fromkeys(ENGINES[:2], (shaky,)))
 
 
-def test_a_call_is_none_of_its_business() -> None:
-    assert not found(ALONE, alone(RIGHT), alone(RIGHT))
+def test_a_call_is_not_judged_as_a_layer_run() -> None:
+    assert not findings_of(ALONE, alone(RIGHT), alone(RIGHT))

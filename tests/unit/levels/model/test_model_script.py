@@ -1,4 +1,4 @@
-"""Runs of layer graphs as scripts: they need Keras and numpy alone, and make the same numbers."""
+"""Scripts of layer graphs: they need only Keras and numpy, and compute the same numbers."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ def text_of(case: ModelCase, oracle: str = "differential") -> str:
 @pytest.mark.parametrize("check", Check)
 @pytest.mark.parametrize("case", [ALONE, MODEL])
 @pytest.mark.parametrize("weights", [Weights(plain=True), Weights(seed=4), EDITED])
-def test_a_script_is_whole_and_knows_nothing_of_ciguard(
-    check: Check, case: ModelCase, weights: Weights
-) -> None:
+def test_a_script_is_standalone(check: Check, case: ModelCase, weights: Weights) -> None:
     kind = "metamorphic" if check is Check.SAVE else "differential"
 
     text = text_of(replace(with_weights(case, weights), check=check), kind)
@@ -113,7 +111,7 @@ def test_weights_and_data_are_those_of_the_run() -> None:
         np.testing.assert_array_equal(sample(kind.value, 7, shape), found["sample"](kind, 7, shape))
 
 
-def test_wrapped_layers_and_odd_names_are_written_as_they_are() -> None:
+def test_wrapped_layers_and_odd_argument_names_are_written() -> None:
     config = {"layer": {"layer": "keras.layers.LSTM", "config": {"units": 3}}, "merge_mode": "sum"}
     wrapped = LayerNode(
         name=ONE_LAYER,
@@ -134,14 +132,14 @@ def test_wrapped_layers_and_odd_names_are_written_as_they_are() -> None:
     assert "**{\"1'); import os\": [True, None, 'a\\nb']}" in hostile
 
 
-def test_a_name_that_is_none_is_refused() -> None:
+def test_an_invalid_name_is_an_error() -> None:
     node = replace(ALONE.graph.nodes[1], layer="print(1)#")
 
     with pytest.raises(ValueError, match="dotted name"):
         text_of(replace(ALONE, graph=replace(ALONE.graph, nodes=(ALONE.graph.nodes[0], node))))
 
 
-def test_only_what_a_script_computes_again_is_compared() -> None:
+def test_only_parts_that_a_script_recomputes_are_compared() -> None:
     both = returned({"outputs": [np.array(RIGHT)], "layers": {"a": {"sample": np.ones(2)}}})
     damaged = replace(both, encoded=b'["M"]')
 

@@ -1,4 +1,4 @@
-"""Which seed models a run begins with, and what is refused before anything is built."""
+"""Seed models of a run, and errors before anything is built."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def names(*models: str) -> list[str]:
     return [source.name for source in seed_sources(on_keras(*models))]
 
 
-def test_by_default_the_small_ones_are_mutated() -> None:
+def test_small_seed_models_are_the_default() -> None:
     small = ["alexnet-cifar10", "lenet5-fashion-mnist", "lenet5-mnist", "lstm-price", "lstm-sine"]
 
     assert sorted(names()) == small
 
 
-def test_globs_name_shipped_models_and_files_name_themselves(tmp_path: Path) -> None:
+def test_globs_match_shipped_models_and_files_are_named_by_path(tmp_path: Path) -> None:
     file = tmp_path / "tower.keras"
     file.touch()
 
@@ -42,7 +42,7 @@ def test_globs_name_shipped_models_and_files_name_themselves(tmp_path: Path) -> 
     assert names("vgg1?", str(file)) == ["vgg16", "vgg19", str(file)]
 
 
-def test_a_run_without_models_reads_none() -> None:
+def test_a_run_without_the_level_reads_no_models() -> None:
     assert seed_sources(Config().having(MODELS, ("no such model",))) == ()
 
 
@@ -73,14 +73,14 @@ def test_the_width_is_in_per_cent() -> None:
         ),
     ],
 )
-def test_what_cannot_run_is_refused_at_once(config: Config, why: str) -> None:
+def test_an_impossible_configuration_is_an_early_error(config: Config, why: str) -> None:
     with pytest.raises(CiguardError, match=why):
         check_levels(config)
 
 
-def test_what_the_present_environment_holds_is_seen_later() -> None:
+def test_target_current_is_checked_later() -> None:
     check_levels(Config(levels=("model",), targets=("current",)))
-    with pytest.raises(CiguardError, match="there are only torch"):
+    with pytest.raises(CiguardError, match="the only targets are of torch"):
         refuse_without_keras(["torch"])
 
 

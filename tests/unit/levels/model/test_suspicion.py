@@ -1,4 +1,4 @@
-"""From a model on which targets disagree to the layers that are worth a look."""
+"""Suspects: the layers to run alone when targets disagree on a model."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_layer_at_which_the_difference_grows_is_the_suspect() -> None:
     assert rates["second"] == pytest.approx((0.2 / 3) / EPSILON, rel=1e-5)
 
 
-def test_what_only_hands_a_difference_on_is_no_suspect() -> None:
+def test_a_layer_that_only_passes_a_difference_on_is_no_suspect() -> None:
     right = predicted(first=A, second=B)
     wrong = predicted(first=[[2.0, 3.0, 5.0]], second=[[0.2, 0.3, 0.8]])
 
@@ -58,7 +58,7 @@ def test_what_only_hands_a_difference_on_is_no_suspect() -> None:
     assert doubt.suspects == ("first",)
 
 
-def test_nan_comes_from_where_it_is_first_seen() -> None:
+def test_the_first_layer_with_nan_is_the_suspect() -> None:
     right = predicted(first=A, second=B)
     wrong = predicted(first=[[np.nan, 2.0, 4.0]], second=[[np.nan] * 3])
 
@@ -68,7 +68,7 @@ def test_nan_comes_from_where_it_is_first_seen() -> None:
     assert doubt.suspects == ("first",)
 
 
-def test_a_layer_that_raised_is_named_and_after_a_crash_each_is_a_suspect() -> None:
+def test_a_layer_that_raised_is_the_suspect_and_after_a_crash_all_are() -> None:
     right = predicted(first=A, second=B)
     raised = Errored("SystemError", "layer 'second': unreachable")
 
@@ -88,18 +88,18 @@ def test_a_layer_that_raised_is_named_and_after_a_crash_each_is_a_suspect() -> N
         [Rejected("AttributeError", "no such layer", Stage.BUILD), alone(B), alone(B)],
     ],
 )
-def test_an_invalid_model_and_a_missing_layer_say_nothing(outcomes: list[Outcome]) -> None:
+def test_an_invalid_model_and_a_missing_layer_raise_no_suspicion(outcomes: list[Outcome]) -> None:
     assert suspicion(MODEL, on(*outcomes)) is None
 
 
 @pytest.mark.parametrize("check", Check)
-def test_where_nobody_could_try_nothing_is_suspected(check: Check) -> None:
+def test_no_conclusive_run_raises_no_suspicion(check: Check) -> None:
     unable = Exhausted(Resource.MEMORY), Rejected("AttributeError", "none", Stage.BUILD)
 
     assert suspicion(replace(MODEL, check=check), on(*unable)) is None
 
 
-def test_those_that_could_try_are_held_against_each_other() -> None:
+def test_conclusive_runs_are_compared() -> None:
     wrong = predicted(first=A, second=[[0.1, 0.3, 0.6]])
 
     doubt = suspicion(MODEL, on(predicted(first=A, second=B), Exhausted(Resource.MEMORY), wrong))
@@ -108,7 +108,7 @@ def test_those_that_could_try_are_held_against_each_other() -> None:
     assert doubt.suspects == ("second",)
 
 
-def test_gradients_and_saving_make_a_suspect_of_each_kind_of_layer() -> None:
+def test_each_kind_of_layer_is_a_suspect_of_training_and_saving() -> None:
     train, save = replace(MODEL, check=Check.TRAIN), replace(MODEL, check=Check.SAVE)
     one, other = ({"loss": np.float32(loss)} for loss in (1.0, 2.0))
     kept, lost = ({"before": [np.array(A)], "after": [np.array(x)]} for x in (A, B))
@@ -142,7 +142,7 @@ def test_a_layer_is_isolated_with_numbers_in_the_range_of_its_inputs() -> None:
     assert isolated(doubt, "first").data == MODEL.data  # what the model itself was fed
 
 
-def test_a_layer_is_isolated_with_the_very_inputs_if_they_are_given() -> None:
+def test_a_layer_is_isolated_with_the_given_inputs() -> None:
     doubt = suspicion(MODEL, on(predicted(first=A, second=B), Crashed("SIGSEGV")))
     given_data = ArrayValue("float32", (1, 3), Explicit((1.0, 2.0, 3.0)))
     assert doubt is not None
@@ -183,7 +183,7 @@ def test_no_suspect_comes_before_the_first_difference(elements: list[float], pla
 
 
 @pytest.mark.parametrize("result", [{"layers": 3}, {"layers": {"a": 1}}, {}, {"layers": {}}])
-def test_what_tells_nothing_of_layers_is_no_error(result: dict[str, Any]) -> None:
+def test_a_run_without_layer_samples_is_no_error(result: dict[str, Any]) -> None:
     output = decode_outputs(returned(result).encoded)
     assert output is not None
 
@@ -203,7 +203,7 @@ THIRD = LayerNode(name="third", layer="keras.layers.ReLU", inputs=("second",), s
 LONGER = replace(MODEL, graph=LayerGraph(nodes=(*MODEL.graph.nodes, THIRD), outputs=(THIRD.name,)))
 
 
-def told(output: Any, **form: Any) -> Outcome:
+def sampled(output: Any, **form: Any) -> Outcome:
     """Return a prediction whose first layer is told to be of another type or shape."""
     described = layers(first=output, second=output)
     described["first"] |= form
@@ -214,30 +214,30 @@ def told(output: Any, **form: Any) -> Outcome:
 def test_another_type_or_shape_is_a_deviation_though_the_next_layer_rounds_it_away(
     form: dict[str, Any],
 ) -> None:
-    doubt = suspicion(MODEL, on(told(A), told(A, **form), told(A)))
+    doubt = suspicion(MODEL, on(sampled(A), sampled(A, **form), sampled(A)))
 
     assert doubt is not None
     assert doubt.suspects == ("first",)
 
 
-def test_layers_behind_one_that_deviates_are_hidden_by_it() -> None:
+def test_layers_after_a_deviating_one_are_hidden() -> None:
     right = predicted(first=A, second=B, third=B)
     wrong = predicted(first=[[2.0, 3.0, 5.0]], second=[[0.2, 0.3, 0.8]], third=[[0.2, 0.3, 0.8]])
 
     doubt = suspicion(LONGER, on(right, wrong, right))
-    seen = suspicion(LONGER, on(right, predicted(first=A, second=B, third=A), right))
+    suspected = suspicion(LONGER, on(right, predicted(first=A, second=B, third=A), right))
 
     assert doubt is not None
     assert doubt.suspects == ("first",)
     assert doubt.hidden == ("second", "third")
-    assert seen is not None
-    assert seen.suspects == ("third",)
-    assert seen.hidden == ()
+    assert suspected is not None
+    assert suspected.suspects == ("third",)
+    assert suspected.hidden == ()
 
 
 def trained(**gradients: float) -> Outcome:
-    found = {f"{node}/kernel": np.full(3, value) for node, value in gradients.items()}
-    return returned({"loss": np.float64(1.0), "gradients": found})
+    gradients_by_weight = {f"{node}/kernel": np.full(3, value) for node, value in gradients.items()}
+    return returned({"loss": np.float64(1.0), "gradients": gradients_by_weight})
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,9 @@ def trained(**gradients: float) -> Outcome:
         ({"first": 1.0, "second": 1.0, "third": 2.0}, ("third", "second", "first")),
     ],
 )
-def test_gradients_say_where_to_begin(wrong: dict[str, float], suspects: tuple[str, ...]) -> None:
+def test_the_first_suspect_is_where_gradients_start_to_differ(
+    wrong: dict[str, float], suspects: tuple[str, ...]
+) -> None:
     right = trained(first=1.0, second=1.0, third=1.0)
 
     doubt = suspicion(replace(LONGER, check=Check.TRAIN), on(right, trained(**wrong), right))
@@ -259,7 +261,7 @@ def test_gradients_say_where_to_begin(wrong: dict[str, float], suspects: tuple[s
     assert doubt.suspects == suspects
 
 
-def test_after_a_layer_that_refuses_those_before_it_are_suspects_the_nearest_first() -> None:
+def test_layers_before_a_rejecting_one_are_suspects_nearest_first() -> None:
     right = predicted(first=A, second=B, third=B)
     refused = Rejected("ValueError", "layer 'second': wrong shape")
 
@@ -269,7 +271,7 @@ def test_after_a_layer_that_refuses_those_before_it_are_suspects_the_nearest_fir
     assert doubt.suspects == ("second", "first")
 
 
-def test_a_tensor_that_a_layer_is_given_twice_stays_one() -> None:
+def test_a_tensor_passed_twice_stays_one_input() -> None:
     twice = LayerNode(
         name="third",
         layer="keras.layers.Minimum",

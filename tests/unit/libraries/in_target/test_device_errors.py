@@ -1,4 +1,4 @@
-"""What the errors of CUDA and of its libraries mean."""
+"""Classification of errors of CUDA and of its libraries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TORCH = (
         ("CUDA error at op.cc:1 code=710( cudaErrorAssert ) sync", "device-side assertion"),
     ],
 )
-def test_a_context_does_not_survive_these(message: str, cause: str) -> None:
+def test_a_sticky_error_is_classified_as_lost_with_its_cause(message: str, cause: str) -> None:
     assert kind_of_device_error(message) == LOST
     assert cause_of_loss(message) == cause
 
@@ -39,7 +39,7 @@ def test_a_context_does_not_survive_these(message: str, cause: str) -> None:
         "cuFFT error: CUFFT_INTERNAL_ERROR",
     ],
 )
-def test_these_are_internal(message: str) -> None:
+def test_an_execution_error_is_classified_as_internal(message: str) -> None:
     assert kind_of_device_error(message) == ERRORED
     assert cause_of_loss(message) == ""
 
@@ -54,7 +54,7 @@ def test_these_are_internal(message: str) -> None:
         "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
     ],
 )
-def test_these_are_exhaustion(message: str) -> None:
+def test_an_allocation_error_is_classified_as_exhausted(message: str) -> None:
     assert kind_of_device_error(message) == EXHAUSTED
 
 
@@ -67,5 +67,5 @@ def test_these_are_exhaustion(message: str) -> None:
         "\"addmm_cuda\" not implemented for 'Long'",
     ],
 )
-def test_these_are_refusals(message: str) -> None:
+def test_a_message_not_about_the_device_is_classified_as_rejected(message: str) -> None:
     assert kind_of_device_error(message) == REJECTED

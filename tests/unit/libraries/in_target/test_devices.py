@@ -1,4 +1,4 @@
-"""Devices are named, parsed and refused."""
+"""Parsing and checking of devices."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def test_a_device_has_a_kind_and_an_index(device: str, parsed: tuple[str, str]) 
     assert devices.parse(device) == parsed
 
 
-def test_a_cpu_is_always_there() -> None:
+def test_a_cpu_always_exists() -> None:
     devices.require("cpu", "torch")
 
 
-def test_an_unknown_kind_of_device_is_refused_by_name() -> None:
+def test_an_unknown_kind_of_device_is_rejected_by_name() -> None:
     with pytest.raises(RuntimeError, match=r"'abacus:1' is absent.*torch"):
         devices.require("abacus:1", "torch")

@@ -1,4 +1,4 @@
-"""Docstrings of all four styles are read into types and descriptions."""
+"""Parsing of docstrings in four styles into types and descriptions."""
 
 from __future__ import annotations
 
@@ -60,62 +60,65 @@ BRACKETED = """Document:
 """
 
 
-def test_a_google_section_gives_type_and_description_over_several_lines() -> None:
-    found = docstrings.parameters(GOOGLE)
+def test_a_google_section_has_types_and_descriptions_over_several_lines() -> None:
+    described = docstrings.parameters(GOOGLE)
 
-    assert found["other"] == ("Tensor or Number", "the tensor or number to add to :attr:`input`.")
-    assert found["alpha"].doc_type == "Number"
-
-
-def test_names_that_share_an_entry_share_its_type() -> None:
-    found = docstrings.parameters(GOOGLE)
-
-    assert found["a"] == found["b"] == ("int or tuple(int), optional", "two at once")
+    assert described["other"] == (
+        "Tensor or Number",
+        "the tensor or number to add to :attr:`input`.",
+    )
+    assert described["alpha"].doc_type == "Number"
 
 
-def test_examples_are_no_parameters() -> None:
+def test_names_in_one_item_share_its_type() -> None:
+    described = docstrings.parameters(GOOGLE)
+
+    assert described["a"] == described["b"] == ("int or tuple(int), optional", "two at once")
+
+
+def test_examples_are_not_parsed_as_parameters() -> None:
     assert set(docstrings.parameters(GOOGLE)) == {"input", "other", "a", "b", "alpha"}
 
 
-def test_a_google_section_without_types_still_describes() -> None:
-    found = docstrings.parameters(
+def test_a_google_section_without_types_has_descriptions() -> None:
+    described = docstrings.parameters(
         "Does.\n\n  Args:\n    x: A `Tensor`.\n    name: A name: short.\n"
     )
 
-    assert found == {"x": ("", "A `Tensor`."), "name": ("", "A name: short.")}
+    assert described == {"x": ("", "A `Tensor`."), "name": ("", "A name: short.")}
 
 
-def test_a_numpy_section_ends_where_the_next_begins() -> None:
-    found = docstrings.parameters(NUMPY)
+def test_a_numpy_section_ends_at_the_next_section() -> None:
+    described = docstrings.parameters(NUMPY)
 
-    assert found == {
+    assert described == {
         "a": ("(M, N) array_like", "Left-hand side."),
         "lower": ("bool, optional", "Which triangle."),
         "upper": ("bool, optional", "Which triangle."),
     }
 
 
-def test_rest_fields_join_type_and_description() -> None:
+def test_rest_fields_of_a_parameter_are_merged() -> None:
     assert docstrings.parameters(REST) == {
         "data": ("number or list", "The data to start from."),
         "size": ("int", "How many."),
     }
 
 
-def test_bracketed_items_are_read_with_and_without_a_type() -> None:
+def test_bracketed_items_are_parsed_with_and_without_a_type() -> None:
     assert docstrings.parameters(BRACKETED) == {
         "x": ("jt.Var", "the input, of any shape"),
         "dim": ("", "which one"),
     }
 
 
-def test_the_first_paragraph_leaves_the_signature_out() -> None:
-    wanted = "Adds :attr:`other`, scaled by :attr:`alpha`, to :attr:`input`."
+def test_the_first_paragraph_excludes_the_signature() -> None:
+    expected = "Adds :attr:`other`, scaled by :attr:`alpha`, to :attr:`input`."
 
-    assert docstrings.first_paragraph(GOOGLE) == wanted
+    assert docstrings.first_paragraph(GOOGLE) == expected
 
 
-def test_the_signature_line_gives_kinds_and_defaults() -> None:
+def test_the_signature_line_has_kinds_and_defaults() -> None:
     parameters = introspection.from_docstring(GOOGLE, "add")
 
     assert parameters == [
@@ -129,7 +132,7 @@ def test_the_signature_line_gives_kinds_and_defaults() -> None:
 @pytest.mark.parametrize(
     "doc", ["", "Adds two tensors.", "add(input, size...) -> Tensor", "sub(a, b)", "add(a, b"]
 )
-def test_a_first_line_that_is_no_signature_of_that_name_gives_none(doc: str) -> None:
+def test_a_first_line_that_is_not_the_signature_is_ignored(doc: str) -> None:
     assert introspection.from_docstring(doc, "add") is None
 
 
@@ -139,7 +142,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES).map("".join))
-def test_no_docstring_breaks_the_reader(doc: str) -> None:
+def test_any_docstring_can_be_parsed(doc: str) -> None:
     described = docstrings.parameters(doc)
 
     assert all(isinstance(item.doc, str) for item in described.values())
@@ -158,36 +161,36 @@ MANUAL = """Split it.
 """
 
 
-def test_items_of_other_manuals_are_read_too() -> None:
-    found = docstrings.parameters(MANUAL)
+def test_items_with_dashes_and_several_types_are_parsed() -> None:
+    described = docstrings.parameters(MANUAL)
 
-    assert found["x"] == ("jt.Var", "the array")
-    assert found["sizes"] == ("int or list(int)", "one or many")
-    assert found["dim"].doc.startswith("which axis")
-    assert found["other"].doc_type == "Tensor"
+    assert described["x"] == ("jt.Var", "the array")
+    assert described["sizes"] == ("int or list(int)", "one or many")
+    assert described["dim"].doc.startswith("which axis")
+    assert described["other"].doc_type == "Tensor"
 
 
-def test_a_line_that_begins_with_a_parameter_and_is_no_item_is_unread() -> None:
-    assert docstrings.unread(MANUAL, {"x", "sizes", "dim", "other", "count"}) == [
+def test_a_line_that_begins_with_a_parameter_but_is_not_an_item_is_unparsed() -> None:
+    assert docstrings.unparsed_lines(MANUAL, {"x", "sizes", "dim", "other", "count"}) == [
         "count of the parts"
     ]
-    assert docstrings.unread(MANUAL, {"x", "sizes"}) == []
+    assert docstrings.unparsed_lines(MANUAL, {"x", "sizes"}) == []
 
 
-def test_names_that_only_the_section_knows_are_strangers() -> None:
-    # `alpha` stands in the signature that the docstring begins with.
-    assert docstrings.strangers(GOOGLE, {"input", "other", "out"}) == ["a", "b"]
-    assert docstrings.strangers(REST, {"data"}) == ["size"]
+def test_names_that_only_the_section_has_are_undeclared() -> None:
+    # The signature at the top of the docstring has `alpha`.
+    assert docstrings.undeclared_parameters(GOOGLE, {"input", "other", "out"}) == ["a", "b"]
+    assert docstrings.undeclared_parameters(REST, {"data"}) == ["size"]
 
 
-def test_parameters_of_a_further_overload_are_no_strangers() -> None:
+def test_parameters_of_a_further_overload_are_not_undeclared() -> None:
     doc = (
         "max(input) -> Tensor\n\nArgs:\n    input: x\n    dim: y\n\n.. function:: max(input, dim)\n"
     )
 
-    assert docstrings.strangers(doc, {"input"}) == []
+    assert docstrings.undeclared_parameters(doc, {"input"}) == []
 
 
-def test_a_signature_of_brackets_without_end_is_none() -> None:
+def test_a_signature_nested_too_deeply_is_not_parsed() -> None:
     assert docstrings.parse_arguments("x=" + "(" * 5_000) is None
     assert docstrings.parse_arguments("x=" + "[1," * 500 + "]" * 500) is None

@@ -1,4 +1,4 @@
-"""Messages tell defects inside a library from a user's mistakes and from exhausted memory."""
+"""Classification of messages as internal errors, exhausted memory or rejections."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ciguard.libraries.in_target.error_texts import kind_of_message
         "std::bad_variant_access",
     ],
 )
-def test_a_leaked_defect_is_internal(message: str) -> None:
+def test_the_message_of_a_leaked_exception_is_classified_as_internal(message: str) -> None:
     assert kind_of_message(message) == ERRORED
 
 
@@ -45,7 +45,7 @@ def test_a_leaked_defect_is_internal(message: str) -> None:
         "RESOURCE_EXHAUSTED: Out of memory allocating 140737488355328 bytes.",
     ],
 )
-def test_a_met_limit_is_exhaustion(message: str) -> None:
+def test_the_message_of_exhausted_memory_is_classified_as_exhausted(message: str) -> None:
     assert kind_of_message(message) == EXHAUSTED
 
 
@@ -62,7 +62,7 @@ def test_a_met_limit_is_exhaustion(message: str) -> None:
         "the map::attribute is unknown",
     ],
 )
-def test_a_user_error_is_rejected(message: str) -> None:
+def test_the_message_of_a_user_error_is_classified_as_rejected(message: str) -> None:
     assert kind_of_message(message) == REJECTED
 
 
@@ -79,5 +79,5 @@ def test_a_user_error_is_rejected(message: str) -> None:
         (AttributeError(), REJECTED),
     ],
 )
-def test_classes_of_python_errors_are_told_apart(error: Exception, kind: str) -> None:
+def test_an_exception_of_python_is_classified_by_its_type(error: Exception, kind: str) -> None:
     assert Adapter().classify(error) == kind

@@ -1,4 +1,4 @@
-"""The shapes of a layer's input, as torch's docstrings list them."""
+"""Parsing of the shapes of a layer's input in torch's docstrings."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ CONVOLUTION = r"""Applies a convolution.
         ("", []),
     ],
 )
-def test_the_forms_of_the_input_are_read(doc: str, forms: list[str]) -> None:
+def test_the_shapes_of_the_input_are_parsed(doc: str, forms: list[str]) -> None:
     assert input_forms(doc) == forms

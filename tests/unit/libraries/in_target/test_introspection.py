@@ -1,4 +1,4 @@
-"""Python objects become records."""
+"""Records of Python objects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def positional(first: int, /, second: str = "x", *rest: int, third: object = pri
     del first, second, rest, third
 
 
-def test_a_signature_becomes_parameters_of_every_kind() -> None:
+def test_a_signature_is_converted_to_parameters_of_every_kind() -> None:
     parameters = introspection.from_signature(positional) or []
 
     assert [(item["name"], item["kind"], item["required"]) for item in parameters] == [
@@ -52,7 +52,7 @@ def test_a_signature_becomes_parameters_of_every_kind() -> None:
     assert parameters[1]["default"] == "'x'"
 
 
-def test_a_default_whose_text_differs_between_processes_is_not_shown() -> None:
+def test_the_repr_of_a_default_that_varies_by_process_is_left_out() -> None:
     assert introspection.stable_repr(object()) == "..."
     assert introspection.stable_repr(print) == "..."
     assert introspection.stable_repr((1, None)) == "(1, None)"
@@ -67,18 +67,18 @@ def test_a_layer_record_describes_construction_and_call() -> None:
     assert record_from_json(record).parameters[0].default == "2"
 
 
-def test_what_has_no_signature_gives_none() -> None:
+def test_a_function_without_signature_has_no_parameters() -> None:
     assert introspection.from_signature(dict.get) is not None
     assert introspection.from_signature(vars) is None
 
 
-def test_each_object_gets_its_shortest_name_once() -> None:
-    found = [("a.b.c.f", positional), ("a.b.f", positional), ("a.c.f", positional)]
+def test_each_object_is_listed_once_by_its_shortest_name() -> None:
+    named_objects = [("a.b.c.f", positional), ("a.b.f", positional), ("a.c.f", positional)]
 
-    assert introspection.canonical(found) == {"a.b.f": positional}
+    assert introspection.canonical(named_objects) == {"a.b.f": positional}
 
 
-def test_a_walk_visits_public_modules_once_and_only_where_it_may_enter() -> None:
+def test_a_walk_enters_each_public_module_once_if_allowed() -> None:
     root, inner, foreign = (types.ModuleType(name) for name in ("root", "root.inner", "numpy"))
     members: dict[Any, dict[str, Any]] = {
         root: {"inner": inner, "alias": inner, "foreign": foreign, "_private": 1, "f": positional},
@@ -88,64 +88,64 @@ def test_a_walk_visits_public_modules_once_and_only_where_it_may_enter() -> None
     for module, names in members.items():
         vars(module).update(names)
 
-    found = list(introspection.walk(root, enter=lambda module, _: module is not foreign, lost=[]))
+    visited = list(introspection.walk(root, enter=lambda module, _: module is not foreign, lost=[]))
 
-    assert found == [("root.f", positional), ("root.alias.g", len)]
+    assert visited == [("root.f", positional), ("root.alias.g", len)]
 
 
-def test_what_cannot_be_described_is_skipped_with_its_reason() -> None:
-    def describe(api: str, thing: object) -> dict[str, Any]:
-        if thing is None:
+def test_an_object_that_cannot_be_described_is_skipped_with_a_reason() -> None:
+    def describe(api: str, value: object) -> dict[str, Any]:
+        if value is None:
             msg = "planted"
             raise RuntimeError(msg)
         return {"api": api}
 
-    found = list(introspection.each([("lib.a", 1), ("lib.b", None), ("lib.c", 2)], describe))
+    records = list(introspection.each([("lib.a", 1), ("lib.b", None), ("lib.c", 2)], describe))
 
-    assert found == [
+    assert records == [
         {"api": "lib.a"},
         {"skipped": "lib.b", "reason": "RuntimeError: planted"},
         {"api": "lib.c"},
     ]
 
 
-def test_an_object_keeps_its_other_names_as_aliases() -> None:
-    thing = object()
+def test_the_other_names_of_an_object_are_aliases() -> None:
+    value = object()
     names = introspection.canonical(
-        [("lib.nn.functional.conv", thing), ("lib.conv", thing), ("lib.other", object())]
+        [("lib.nn.functional.conv", value), ("lib.conv", value), ("lib.other", object())]
     )
 
-    found = list(introspection.each(names, lambda api, _: {"api": api}))
+    records = list(introspection.each(names, lambda api, _: {"api": api}))
 
-    assert found == [
+    assert records == [
         {"api": "lib.conv", "aliases": ["lib.nn.functional.conv"]},
         {"api": "lib.other"},
     ]
 
 
-def test_a_module_that_this_version_lacks_is_no_loss_and_one_that_breaks_is(
+def test_a_module_that_fails_to_import_is_reported_but_not_a_missing_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "planted_breaks.py").write_text("import planted_no_such_thing\n", "utf-8")
     (tmp_path / "planted_raises.py").write_text("raise OSError('no disk')\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    lost: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
 
     names = ["json", "planted_absent", "planted_absent.part", "planted_breaks", "planted_raises"]
-    found = [name for name, _ in introspection.modules(names, lost=lost)]
+    imported = [name for name, _ in introspection.modules(names, lost=failures)]
 
-    assert found == ["json"]
-    assert [item["skipped"] for item in lost] == ["planted_breaks", "planted_raises"]
-    assert lost[1]["reason"] == "OSError: no disk"
+    assert imported == ["json"]
+    assert [item["skipped"] for item in failures] == ["planted_breaks", "planted_raises"]
+    assert failures[1]["reason"] == "OSError: no disk"
 
 
-def test_a_part_that_raises_when_it_is_looked_at_is_lost() -> None:
+def test_an_attribute_that_raises_is_reported() -> None:
     root = types.ModuleType("lib")
     root.__dict__["__all__"] = ["present", "absent"]
     root.__dict__["present"] = 1
-    lost: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
 
-    found = list(introspection.walk(root, enter=lambda *_: True, lost=lost))
+    visited = list(introspection.walk(root, enter=lambda *_: True, lost=failures))
 
-    assert found == [("lib.present", 1)]
-    assert [item["skipped"] for item in lost] == ["lib.absent"]
+    assert visited == [("lib.present", 1)]
+    assert [item["skipped"] for item in failures] == ["lib.absent"]

@@ -1,4 +1,4 @@
-"""Torch schemas, type stubs and Jittor's C++ declarations are read into parameters."""
+"""Parsing of torch's schemas and type stubs, and of Jittor's C++ declarations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Var* reindex(Var* x, vector<VarHolder*>&& extras={}, float64 v=0.5f, NanoString 
 """
 
 
-def test_a_schema_gives_types_defaults_lengths_and_kinds() -> None:
+def test_a_schema_is_parsed_into_types_defaults_lengths_and_kinds() -> None:
     schema = parse_schema(CONV)
 
     assert schema is not None
@@ -43,7 +43,7 @@ def test_a_schema_gives_types_defaults_lengths_and_kinds() -> None:
     assert (out["kind"], out["required"]) == ("keyword_only", True)
 
 
-def test_a_list_of_length_one_leaves_the_length_open() -> None:
+def test_a_list_of_length_one_has_no_fixed_length() -> None:
     schema = parse_schema("aten::sum(Tensor self, int[1]? dim) -> Tensor")
 
     assert schema is not None
@@ -51,18 +51,18 @@ def test_a_list_of_length_one_leaves_the_length_open() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "aten::add", "add(Tensor self) -> Tensor", "aten::a(b) -> c"])
-def test_what_is_no_schema_gives_none(text: str) -> None:
+def test_a_text_that_is_not_a_schema_is_not_parsed(text: str) -> None:
     assert parse_schema(text) is None
 
 
-def test_the_overload_with_most_names_in_common_is_chosen_then_the_shortest() -> None:
+def test_the_overload_with_most_common_names_is_chosen_then_the_shortest() -> None:
     short, long, other = ([{"name": name} for name in names] for names in ("ab", "abz", "ac"))
 
     assert best_match([long, other, short], ["a", "b"]) == short
     assert best_match([], ["a"]) is None
 
 
-def test_stubs_join_the_hints_of_overloads(tmp_path: Path) -> None:
+def test_the_hints_of_overloads_in_stubs_are_joined(tmp_path: Path) -> None:
     file = tmp_path / "x.pyi"
     file.write_text(
         "@overload\ndef add(input: Tensor, other: Tensor) -> Tensor: ...\n"
@@ -80,7 +80,7 @@ def test_stubs_join_the_hints_of_overloads(tmp_path: Path) -> None:
     assert stubs.overloads("torch.Tensor.abs")[0][0]["name"] == "self"
 
 
-def test_a_declaration_is_read_by_name() -> None:
+def test_a_declaration_is_found_by_name() -> None:
     parameters = cpp_declarations.declared_parameters(REDUCE, "arg_reduce") or []
 
     assert [(item["name"], item.get("schema_type")) for item in parameters] == [
@@ -91,20 +91,20 @@ def test_a_declaration_is_read_by_name() -> None:
     assert parameters[2]["default"] == "-1"
 
 
-def test_cpp_defaults_become_python_ones() -> None:
+def test_defaults_of_cpp_are_converted_to_python() -> None:
     parameters = cpp_declarations.declared_parameters(REDUCE, "reindex") or []
 
     assert [item.get("default") for item in parameters] == [None, "()", "0.5", "'int8'"]
     assert parameters[1]["schema_type"] == "Tensor[]"
 
 
-def test_an_alias_carries_the_declaration_of_what_it_stands_for() -> None:
+def test_an_alias_has_the_declaration_of_the_original() -> None:
     parameters = cpp_declarations.declared_parameters(REDUCE, "amax") or []
 
     assert [item["name"] for item in parameters] == ["x", "dims", "keep"]
     assert parameters[2]["default"] == "False"
 
 
-def test_a_docstring_without_declaration_gives_none() -> None:
+def test_a_docstring_without_declaration_has_no_parameters() -> None:
     assert cpp_declarations.declared_parameters("Adds.", "add") is None
     assert cpp_declarations.without_declarations(REDUCE) == " Reduces."

@@ -1,4 +1,4 @@
-"""What a case leaves behind in Python and numpy is put back."""
+"""Restoring the global state of Python and numpy that a case has changed."""
 
 # ruff: noqa: NPY002 - the generators under test
 
@@ -13,7 +13,7 @@ from ciguard.libraries.in_target.global_state import GlobalState
 from ciguard.libraries.in_target.interpreter_state import InterpreterState
 
 
-def test_draws_of_a_case_do_not_show_in_the_next() -> None:
+def test_numbers_drawn_by_a_case_do_not_affect_the_next() -> None:
     state = InterpreterState()
     first = (random.random(), float(np.random.rand()))
 
@@ -22,7 +22,7 @@ def test_draws_of_a_case_do_not_show_in_the_next() -> None:
     assert (random.random(), float(np.random.rand())) == first
 
 
-def test_a_seed_set_by_a_case_is_forgotten() -> None:
+def test_a_seed_set_by_a_case_is_restored() -> None:
     state = InterpreterState()
     first = random.random()
     state.restore()
@@ -34,7 +34,7 @@ def test_a_seed_set_by_a_case_is_forgotten() -> None:
     assert random.random() == first
 
 
-def test_chance_falls_otherwise_from_the_time_on_that_it_is_varied() -> None:
+def test_random_numbers_differ_after_vary_until_the_next_one() -> None:
     state = InterpreterState()
     first = (random.random(), float(np.random.rand()))
 
@@ -42,11 +42,11 @@ def test_chance_falls_otherwise_from_the_time_on_that_it_is_varied() -> None:
     varied = (random.random(), float(np.random.rand()))
     state.restore()
 
-    assert all(one != other for one, other in zip(first, varied, strict=True))
+    assert all(before != after for before, after in zip(first, varied, strict=True))
     assert (random.random(), float(np.random.rand())) == varied
 
 
-def test_numpy_settings_and_the_recursion_limit_come_back() -> None:
+def test_settings_of_numpy_and_the_recursion_limit_are_restored() -> None:
     errors, precision, limit = (
         np.geterr(),
         np.get_printoptions()["precision"],
@@ -66,18 +66,18 @@ def test_numpy_settings_and_the_recursion_limit_come_back() -> None:
     )
 
 
-def test_only_what_changed_is_put_back() -> None:
+def test_only_changed_pieces_are_restored() -> None:
     values = {"a": 1, "b": 2}
     restored: list[str] = []
 
-    def put_back(name: str, clean: int) -> None:
+    def write(name: str, clean: int) -> None:
         restored.append(name)
         values[name] = clean
 
     state = GlobalState(
         [
-            (lambda: values["a"], lambda clean: put_back("a", clean)),
-            (lambda: values["b"], lambda clean: put_back("b", clean)),
+            (lambda: values["a"], lambda clean: write("a", clean)),
+            (lambda: values["b"], lambda clean: write("b", clean)),
         ]
     )
     values["b"] = 5

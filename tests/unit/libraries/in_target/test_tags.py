@@ -1,4 +1,4 @@
-"""Names that could harm the machine, block or crash on purpose carry the right tag."""
+"""Tags of APIs that could harm the machine, block or crash on purpose."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def tags_of(api: str, *extra: str) -> list[str]:
         ("jax.lax.while_loop", "callback"),
     ],
 )
-def test_a_name_that_needs_care_is_tagged(api: str, tag: str) -> None:
+def test_an_api_that_needs_care_is_tagged(api: str, tag: str) -> None:
     assert tag in tags_of(api)
 
 
@@ -113,16 +113,16 @@ def test_a_name_that_needs_care_is_tagged(api: str, tag: str) -> None:
         "jittor.normalize",
     ],
 )
-def test_a_harmless_name_is_not_tagged(api: str) -> None:
+def test_a_harmless_api_is_not_tagged(api: str) -> None:
     assert tags_of(api) == []
 
 
-def test_a_caller_adds_the_tags_it_found_itself() -> None:
+def test_tags_of_the_caller_are_added() -> None:
     assert tags_of("torch.rand", "undocumented") == ["random", "undocumented"]
 
 
 @pytest.mark.parametrize("library", BUILT_IN)
-def test_every_row_says_why_and_concerns_its_library_alone(library: str) -> None:
+def test_every_row_has_a_reason_and_the_scope_of_its_library(library: str) -> None:
     rows: tuple[TagRow, ...] = tags_module(library).ROWS
 
     assert all(row.reason and row.patterns and library in row.scope for row in rows)

@@ -12,7 +12,7 @@ from layer_findings import MUTATIONS, layer_case, whole_case
 from report_examples import HOSTILE
 
 from ciguard.domain.models import Check, GraphOrigin
-from ciguard.levels.model.words import suspect
+from ciguard.levels.model.origin import suspect
 from ciguard.reports.html.deviations import MAX_BARS, NEIGHBOURS, origin_of, shown
 
 RATES = st.lists(st.tuples(st.text(max_size=3), st.floats()), max_size=200)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.codes import Code, Refusal, long_text
 from ciguard.levels.app.providers.described import described
-from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     EMOTIONS,
@@ -32,15 +32,8 @@ if TYPE_CHECKING:
     from ciguard.levels.app.providers.recognised import Entity, Face, Felt, Scored, Size
 
 CLIENTS: frozenset[str] = frozenset({"rekognition", "comprehend", "transcribe"})
-TASKS: frozenset[RecognitionTask] = frozenset(
-    {
-        RecognitionTask.LABELS,
-        RecognitionTask.FACES,
-        RecognitionTask.TEXT,
-        RecognitionTask.SENTIMENT,
-        RecognitionTask.ENTITIES,
-        RecognitionTask.SPEECH,
-    }
+TASKS: frozenset[RecognitionTask] = (
+    frozenset(RecognitionTask) - NOT_MADE - {RecognitionTask.OBJECTS, RecognitionTask.CATEGORIES}
 )
 KINDS: Mapping[str, str] = {
     "PERSON": "PERSON", "LOCATION": "LOCATION", "ORGANIZATION": "ORGANIZATION", "EVENT": "EVENT",

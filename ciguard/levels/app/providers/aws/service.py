@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import uuid
 from typing import TYPE_CHECKING
@@ -12,16 +13,20 @@ from ciguard.levels.app.providers.aws.in_target.messages import (
     answered,
     refused,
 )
-from ciguard.levels.app.providers.aws.requests import read_request
 from ciguard.levels.app.providers.codes import Code, ServiceError
+from ciguard.levels.app.providers.reading import invalid, read_json
 from ciguard.levels.app.providers.request import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ciguard.domain.values import Json
+    from ciguard.levels.app.providers.reading import RequestPart
     from ciguard.levels.app.providers.request import ServiceRequest
 
+_UNREADABLE = "SerializationException"
+_IN_NO_LANGUAGE = "DetectDominantLanguage"
+_MAX_SURE = 100
 _OPERATIONS = {"RekognitionService": OF_IMAGES, "Comprehend_20171127": OF_TEXTS}
 _TARGET_HEADER = "x-amz-target"
 _TARGET = re.compile(r"(?P<service>\w+)\.(?P<name>\w+)", re.ASCII)
@@ -71,3 +76,52 @@ def _reply(status: int, content: Json) -> Reply:
         return Reply(content=content, status=status, headers=headers, code=code, message=message)
     errors = dict.fromkeys(one["ErrorMessage"] for one in content.get("ErrorList", []))
     return Reply(content=content, status=status, headers=headers, message=" ".join(errors))
+
+
+def read_request(name: str, body: bytes) -> Json:
+    """Return what a request asks, as `answered` takes it.
+
+    Args:
+        name: of a known operation, `DetectLabels`.
+        body: JSON.
+
+    Raises:
+        ServiceError: if it is no such request.
+    """
+    try:
+        request = read_json(body)
+        return _image(request) if name in OF_IMAGES else _text(name, request)
+    except ServiceError as error:
+        raise ServiceError(_UNREADABLE, error.message) from error
+
+
+def _image(request: RequestPart) -> Json:
+    asked: dict[str, Json] = {"Image": _content(request.part("Image"))}
+    attributes = request.texts("Attributes")
+    if attributes:
+        asked["Attributes"] = attributes
+    least = request.number("MinConfidence")
+    if least is not None:
+        if not 0 <= least <= _MAX_SURE:
+            msg = "Invalid value at 'MinConfidence': is to be from 0 to 100."
+            raise invalid(msg)
+        asked["MinConfidence"] = least
+    if request.has("MaxLabels"):
+        asked["MaxLabels"] = request.count("MaxLabels")
+    return asked
+
+
+def _content(image: RequestPart) -> Json:
+    if image.has("S3Object"):
+        place = image.part("S3Object")
+        return {"S3Object": {name: place.text(name) for name in ("Bucket", "Name")}}
+    return {"Bytes": base64.b64decode(image.base64("Bytes"))}
+
+
+def _text(name: str, request: RequestPart) -> Json:
+    if name != _IN_NO_LANGUAGE and not request.text("LanguageCode"):
+        msg = "Value null at 'languageCode' failed to satisfy constraint: Member must not be null."
+        raise invalid(msg)
+    if name.startswith("Batch"):
+        return {"TextList": request.texts("TextList")}
+    return {"Text": request.text("Text")}

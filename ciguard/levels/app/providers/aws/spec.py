@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ciguard.levels.app.providers.aws import messages
+from ciguard.levels.app.providers.aws.events import OF_GATEWAY, records
 from ciguard.levels.app.providers.aws.service import AwsServices
-from ciguard.levels.app.providers.contract import Provider, ServiceLimits
+from ciguard.levels.app.providers.contract import CallingConventions, Provider, ServiceLimits
 from ciguard.levels.app.providers.description import read_description
 
 _HERE = "ciguard.levels.app.providers.aws"
@@ -28,6 +29,14 @@ PROVIDER = Provider(
         "more",
     ),
     services=AwsServices,
+    called=CallingConventions(
+        content_field="Bytes",
+        has_storage=True,
+        storage_scheme="s3",
+        region="us-east-1",
+        event_fields=records,
+        web_event=OF_GATEWAY,
+    ),
     scores=frozenset({"Score", "Confidence"}),
     shares=frozenset({"SentimentScore"}),
     secrets=r"arn:aws[\w:/.-]+|\bA[KS]IA\w{8,}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.azure import speech_messages
 from ciguard.levels.app.providers.codes import Code, Refusal, long_text
-from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
+from ciguard.levels.app.providers.description import NOT_MADE, MediaKind, RecognitionTask, kind_of
 from ciguard.levels.app.providers.recognised import (
     DIGITS,
     NEUTRAL,
@@ -31,16 +31,8 @@ if TYPE_CHECKING:
 CLIENTS: frozenset[str] = frozenset({
     "vision", "image analysis", "text analytics", "face", "speech",
 })  # fmt: skip
-TASKS: frozenset[RecognitionTask] = frozenset(
-    {
-        RecognitionTask.LABELS,
-        RecognitionTask.OBJECTS,
-        RecognitionTask.FACES,
-        RecognitionTask.TEXT,
-        RecognitionTask.SENTIMENT,
-        RecognitionTask.ENTITIES,
-        RecognitionTask.SPEECH,
-    }
+TASKS: frozenset[RecognitionTask] = (
+    frozenset(RecognitionTask) - NOT_MADE - {RecognitionTask.CATEGORIES}
 )
 KINDS: Mapping[str, str] = {
     "Person": "PERSON", "Location": "LOCATION", "Organization": "ORGANIZATION", "Event": "EVENT",

@@ -8,23 +8,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ciguard.levels.app.providers.azure.in_target.messages import (
+    STREAM,
     AzureRequest,
     Reads,
     answered,
     are_texts,
     refused,
 )
-from ciguard.levels.app.providers.azure.requests import read_content
 from ciguard.levels.app.providers.codes import Code, ServiceError
+from ciguard.levels.app.providers.reading import invalid, read_json
 from ciguard.levels.app.providers.request import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ciguard.domain.values import Json
+    from ciguard.levels.app.providers.reading import RequestPart
     from ciguard.levels.app.providers.request import ServiceRequest
 
 _PATHS = re.compile(r"/(?:vision|computervision|face|language|text/analytics)(?:/.*)?", re.DOTALL)
+_JSON = frozenset({"application/json", "text/json"})
+_OTHER_TYPE = "415"
 _KNOWN = (
     "/language/:analyze-text and /text/analytics/v3.x, of sentiment, entities, key phrases and "
     "languages; /computervision/imageanalysis:analyze; /vision/v3.x/tag, detect, describe, "
@@ -85,3 +89,36 @@ def _of_single_texts(content: Json) -> str:
     """Return the messages of errors that are told in the places of texts."""
     errors = content.get("results", content)["errors"]
     return " ".join(dict.fromkeys(one["error"]["innererror"]["message"] for one in errors))
+
+
+def read_content(request: ServiceRequest) -> Json:
+    """Return what a request says, as `answered` takes it: JSON, or an image; or None.
+
+    Raises:
+        ServiceError: if it is no such request.
+    """
+    if request.method == "GET":
+        return None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == STREAM and not are_texts(request.path):
+        return request.body
+    if kind not in _JSON:
+        msg = f"The Content-Type is to be application/json, or {STREAM} for images."
+        raise ServiceError(_OTHER_TYPE, msg)
+    content = read_json(request.body)
+    if not are_texts(request.path):
+        return {"url": content.text("url")}
+    documents = _documents(content.part("analysisInput") if content.has("kind") else content)
+    of_kind = {"kind": content.text("kind"), "analysisInput": {"documents": documents}}
+    return {**of_kind, "documents": documents}  # as either version of the service has it
+
+
+def _documents(content: RequestPart) -> list[dict[str, str]]:
+    documents = [
+        {name: one.text(name) for name in ("id", "text")} for one in content.parts("documents")
+    ]
+    numbers = [one["id"] for one in documents]
+    if not all(numbers) or len(set(numbers)) < len(numbers):
+        msg = "Each document is to have an id of its own."
+        raise invalid(msg)
+    return documents

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from ciguard.levels.app.providers.azure import face_messages, messages, speech_messages
 from ciguard.levels.app.providers.azure.service import AzureServices
-from ciguard.levels.app.providers.contract import ImageAnalysis, Provider, ServiceLimits
+from ciguard.levels.app.providers.contract import (
+    CallingConventions,
+    ImageAnalysis,
+    Provider,
+    ServiceLimits,
+)
 from ciguard.levels.app.providers.description import read_description
 
 _HERE = "ciguard.levels.app.providers.azure"
@@ -29,6 +34,7 @@ PROVIDER = Provider(
         no_text="Document text is empty.",
     ),
     services=AzureServices,
+    called=CallingConventions(endpoint="https://example.cognitiveservices.azure.com/"),
     scores=frozenset({"confidence", "confidence_score"}),
     shares=frozenset({"confidence_scores", "emotion"}),
     image_analysis=ImageAnalysis(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ciguard.levels.app.providers.contract import Grpc, Provider, ServiceLimits
+from ciguard.levels.app.providers.contract import (
+    CallingConventions,
+    Grpc,
+    Provider,
+    ServiceLimits,
+)
 from ciguard.levels.app.providers.description import read_description
 from ciguard.levels.app.providers.google import messages
 from ciguard.levels.app.providers.google.routes import VERSIONS
@@ -31,6 +36,15 @@ PROVIDER = Provider(
     ),
     services=GoogleServices,
     grpc=Grpc(entry=f"{_HERE}.in_target.grpc_service", versions=VERSIONS),
+    called=CallingConventions(
+        has_documents=True,
+        storage_scheme="gs",
+        event_fields=lambda stored: {
+            "bucket": {"value": "bucket"},
+            "name": {"value": stored.name},
+        },
+        modules_with_numbers=frozenset({"enums", "types"}),
+    ),
     scores=_SCORES,
     secrets=(
         r"AIza[\w-]{10,}|ya29\.[\w.-]+|(?<=project[ :=])[\w:.-]+|(?<=projects/)[\w:.-]+"

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from ciguard.levels.app.emulation.emulator import Emulator
 from ciguard.levels.app.providers.codes import Code
-from ciguard.levels.app.providers.google.requests import _DOCUMENTS, _FEATURES
 from ciguard.levels.app.providers.google.routes import ROUTES, VERSIONS
+from ciguard.levels.app.providers.google.service import _DOCUMENTS, _FEATURES
 from ciguard.levels.app.providers.request import Reply, ServiceRequest
 from ciguard.levels.app.virtualization.chosen import Chosen
 from ciguard.levels.app.virtualization.simulated import Simulated

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ciguard.errors import RegistrationError
+from ciguard.levels import app
 from ciguard.levels.app.in_target.hooks import Hook
 from ciguard.levels.app.providers.codes import Code, ServiceError
 from ciguard.levels.app.providers.description import MediaKind, RecognitionTask, kind_of
 from ciguard.levels.app.providers.registered import PROVIDERS, are_recognised, outside_hooks
 from ciguard.levels.app.providers.request import ServiceRequest
 
+OF_USERS = {
+    "commands/emulate.py": "the help names whose clients it answers",
+    "reports/emulation.py": "explains how each provider's clients are given the address",
+}
+"""Files that name a provider to users, and why."""
 EVERY = sorted(PROVIDERS.items().items())
 
 
@@ -101,7 +109,30 @@ def test_only_hooks_of_other_packages_have_to_be_named() -> None:
 def test_what_is_no_provider_is_refused() -> None:
     nothing: Any = object()
 
-    with pytest.raises(RegistrationError, match=r"does not fulfil the contract of ciguard\.provid"):
+    with pytest.raises(
+        RegistrationError, match=r"does not implement the interface ciguard\.provid"
+    ):
         PROVIDERS.register("nothing", nothing)
     with pytest.raises(RegistrationError, match="registered twice"):
         PROVIDERS.register("google", PROVIDERS.get("google"))
+
+
+def test_no_other_package_names_a_provider() -> None:
+    """Neither in a text nor in code: each provider's folder declares what is its own."""
+    packages = Path(app.__file__).parent
+    named = re.compile(r"\b(google|aws|azure|boto3?|amazonaws|s3|gs)\b", re.IGNORECASE)
+    culprits = [
+        f"{file.relative_to(packages)}:{node.lineno}"
+        for package in packages.iterdir()
+        if package.name not in {"providers", "in_target"}
+        for file in package.rglob("*.py")
+        if file.relative_to(packages).as_posix() not in OF_USERS
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and "\n" not in node.value.strip()
+        and not node.value.endswith(".")  # documentation
+        and named.search(node.value)
+    ]
+
+    assert not culprits

@@ -164,11 +164,11 @@ class Reads:
         """Note which image a number is of; the oldest ones are forgotten in time."""
         with self._changing:
             self._about[number] = about
-            while len(self._about) > self._MAX_IMAGES or self._size() > self._MAX_BYTES:
+            while (
+                len(self._about) > self._MAX_IMAGES
+                or sum(map(len, self._about.values())) > self._MAX_BYTES
+            ):
                 del self._about[next(iter(self._about))]
-
-    def _size(self) -> int:
-        return sum(map(len, self._about.values()))
 
     def about(self, number: str) -> Optional[bytes]:
         """Return the image of a number; None if it is of none."""
@@ -302,11 +302,6 @@ def _camel_name(name: str) -> str:
     return "object" if name == _OBJECT else _WORDS.sub(lambda found: found[1].upper(), name)
 
 
-def _snake(content: Json) -> Json:
-    """Return names as the clients write them, `confidence_scores`."""
-    return _renamed(content, _snake_name)
-
-
 def _snake_name(name: str) -> str:
     return (
         _OBJECT if name == "object" else _CAPITALS.sub(lambda found: f"_{found[1].lower()}", name)
@@ -356,7 +351,7 @@ def _is_under_way(told: Json) -> bool:
 
 def _told(reply: Reply) -> Json:
     status, _, content = reply
-    content = _snake({} if content is None else content)
+    content = _renamed({} if content is None else content, _snake_name)
     if status >= 400:  # noqa: PLR2004 - as HTTP says
         message = content.get("error", {}).get("message", "")
         return {"error": {"code": f"{status}", "message": str(message)}}

@@ -30,7 +30,8 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
     def given(config: Any, values: Dict[str, Any]) -> None:
         source = values.get("filename") or values.get("stream")
         setattr(config, SOURCE, source)
-        if source is None and not has_microphone and _is_microphone(values):
+        is_microphone = values.get("use_default_microphone") or values.get("device_name")
+        if source is None and not has_microphone and is_microphone:
             values.update(use_default_microphone=False, device_name=None)
             values["stream"] = audio.PushAudioInputStream()
 
@@ -57,10 +58,6 @@ def note_audio(speech: Any, *, has_microphone: bool) -> None:
         return write(stream, buffer)
 
     audio.PushAudioInputStream.write = written
-
-
-def _is_microphone(values: Dict[str, Any]) -> bool:
-    return bool(values.get("use_default_microphone") or values.get("device_name"))
 
 
 def _before(kind: Any, note: Callable[[Any, Dict[str, Any]], None]) -> None:

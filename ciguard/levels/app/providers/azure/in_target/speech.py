@@ -21,6 +21,7 @@ from ciguard.levels.app.in_target.asking import (
     Hearing,
     Json,
     UnknownOperationError,
+    refusing,
 )
 from ciguard.levels.app.providers.azure.in_target.sounds import SOURCE, heard, note_audio, ticks
 
@@ -159,7 +160,9 @@ def _result(speech: Any, recognizer: Any, operation: str, answering: Answering) 
     told["duration"] = answer.get("duration", ticks(content))
     told["offset"] = answer.get("offset", 0)
     if not answer.get("text"):
-        details = _no_match(speech, "InitialSilenceTimeout")
+        details = _like(
+            speech.NoMatchDetails, {"reason": speech.NoMatchReason["InitialSilenceTimeout"]}
+        )
         return _made(speech, {**told, "reason": "NoMatch", "no_match_details": details})
     is_detailed = _is_detailed(speech, recognizer)
     told["json"] = json.dumps(_in_json(answer, told, is_detailed=is_detailed))
@@ -226,10 +229,6 @@ def _canceled(speech: Any, reason: str, code: str, message: str) -> Any:
     return _like(speech.CancellationDetails, values)
 
 
-def _no_match(speech: Any, reason: str) -> Any:
-    return _like(speech.NoMatchDetails, {"reason": speech.NoMatchReason[reason]})
-
-
 def _like(kind: Any, values: Dict[str, Any]) -> Any:
     """Return an object of a class with other values, without what the library has of it."""
 
@@ -261,7 +260,7 @@ def _refuse_others(speech: Any) -> None:
     """Refuse answers by callback, and whatever else asks a service."""
     for name in _BY_CALLBACK:
         for kind in (speech.Recognizer, speech.SpeechRecognizer):
-            setattr(kind, name, _refusing(f"azure {name} (its answers come by callback)"))
+            setattr(kind, name, refusing(f"azure {name} (its answers come by callback)"))
     own = (found for found in pkgutil.iter_modules(speech.__path__) if found.name[:3] != "lib")
     for found in own:  # what is native is loaded by these
         importlib.import_module(f"{_PACKAGE}.{found.name}")
@@ -271,13 +270,6 @@ def _refuse_others(speech: Any) -> None:
             is_of_it = inspect.isclass(kind) and kind.__module__.startswith(_PACKAGE)
             if is_of_it and _OTHERS.fullmatch(name):
                 setattr(module, name, _Other(name))
-
-
-def _refusing(what: str) -> Callable[..., Any]:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise UnknownOperationError(what)
-
-    return refuse
 
 
 class _Other:

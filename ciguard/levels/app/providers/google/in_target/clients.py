@@ -10,14 +10,14 @@ import contextlib
 import importlib
 import re
 import time
-from typing import Any, Callable, List
+from typing import Any, List
 
 from ciguard.levels.app.in_target.asking import (
     Answering,
     Hearing,
     Json,
-    UnknownOperationError,
     refuse_addresses,
+    refusing,
 )
 from ciguard.levels.app.in_target.hooks import Hook
 from ciguard.levels.app.providers.google.in_target.messages import RefusedError, answered, heard
@@ -118,16 +118,16 @@ def _refuse_other_ways() -> None:
     import grpc
     from google.api_core import grpc_helpers_async
 
-    grpc_helpers_async.create_channel = _refusing("an asynchronous client")
+    grpc_helpers_async.create_channel = refusing("an asynchronous client")
     asynchronous = getattr(grpc, "aio", None)
     for name in ("secure_channel", "insecure_channel"):
         if asynchronous is not None:
-            setattr(asynchronous, name, _refusing("an asynchronous client"))
+            setattr(asynchronous, name, refusing("an asynchronous client"))
     refuse_addresses(_SERVICES, "a client that speaks REST")
     with contextlib.suppress(ImportError):
         from google.auth.transport import requests
 
-        requests.AuthorizedSession.request = _refusing(  # type: ignore[method-assign,unused-ignore]
+        requests.AuthorizedSession.request = refusing(  # type: ignore[method-assign,unused-ignore]
             "a client that speaks REST"
         )
 
@@ -149,7 +149,7 @@ def _channel(answering: Answering) -> Any:
             return _Method(method, request_serializer, response_deserializer, answering)
 
         def unary_stream(self, method: str, *_: Any, **__: Any) -> Any:
-            return _refusing(method)
+            return refusing(method)
 
         stream_unary = stream_stream = unary_stream
 
@@ -169,13 +169,6 @@ def _channel(answering: Answering) -> Any:
             self.close()
 
     return Channel()
-
-
-def _refusing(method: str) -> Callable[..., Any]:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise UnknownOperationError(method)
-
-    return refuse
 
 
 class _Call:

@@ -70,7 +70,8 @@ class _Service:
         self._server = self._made(grpc)
         host, port = self._settings["host"], self._settings["port"]
         try:
-            port = self._server.add_insecure_port(f"{_bracketed(host)}:{port}")
+            address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            port = self._server.add_insecure_port(address)
         except RuntimeError:
             port = 0
         if not port:
@@ -160,10 +161,6 @@ class _Service:
 
 def _refused(*, code: str, message: str) -> RefusedError:
     return RefusedError({"code": code, "message": message})
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def _types(service: str, version: str) -> Any:

@@ -1,0 +1,182 @@
+"""One-off tasks of a target, each run in a child process of the fork server."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ciguard.errors import WorkerStartError
+from ciguard.execution.decode import WorkerExit, decode_exit, excerpt, read_bounded
+from ciguard.execution.described_models import MAX_BYTES, failure, read_record
+from ciguard.execution.reports import ChildExited, Forked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from ciguard.domain.outcomes import Outcome
+    from ciguard.domain.values import Json
+    from ciguard.execution.process import ServerProcess
+
+_MIN_WAIT_S = 0.1
+_MAX_WAIT_S = 1.0
+_DESCRIBE_S = 600.0
+_MODEL_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptResult:
+    """Result of a script."""
+
+    exit_code: int | None
+    """Exit code; None if the script crashed or was killed."""
+    death: Outcome | None
+    """Outcome that corresponds to its end; None if it exited with code 0 or 1."""
+    log: str
+    """Output of the script."""
+
+
+class ChildTasks:
+    """Runs tasks on one target, each in its own child process, which may crash or hang."""
+
+    def __init__(self, server: ServerProcess, *, scratch: Path) -> None:
+        """Prepare the tasks.
+
+        Args:
+            server: fork server of the target, which must not run any job meanwhile.
+            scratch: an existing folder for the files that the children read and write.
+        """
+        self._server = server
+        self._scratch = scratch
+
+    def describe(self) -> Iterator[dict[str, Any]]:
+        """Yield the records of a target's public API.
+
+        Raises:
+            WorkerStartError: if the library's catalogue cannot be read.
+        """
+        with tempfile.TemporaryFile(dir=self._scratch) as output:
+            child_exit, log, _ = self._run("describe", [output.fileno()], limit_s=_DESCRIBE_S)
+            if child_exit.status != 0:
+                msg = f"{self._server.spec.name}: its public API cannot be listed.\n{log.strip()}"
+                raise WorkerStartError(msg)
+            output.seek(0)
+            for line in iter(partial(output.readline, MAX_BYTES), b""):
+                yield _description(self._server.spec.name, line)
+
+    def models(
+        self, sources: Iterable[Mapping[str, Json]], *, limit_s: float = _MODEL_S
+    ) -> Iterator[dict[str, Any]]:
+        """Yield one record per seed model: its graph, or `{"name", "error"}`.
+
+        Args:
+            sources: sources of seed models, see `ciguard.libraries.keras.in_target.seeds`. Their
+                files must be in `WorkerSpec.readable`, an application's `folder` in
+                `WorkerSpec.writable`.
+            limit_s: timeout of one source, in seconds.
+
+        Raises:
+            WorkerStartError: if the target's server is gone.
+        """
+        for source in sources:
+            record = self._described("models", source, limit_s=limit_s)
+            yield {**record, "name": source["name"]}
+
+    def functions(
+        self, requests: Iterable[Mapping[str, Json]], *, limit_s: float = _MODEL_S
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the description of each program's functions, or `{"error"}`.
+
+        Args:
+            requests: arguments of the runner's `describe`, one per program.
+            limit_s: timeout of one program, in seconds.
+
+        Raises:
+            WorkerStartError: if the target's server is gone.
+        """
+        for request in requests:
+            yield self._described("functions", request, limit_s=limit_s)
+
+    def _described(
+        self, operation: str, request: Mapping[str, Json], *, limit_s: float
+    ) -> dict[str, Any]:
+        """Return the record that a child writes for one request."""
+        with (
+            tempfile.TemporaryFile(dir=self._scratch) as requests,
+            tempfile.TemporaryFile(dir=self._scratch) as output,
+        ):
+            requests.write(json.dumps([request]).encode())
+            requests.flush()
+            descriptors = [requests.fileno(), output.fileno()]
+            child_exit, log, stack = self._run(operation, descriptors, limit_s=limit_s)
+            output.seek(0)
+            answer = output.read(MAX_BYTES + 1)
+        reason = failure(child_exit, log=log, stack=stack, limit_s=limit_s)
+        return {"error": reason} if reason else read_record(answer)
+
+    def run_script(self, text: str, *, limit_s: float) -> ScriptResult:
+        """Run a script in a child of the target's fork server.
+
+        Raises:
+            WorkerStartError: if the target's server is gone.
+        """
+        with tempfile.TemporaryFile(dir=self._scratch) as script:
+            script.write(text.encode("utf-8", "backslashreplace"))
+            script.flush()
+            child_exit, log, stack = self._run("script", [script.fileno()], limit_s=limit_s)
+        has_exited = os.WIFEXITED(child_exit.status) and not child_exit.killed_for
+        code = os.WEXITSTATUS(child_exit.status) if has_exited else None
+        if code in {0, 1}:
+            return ScriptResult(code, None, log)
+        on_device = self._server.spec.device != "cpu"
+        outcome = decode_exit(
+            child_exit, log=log, stack=stack, limit_s=limit_s, on_device=on_device
+        )
+        return ScriptResult(code, outcome, log)
+
+    def _run(
+        self, operation: str, descriptors: Sequence[int], *, limit_s: float
+    ) -> tuple[WorkerExit, str, str]:
+        """Run one operation in a child; return its exit, its log and its stack."""
+        with (
+            tempfile.TemporaryFile(dir=self._scratch) as log,
+            tempfile.TemporaryFile(dir=self._scratch) as stack,
+        ):
+            ticket = self._server.request(operation, [*descriptors, log.fileno(), stack.fileno()])
+            child_exit = self._await_exit(ticket, limit_s)
+            stack_text = read_bounded(stack.fileno()).decode("utf-8", "replace")
+            return child_exit, excerpt(read_bounded(log.fileno())), stack_text
+
+    def _await_exit(self, ticket: int, limit_s: float) -> WorkerExit:
+        deadline = time.monotonic() + limit_s
+        pid = 0
+        killed_for = ""
+        while True:
+            now = time.monotonic()
+            self._server.check(now)
+            if self._server.has_report(min(max(deadline - now, _MIN_WAIT_S), _MAX_WAIT_S)):
+                report = self._server.next_report()
+                if isinstance(report, Forked) and report.ticket == ticket:
+                    pid = report.pid
+                elif isinstance(report, ChildExited) and report.pid == pid:
+                    return replace(report.exit, killed_for=killed_for)
+            elif pid and not killed_for and time.monotonic() > deadline:
+                killed_for = "time"
+                self._server.kill(pid, dump=True)
+
+
+def _description(target: str, line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        msg = f"{target}: its public API cannot be listed: {error} in {line[:80]!r}"
+        raise WorkerStartError(msg) from error
+    if not isinstance(record, dict):
+        msg = f"{target}: its public API cannot be listed: {line[:80]!r} is not an object"
+        raise WorkerStartError(msg)
+    return record

@@ -1,0 +1,74 @@
+"""Variants of a call: with simpler arguments, or with perturbed numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.triage.simplifying import (
+    AnyArray,
+    arrays_in,
+    one_simpler,
+    shorter,
+    simpler_together,
+    simpler_values,
+    with_arrays,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ciguard.domain.api_calls import ApiCall
+    from ciguard.domain.values import Value
+    from ciguard.oracles import Move
+
+
+def simpler_calls(case: ApiCall) -> Iterator[ApiCall]:
+    """Yield calls with fewer or simpler arguments."""
+    if case.relation:
+        yield replace(case, relation="")
+    keywords = dict(case.keywords)
+    for subset in shorter(case.keywords):
+        yield replace(case, keywords=subset)
+    for name, value in case.keywords:
+        for simpler in simpler_values(value):
+            yield replace(case, keywords=tuple({**keywords, name: simpler}.items()))
+    # Only the last positional arguments can be omitted without moving the others.
+    for count in range(len(case.arguments)):
+        yield replace(case, arguments=case.arguments[:count])
+    for arguments in one_simpler(case.arguments):
+        yield replace(case, arguments=arguments)
+    for count in range(len(case.inputs)):
+        yield replace(case, inputs=case.inputs[:count])
+    for inputs in one_simpler(case.inputs):
+        yield replace(case, inputs=inputs)
+    for change in simpler_together(_arrays(case)):
+        yield _changed(case, change)
+
+
+def _arrays(case: ApiCall) -> list[AnyArray]:
+    return arrays_in([*case.arguments, *case.inputs, *(value for _, value in case.keywords)])
+
+
+def _changed(case: ApiCall, change: Callable[[AnyArray], Value]) -> ApiCall:
+    """Return the case with a change applied to every array argument at once."""
+    return replace(
+        case,
+        arguments=tuple(with_arrays(value, change) for value in case.arguments),
+        keywords=tuple((name, with_arrays(value, change)) for name, value in case.keywords),
+        inputs=tuple(with_arrays(value, change) for value in case.inputs),
+    )
+
+
+def moved_call(case: ApiCall, perturb: Move) -> ApiCall:
+    """Return a call with slightly perturbed numbers."""
+    names = [name for name, _ in case.keywords]
+    # The order matters: the amount may differ from tensor to tensor.
+    arguments = perturb(case.arguments)
+    keywords = perturb([value for _, value in case.keywords])
+    return replace(
+        case,
+        arguments=arguments,
+        keywords=tuple(zip(names, keywords, strict=True)),
+        inputs=perturb(case.inputs),
+    )

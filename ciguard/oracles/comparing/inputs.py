@@ -1,0 +1,167 @@
+"""The inputs of a case: the parts of its arguments, and how exact results of them can be."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ciguard.domain.values import (
+    ArrayValue,
+    CallValue,
+    Constant,
+    DictValue,
+    Explicit,
+    ListValue,
+    LiteralValue,
+    Special,
+    TensorValue,
+    TupleValue,
+    Uniform,
+)
+from ciguard.oracles.comparing.tolerance import InputPrecision, inputs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ciguard.domain.case import Case
+    from ciguard.domain.values import Fill, Value
+
+MUCH = 100_000
+"""Smallest number that may mean that long work is intended."""
+
+
+def has_special_elements(case: Case) -> bool:
+    """Return whether the arguments hold NaN, infinities or the limits of a type."""
+    return any(map(_is_special_value, leaves(case)))
+
+
+def leaves(case: Case) -> Iterator[Value]:
+    """Yield every part of the arguments that has no parts of its own."""
+    parts = [*case.values]
+    while parts:
+        value = parts.pop()
+        match value:
+            case ListValue(items) | TupleValue(items):
+                parts.extend(items)
+            case DictValue(pairs):
+                parts.extend(item for _, item in pairs)
+            case CallValue(_, arguments, keywords):
+                parts.extend([*arguments, *(item for _, item in keywords)])
+            case _:
+                yield value
+
+
+def _is_special_value(value: Value) -> bool:
+    match value:
+        case ArrayValue() | TensorValue():
+            return _is_special(value.fill)
+        case LiteralValue(float() | complex() as number):
+            return not cmath.isfinite(number)
+        case _:
+            return False
+
+
+def inputs_given(
+    case: Case, *, ranges: Iterable[tuple[str, float, float]] = (), sizes: Iterable[int] = ()
+) -> InputPrecision:
+    """Return how exact the results of a case can be, given its values.
+
+    Args:
+        case: the case to analyse.
+        ranges: (dtype, least, greatest) of each tensor that the case gets beside its values.
+        sizes: number of elements of each of these tensors.
+    """
+    tensors = [leaf for leaf in leaves(case) if isinstance(leaf, (ArrayValue, TensorValue))]
+    ranges = [*((tensor.dtype, *_range(tensor.fill)) for tensor in tensors), *ranges]
+    sizes = [*(math.prod(tensor.shape) for tensor in tensors), *sizes]
+    known = inputs_of(ranges, sizes=sizes)
+    return replace(known, are_finite=False) if has_special_elements(case) else known
+
+
+def _range(fill: Fill) -> tuple[float, float]:
+    """Return the least and the greatest element; integers may be too large for a float."""
+    match fill:
+        case Constant(number):
+            return number, number
+        case Uniform(_, low, high):
+            return low, high
+        case Explicit(data) if not _is_special(fill):
+            return min(data, default=0), max(data, default=0)
+        case Explicit() | Special():
+            return -math.inf, math.inf
+
+
+def _is_special(fill: Fill) -> bool:
+    match fill:
+        case Special():
+            return True
+        case Constant(number):
+            return _is_not_finite(number)
+        case Explicit(data):
+            return any(map(_is_not_finite, data))
+        case Uniform():
+            return False
+
+
+def _is_not_finite(number: float) -> bool:
+    # An integer is always finite, even one that is too large for `math.isfinite`.
+    return not isinstance(number, int) and not math.isfinite(number)
+
+
+def asks_for_much(case: Case) -> bool:
+    """Return whether a number is so large that long work may be intended.
+
+    Elements of tensors count too, as they often are sizes and counts. So does the number of
+    elements.
+    """
+    values = [*case.values]
+    while values:
+        value = values.pop()
+        if _is_large_value(value):
+            return True
+        values.extend(_parts(value))
+    return False
+
+
+def _is_large_value(value: Value) -> bool:
+    match value:
+        case LiteralValue(int() | float() as number):
+            return abs(number) >= MUCH
+        case ArrayValue(_, shape, fill) | TensorValue(_, shape, fill):
+            return math.prod(shape) >= MUCH or _has_large_elements(fill)
+        case ListValue(items) | TupleValue(items):
+            return _product(items) >= MUCH
+        case _:
+            return False
+
+
+def _parts(value: Value) -> Sequence[Value]:
+    match value:
+        case ListValue(items) | TupleValue(items):
+            return items
+        case DictValue(pairs):
+            return [item for _, item in pairs]
+        case CallValue(_, arguments, keywords):
+            return [*arguments, *(item for _, item in keywords)]
+        case _:
+            return ()
+
+
+def _product(items: Sequence[Value]) -> int:
+    """Return the number of elements if a list's numbers are sizes; 0 if they are not."""
+    sizes = [item.value for item in items if isinstance(item, LiteralValue)]
+    return math.prod(size if isinstance(size, int) and size > 0 else 0 for size in sizes)
+
+
+def _has_large_elements(fill: Fill) -> bool:
+    match fill:
+        case Constant(number):
+            return abs(number) >= MUCH
+        case Uniform(_, low, high):
+            return abs(low) >= MUCH or abs(high) >= MUCH
+        case Explicit(data):
+            return any(abs(number) >= MUCH for number in data)
+        case Special():
+            return True

@@ -1,0 +1,68 @@
+"""The specifications that a call's arguments violate, and where they are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ciguard.domain.api_calls import ApiCall
+from ciguard.domain.findings import Evidence
+from ciguard.knowledge import ClueSource
+from ciguard.oracles.laws.requirements import breach
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ciguard.domain.case import Case
+    from ciguard.domain.values import Value
+    from ciguard.oracles.laws.reading import Law
+
+_SOURCES_IN_WORDS = {
+    ClueSource.OPDEF: "the operator's definition",
+    ClueSource.ANNOTATION: "the signature",
+}
+_SUPERSEDED_BY = {"reduction": frozenset({"size_average", "reduce"})}
+"""Older arguments that, if given too, replace an argument, as in torch's loss functions."""
+
+
+def broken_laws(case: Case, specifications: Sequence[Law]) -> list[tuple[Law, str]]:
+    """Return the specifications that a call violates, each with the offending value in words."""
+    return [
+        (specification, value)
+        for specification in specifications
+        if (value := _offending_value(specification, case))
+    ]
+
+
+def _offending_value(specification: Law, case: Case) -> str:
+    """Return the offending value in words; empty if the call keeps the specification."""
+    value = argument_of(case, specification)
+    return "" if value is None else breach(value, specification.requirement)
+
+
+def argument_of(case: Case, specification: Law) -> Value | None:
+    """Return a call's value for a parameter; None if it omits or supersedes the parameter."""
+    if not isinstance(case, ApiCall):
+        return None
+    keywords = dict(case.keywords)
+    if not _SUPERSEDED_BY.get(specification.parameter, frozenset()).isdisjoint(keywords):
+        return None
+    if specification.parameter in keywords:
+        return keywords[specification.parameter]
+    if specification.position is None or specification.position >= len(case.arguments):
+        return None
+    return case.arguments[specification.position]
+
+
+def where_written(specification: Law) -> str:
+    """Return which text states a specification: `the documentation`, for example."""
+    return _SOURCES_IN_WORDS.get(specification.source, "the documentation")
+
+
+def evidence_of(specification: Law, *, expected: str, observed: str) -> Evidence:
+    """Return the evidence that a specification was violated."""
+    return Evidence(
+        expected=expected,
+        observed=observed,
+        law=f"{specification.parameter!r} is {specification.words}",
+        source=f"{where_written(specification)}: “{specification.sentence}”",
+    )
