@@ -1,4 +1,4 @@
-"""The nodes of pytest that stand for programs and their annotated functions."""
+"""pytest nodes for programs and their annotated functions."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ MODULE_TEST = "__main__"
 
 
 class FunctionTests:
-    """What a session knows of annotated functions; registered as a plugin where they are tested."""
+    """The state of a session that tests annotated functions, registered as a pytest plugin."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         other = config.getini("ciguard_python")
-        # Packages of this interpreter are none for another one.
+        # The packages of this interpreter are not usable in another one.
         own = [] if other else sys.path
         path = [entry or str(config.invocation_params.dir) for entry in own]
         self.hosts = Hosts(
@@ -60,14 +60,14 @@ class FunctionTests:
     def collectors(
         self, file: Path, parent: pytest.Collector, offered: list[pytest.Collector]
     ) -> list[pytest.Collector]:
-        """Return what is collected in a file, given what pytest and other plugins offer."""
+        """Return the collectors of a file, given those of pytest and other plugins."""
         program = ProgramFile.at(file)
         sidecar = sidecar_of(program, self.config.getini("ciguard_sidecars"))
         if sidecar is None and not is_annotated(file):
             return offered
         if not self._is_test_file(file) and not has_plain_tests(file):
-            # Named on the command line, it is offered as a test module, and would be imported.
-            offered = [one for one in offered if not isinstance(one, pytest.Module)]
+            # pytest would import a file that is named on the command line as a test module.
+            offered = [item for item in offered if not isinstance(item, pytest.Module)]
         own = AnnotatedFile.from_parent(parent, path=file)
         own.program = program.with_sidecar(sidecar)
         own.tests = self
@@ -81,7 +81,7 @@ class FunctionTests:
     def pytest_pycollect_makeitem(
         self, collector: pytest.Collector, name: str, obj: object
     ) -> list[pytest.Item] | None:
-        """Leave to this plugin what is annotated and has the name of a test."""
+        """Keep pytest from collecting annotated functions that have the name of a test."""
         del collector, name
         notes = getattr(obj, "__dict__", {}).get("__ciguard__")
         return [] if isinstance(notes, dict) and notes.get("args") else None
@@ -89,12 +89,17 @@ class FunctionTests:
     # --- running ----------------------------------------------------------------------------
 
     def execution(self, program: ProgramFile, timeout_s: float | None) -> Execution:
-        """Return how functions of a program are called."""
+        """Return the object that calls the functions of a program.
+
+        Args:
+            program: the program.
+            timeout_s: the timeout of one call, in seconds; None for the configured one.
+        """
         limit_s = timeout_s or self._number("ciguard_timeout")
         return Execution(self.hosts.of(program), program, limit_s)
 
     def search_settings(self) -> SearchSettings:
-        """Return how long each function is tested."""
+        """Return the limits of the search for each function."""
         examples = self.config.getoption("--ciguard-max-examples")
         budget = self.config.getoption("--ciguard-budget")
         return SearchSettings(
@@ -105,7 +110,7 @@ class FunctionTests:
         )
 
     def _is_verbose(self) -> bool:
-        """Return whether Hypothesis is to speak of each example."""
+        """Return whether Hypothesis should print each example."""
         return self.config.getoption("--hypothesis-verbosity", None) in ("verbose", "debug")
 
     def _number(self, name: str) -> float:
@@ -113,14 +118,15 @@ class FunctionTests:
         try:
             return float(text or 0)
         except ValueError:
-            msg = f"{name} = {text}: it is a number"
+            msg = f"{name} = {text}: not a number. Write a number, such as 60."
             raise pytest.UsageError(msg) from None
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """End the processes; what they measured joins what the session measures.
+        """Stop the host processes after the tests, and merge their coverage into the session's.
 
-        Innermost, so that plugins which report coverage after the loop have it.
+        `trylast` makes this the innermost wrapper, so that plugins which report coverage after the
+        loop see it.
         """
         try:
             return (yield)
@@ -128,7 +134,7 @@ class FunctionTests:
             merge_measured(self.hosts.stop())
 
     def pytest_unconfigure(self) -> None:
-        """End the processes, also of a session that did not begin."""
+        """Stop the host processes, also after a session that ran no tests."""
         self.hosts.close()
 
 
@@ -136,7 +142,7 @@ def _oracles(names: list[str]) -> frozenset[str]:
     unknown = [name for name in names if name not in ORACLES | {FailureKind.MUTATION}]
     if unknown:
         known = ", ".join(sorted(ORACLES | {FailureKind.MUTATION}))
-        msg = f"ciguard_oracles = {unknown[0]}: there is no such oracle; known: {known}"
+        msg = f"ciguard_oracles = {unknown[0]}: unknown oracle. Known oracles: {known}."
         raise pytest.UsageError(msg)
     return frozenset(names)
 
@@ -151,58 +157,59 @@ class AnnotatedFile(pytest.File):
         """Import the program in its process and yield its functions.
 
         Raises:
-            CollectError: if it cannot be imported, or an annotation of its own is wrong.
+            CollectError: if it cannot be imported, or one of its annotations is invalid.
         """
-        found = collect(self.tests.hosts.of(self.program), self.program)
-        match found:
+        result = collect(self.tests.hosts.of(self.program), self.program)
+        match result:
             case SkippedProgram(reason):
                 pytest.skip(reason, allow_module_level=True)
             case Broken(text):
                 raise self.CollectError(text)
             case Collected():
-                return [*self._items(found)]
+                return [*self._items(result)]
 
-    def _items(self, found: Collected) -> Iterator[pytest.Item | pytest.Collector]:
-        for remark in found.remarks:
+    def _items(self, collected: Collected) -> Iterator[pytest.Item | pytest.Collector]:
+        for remark in collected.remarks:
             self.warn(pytest.PytestWarning(remark))
-        for mark in found.module_marks:
+        for mark in collected.module_marks:
             _add_mark(self, mark)
-        wrong = _wrong(found.module)
-        for name, texts in wrong.items():
-            yield self._problem(name, texts)
-        for function in found.module.tested():
+        problems = _problems(collected.module)
+        for name, texts in problems.items():
+            yield self._problem_node(name, texts)
+        for function in collected.module.tested():
             item = AnnotatedFunction.from_parent(self, name=function.name)
-            item.prepare(self, found, function)
-            for mark in found.marks.get(function.name, ()):
+            item.prepare(self, collected, function)
+            for mark in collected.marks.get(function.name, ()):
                 _add_mark(item, mark)
             yield item
-        if found.module.main is not None:
+        if collected.module.main is not None:
             script = ModuleTest.from_parent(self, name=MODULE_TEST)
-            script.prepare(self, found.module.main)
+            script.prepare(self, collected.module.main)
             yield script
 
-    def _problem(self, name: str, texts: list[str]) -> pytest.Item | pytest.Collector:
+    def _problem_node(self, name: str, texts: list[str]) -> pytest.Item | pytest.Collector:
         kind = WrongCollector if self.config.getoption("collectonly") else WrongAnnotations
-        made = kind.from_parent(self, name=name or "annotations")
-        made.texts = texts
-        return made
+        node = kind.from_parent(self, name=name or "annotations")
+        node.texts = texts
+        return node
 
 
-def _wrong(module: ModuleSpec) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _problems(module: ModuleSpec) -> dict[str, list[str]]:
+    """Return the messages about invalid annotations, by function."""
+    by_function: dict[str, list[str]] = {}
     for problem in module.problems:
         text = f"{problem.file}:{problem.line}: {problem.message}"
-        found.setdefault(problem.function, []).append(text)
-    return found
+        by_function.setdefault(problem.function, []).append(text)
+    return by_function
 
 
 class WrongCollector(pytest.Collector):
-    """Wrong annotations of one function, where nothing is run: an error of collection."""
+    """Invalid annotations of one function as a collection error, for `--collect-only`."""
 
     texts: list[str]
 
     def collect(self) -> Iterable[pytest.Item]:
-        """Fail.
+        """Report the invalid annotations.
 
         Raises:
             CollectError: always.
@@ -211,73 +218,73 @@ class WrongCollector(pytest.Collector):
 
 
 class WrongAnnotations(pytest.Item):
-    """Wrong annotations of one function: an error, that lets the others of the file run."""
+    """Invalid annotations of one function as an error that lets other functions run."""
 
     texts: list[str]
 
     def setup(self) -> None:
-        """Fail."""
+        """Report the invalid annotations as an error."""
         pytest.fail("\n".join(self.texts), pytrace=False)
 
     def runtest(self) -> None:
-        """Never called."""
+        """Do nothing: `setup` fails before."""
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return what it is about."""
+        """Return the location of the node."""
         return self.path, None, self.name
 
 
-class _Tested(pytest.Item):
-    """What runs on a host and tells of its inputs."""
+class _HostedItem(pytest.Item):
+    """An item whose test runs in a host process."""
 
     file: AnnotatedFile
     line: int
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return where it stands."""
+        """Return the location of the item."""
         return self.path, self.line - 1, self.name
 
-    def tell(self, told: Told) -> None:
-        """Report what came of it.
+    def report(self, result: Told) -> None:
+        """Report the result of the test to pytest.
 
         Raises:
-            Failed: if it failed.
+            Failed: if the test failed.
         """
-        self.user_properties += told.properties
-        for warning in told.warnings:
+        self.user_properties += result.properties
+        for warning in result.warnings:
             self.warn(pytest.PytestWarning(f"{self.name}: {warning}"))
-        if told.skip:
-            pytest.skip(told.skip)
-        if told.failure:
-            raise _failed(told.exceptions)(told.failure, pytrace=False)
+        if result.skip:
+            pytest.skip(result.skip)
+        if result.failure:
+            raise _failed(result.exceptions)(result.failure, pytrace=False)
 
 
-class AnnotatedFunction(_Tested):
+class AnnotatedFunction(_HostedItem):
     """One annotated function."""
 
     collected: Collected
     spec: FunctionSpec
 
     def prepare(self, file: AnnotatedFile, collected: Collected, function: FunctionSpec) -> None:
-        """Say what is tested."""
+        """Set the subject of the test."""
         self.file, self.collected, self.spec = file, collected, function
         self.line = function.line
 
     def runtest(self) -> None:
-        """Test it."""
+        """Test the function."""
         tests = self.file.tests
         execution = tests.execution(self.file.program, self.spec.timeout)
         settings = tests.search_settings()
-        self.tell(test_function(self.spec, self.collected, execution, settings))
+        self.report(test_function(self.spec, self.collected, execution, settings))
 
 
-class ModuleTest(_Tested):
-    """The main environment of a program."""
+class ModuleTest(_HostedItem):
+    """The `__main__` block of a program, run as a script."""
 
     main: MainSpec
 
     def prepare(self, file: AnnotatedFile, main: MainSpec) -> None:
-        """Say what is tested."""
+        """Set the subject of the test."""
         self.file, self.main = file, main
         self.line = main.line
 
@@ -285,30 +292,31 @@ class ModuleTest(_Tested):
         """Run the program as a script."""
         tests = self.file.tests
         execution = tests.execution(self.file.program, self.main.timeout)
-        self.tell(test_script(self.main, execution, tests.search_settings()))
+        self.report(test_script(self.main, execution, tests.search_settings()))
 
 
 def _failed(exceptions: tuple[str, ...]) -> type[Any]:
-    """Return pytest's failure, as a subclass of the exception so that `xfail(raises=…)` sees it."""
+    """Return a failure type that is also the raised exception, so that `xfail(raises=…)` works."""
     base = pytest.fail.Exception
     kind = getattr(builtins, exceptions[0], None) if len(set(exceptions)) == 1 else None
     if not isinstance(kind, type) or not issubclass(kind, Exception):
         return base
     try:
         return type(kind.__name__, (base, kind), {"__module__": "builtins"})
-    except TypeError:  # two layouts that do not go together
+    except TypeError:  # incompatible memory layouts
         return base
 
 
 def _add_mark(node: pytest.Item | pytest.Collector, mark: Mark) -> None:
     kwargs = dict(mark.kwargs)
-    raised = kwargs.pop("raises", None)
-    named = [_exception(one) for one in (raised if isinstance(raised, list) else [raised]) if one]
-    if named and all(named):
-        kwargs["raises"] = tuple(named)
+    raises = kwargs.pop("raises", None)
+    names = raises if isinstance(raises, list) else [raises]
+    exceptions = [_exception(name) for name in names if name]
+    if exceptions and all(exceptions):
+        kwargs["raises"] = tuple(exceptions)
     node.add_marker(getattr(pytest.mark, mark.name).with_args(*mark.args, **kwargs))
 
 
 def _exception(named: Any) -> Any:
-    """Return the built-in exception of that name; None for others, which are not known here."""
+    """Return the built-in exception that `named` describes; None for any other."""
     return getattr(builtins, named["exception"], None) if isinstance(named, dict) else None

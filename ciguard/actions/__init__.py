@@ -1,7 +1,7 @@
-"""What the packaged action does between the runner of GitHub Actions and ciguard's commands.
+"""The packaged action: the layer between the runner of GitHub Actions and ciguard's commands.
 
-Inputs become settings, commands run in processes of their own, results become outputs.
-`action.yml` only calls it, through `ciguard action`.
+It turns inputs into settings, runs commands in processes of their own, and turns results into
+outputs. `action.yml` calls it through `ciguard action`.
 """
 
 from ciguard.actions.cache_key import cache_key

@@ -771,7 +771,7 @@ def test_ini_options_switch_it_on_and_choose_what_fails(
     assert counts(strict) == {"passed": 1, "failed": 1}
     assert "Mutation: the call has changed xs" in strict.stdout
     assert wrong.returncode == 4
-    assert "there is no such oracle; known: ensure, exception, mutation" in wrong.stderr
+    assert "unknown oracle. Known oracles: ensure, exception, mutation" in wrong.stderr
 
 
 def test_a_slow_function_gets_inputs_until_its_time_is_up(

@@ -47,10 +47,10 @@ def _request(
     [
         ("budget", "10q", "input 'budget' = '10q'"),
         ("task", "gaurd", "Did you mean 'guard'?"),
-        ("file_issues", "yes", "input 'file-issues' = 'yes': no such choice."),
+        ("file_issues", "yes", "input 'file-issues' = 'yes': not a valid choice."),
         ("fail_on", "worst", "input 'fail-on' = 'worst'"),
         ("devices", "cpu, gpu", "Write cpu, cuda, or GPUs by number such as cuda:0, cuda:1."),
-        ("shards", "0", "Write how many, a number from 1 to 256."),
+        ("shards", "0", "Write a number from 1 to 256."),
         ("config", "absent.toml", "Write the path of ciguard.toml or pyproject.toml"),
         ("artifact", "a/b", "Write a name without / and :."),
         ("budget", "1\n::error::x", r"input 'budget' = '1\\n::error::x'"),
@@ -193,7 +193,7 @@ def test_a_kept_request_that_is_damaged_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text("[1, 2", "utf-8")
 
-    with pytest.raises(InputError, match="not what the first step of the action wrote"):
+    with pytest.raises(InputError, match="not a request that the first step of the action wrote"):
         read_request(path, {}, workspace=tmp_path)
 
 

@@ -136,4 +136,4 @@ def test_a_run_without_a_baseline_says_who_establishes_it(
 
     assert results.verdict == "no-baseline"
     assert says in results.sentence
-    assert results.sentence.endswith("What was found here: 2 buckets.")
+    assert results.sentence.endswith("Results of this run: 2 buckets.")

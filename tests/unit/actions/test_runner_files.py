@@ -47,7 +47,7 @@ def test_a_summary_stays_within_what_the_runner_takes(tmp_path: Path) -> None:
 
     content = path.read_bytes()
     assert len(content) <= 1024 * 1024
-    assert content.endswith(b"longer than a step summary may be.\n\n")
+    assert content.endswith(b"exceeds the limit of a step summary.\n\n")
 
 
 def test_outside_of_github_actions_nothing_is_written(tmp_path: Path) -> None:

@@ -66,16 +66,16 @@ def test_a_missing_baseline_is_said_aloud_everywhere(
 
     text = shown(name, [*planned[:-1], ended], tmp_path)
 
-    assert "The baseline is MISSING: only what the base shows" in text
+    assert "The baseline is MISSING, so only buckets that the base shows" in text
 
 
 @EVERYWHERE
 @pytest.mark.parametrize(
     "silent",
     [
-        (Tally(), 1_200, "no case was run, since none of its 1,200 APIs was chosen"),
-        (Tally(), 0, "no case was run, since it has no API"),
-        (Tally(rejected=7), 1_200, "each of its 7 cases was refused"),
+        (Tally(), 1_200, "no case was run, because none of its 1,200 APIs was selected"),
+        (Tally(), 0, "no case was run, because it has no APIs"),
+        (Tally(rejected=7), 1_200, "all 7 cases were rejected"),
     ],
 )
 def test_a_target_that_was_asked_nothing_is_said_aloud_everywhere(
@@ -174,7 +174,7 @@ def test_the_sections_of_the_summary_come_in_the_order_of_what_matters(
         "## UNCONFIRMED (1)",
         "## NOT RUN (3)",
         "## Targets",
-        "## What was chosen and why",
+        "## Plan: what was tested and why",
         "tensorflow-cpu goes from 2.12.0 to 2.21.0",
         "## Seconds by stage",
     ]
@@ -245,7 +245,7 @@ def test_a_run_that_establishes_the_baseline_says_that_nothing_was_compared(
 
     text = shown("summary", [ended], tmp_path)
 
-    assert "The baseline was MISSING: this run establishes it, so nothing was compared" in text
+    assert "The baseline was MISSING. This run establishes it, so nothing was compared" in text
 
 
 def test_a_dashboard_shows_a_stale_baseline_as_skipped_and_a_fresh_one_as_passed(

@@ -163,7 +163,7 @@ def test_the_summary_stays_below_what_a_workflow_accepts(
 
     text = (tmp_path / "summary.md").read_bytes()
     assert len(text) <= LIMIT_BYTES
-    assert b"The rest is left out here" in text
+    assert b"The rest does not fit here" in text
 
 
 def test_the_summary_of_many_buckets_shows_every_class_of_them(

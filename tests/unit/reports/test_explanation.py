@@ -75,8 +75,8 @@ def test_each_parameter_has_its_need_its_words_and_who_said_so() -> None:
     place = lines.index("stride  optional, default 1")
     assert lines[place + 1] == "    list of 2 ints from 1 to 4; or int from 1 to 4"
     assert lines[place + 2].split() == ["structures", "schema", "“int[2]”"]
-    assert "hook  required, by keyword only" in lines
-    assert "    never given: nothing here can make one" in lines
+    assert "hook  required, keyword-only" in lines
+    assert "    never passed: ciguard cannot generate a value for it" in lines
     assert "**more  optional" in lines
 
 
@@ -94,9 +94,9 @@ def test_words_that_a_file_refers_to_are_named_by_their_digest() -> None:
     explain_in(stream, read_constraints(lines, name="file").api("lib.conv"), origin="lib 1.0")
 
     (line,) = [line for line in stream.getvalue().splitlines() if "doc phrase" in line]
-    assert f"words {digest_of('4-D')}  by rule " in line
+    assert f"text {digest_of('4-D')}  by rule " in line
     assert "Applies it." not in stream.getvalue()
-    assert stream.getvalue().endswith("--target shows them\n")
+    assert stream.getvalue().endswith("--target shows it\n")
     assert "--target" not in plain(CONV)
 
 
@@ -120,11 +120,14 @@ def test_a_terminal_gets_colour_and_wrapped_lines(monkeypatch: pytest.MonkeyPatc
 def test_what_a_built_layer_is_called_with_is_shown() -> None:
     text = plain(LAYER)
 
-    assert "the object that it makes is called with\n\nx  required\n    tensor of float32" in text
+    assert (
+        "parameters of calls of the constructed object\n\nx  required\n    tensor of float32"
+        in text
+    )
 
 
 def test_an_api_without_parameters_is_called_without_arguments() -> None:
-    assert "no parameters are known: it is called without arguments" in plain(NOTHING)
+    assert "no known parameters: it is called without arguments" in plain(NOTHING)
 
 
 # --- extraction -----------------------------------------------------------------------------------
@@ -150,7 +153,7 @@ def test_an_extraction_says_how_much_is_known_and_what_was_skipped() -> None:
     assert lines[1].startswith("  3 APIs, 5 parameters, ")
     assert "2 of 2 APIs that take arguments (100.0%)" in lines[2]
     assert lines[3].startswith("  by source: ")
-    assert lines[4] == "  without a signature, called without arguments: 1: lib.seed"
+    assert lines[4] == "  no signature, called without arguments: 1: lib.seed"
     assert lines[5] == "  skipped: lib.part0: ImportError: \\x1b[2J"
     assert lines[-2:] == ["  skipped: 2 more", "  documentation: 1 stranger"]
 

@@ -13,7 +13,7 @@ from ciguard.reports import bucket_lines
 from ciguard.trackers.body import report
 from ciguard.trackers.context import Context
 
-HEADING = "Against the program it was derived from"
+HEADING = "Difference from the parent program"
 HOSTILE_CASE = program(step("act1", HOSTILE), source=f"x = 1\n{HOSTILE}\n", api="torch.nn.ReLU")
 
 

@@ -138,7 +138,7 @@ def test_a_list_of_buckets_that_was_cut_is_refused(folder: Path) -> None:
     lines = path.read_text("utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[1:]), "utf-8")
 
-    with pytest.raises(OutputError, match=r"other buckets than run\.json counts"):
+    with pytest.raises(OutputError, match=r"number of buckets differs from that in run\.json"):
         receive_run(folder)
 
 

@@ -176,9 +176,9 @@ def test_more_results_than_github_accepts_are_cut_gravest_first_and_it_is_said(
     (note,) = [
         one["message"]["text"]
         for one in run["invocations"][0]["toolExecutionNotifications"]
-        if "left out" in one["message"]["text"]
+        if "omitted" in one["message"]["text"]
     ]
-    assert note == "9 of 14 results are left out: GitHub accepts no more."
+    assert note == "9 of 14 results are omitted: GitHub accepts no more."
     assert {one["properties"]["severity"] for one in run["results"]} == {"critical"}
 
 
@@ -199,7 +199,7 @@ def test_a_file_that_compresses_badly_is_cut_to_what_github_accepts(
     notes = [n["message"]["text"] for n in log["invocations"][0]["toolExecutionNotifications"]]
     assert len(gzip.compress(text.encode(), compresslevel=6)) <= 100_000
     assert 50 < kept < 300
-    assert notes == [f"{300 - kept} of 300 results are left out: GitHub accepts no more."]
+    assert notes == [f"{300 - kept} of 300 results are omitted: GitHub accepts no more."]
 
 
 TEXTS = st.text(max_size=80) | st.sampled_from(

@@ -73,14 +73,14 @@ def test_a_clean_verdict_beside_findings_that_fail_is_no_clean_one(
     status = ending(buckets=finished().buckets)
 
     assert status.conclusion == "failure"
-    assert status.title.startswith("NOT RUN: the results contradict themselves: 12 new")
+    assert status.title.startswith("NOT RUN: the results contradict each other: 12 new")
 
 
 def test_one_part_of_a_campaign_is_no_verdict(ending: Callable[..., Status]) -> None:
     status = ending(verdict=Verdict.PART)
 
     assert status.conclusion == "failure"
-    assert status.title.startswith("NOT RUN: one part of a campaign")
+    assert status.title.startswith("NOT RUN: this is one part of a campaign")
 
 
 def test_a_target_or_row_that_was_not_run_is_grey(

@@ -18,9 +18,9 @@ from ciguard.baseline import (
 )
 from ciguard.domain.findings import Comparison, Verdict
 from ciguard.errors import OutputError, TrackerError, TrackerIssueError, TrackerUnavailableError
-from ciguard.trackers import Desk, Filing, FilingRules, IssueSources
+from ciguard.trackers import FilingReporter, FilingRules, IssueFiler, IssueSources
 from ciguard.trackers.contract import ROLL_UP, Report
-from ciguard.trackers.news import evidence, news, regression
+from ciguard.trackers.status_changes import evidence, regression, status_changes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def test_what_is_known_is_said_again_only_with_news(project: Project) -> None:
     project.run(known(), version="2.14.0")
 
     assert same == before
-    assert project.text(bucket()).count("Also met on torch==2.13.0 (version 2.14.0).") == 1
+    assert project.text(bucket()).count("Also seen on torch==2.13.0 (version 2.14.0).") == 1
 
 
 def test_clean_runs_close_the_issue_and_are_named_as_evidence(project: Project) -> None:
@@ -73,7 +73,7 @@ def test_clean_runs_close_the_issue_and_are_named_as_evidence(project: Project) 
     assert [state["torch.fold"] for state in states] == [True, True, False]
     text = project.text(bucket())
     assert (
-        "Not met in 3 runs in a row that exercised it: 2026-01-03T00:00:00Z on torch==2.13.0"
+        "Not seen in 3 runs in a row that exercised it: 2026-01-03T00:00:00Z on torch==2.13.0"
         in (text)
     )
     assert text.count("commit abc") >= 3
@@ -100,7 +100,7 @@ def test_a_regression_opens_the_issue_again_with_the_version(project: Project) -
     project.run(bucket(), version="2.14.0")
 
     assert project.numbers() == {"torch.fold": True}
-    assert "Met again on torch==2.13.0 (version 2.14.0)" in project.text(bucket())
+    assert "Seen again on torch==2.13.0 (version 2.14.0)" in project.text(bucket())
     assert "This had been fixed and is back." in project.text(bucket())
 
 
@@ -125,7 +125,7 @@ def test_what_a_silent_tracker_did_not_take_is_filed_by_the_next_run(project: Pr
     project.run(known("torch.a"), known("torch.b"))
 
     assert filed == {"torch.a": True}
-    assert says[-2:] == ["GitHub cannot be reached", "2 wait for the next run"]
+    assert says[-2:] == ["GitHub cannot be reached", "2 tasks wait for the next run"]
     assert project.numbers() == {"torch.a": True, "torch.b": True}
     assert project.outbox.tasks() == []
     assert all(record.issue for record in project.store.load().values())
@@ -160,14 +160,14 @@ def test_trouble_with_some_issues_keeps_no_other_from_being_filed(project: Proje
     class Troubled(Stopped):
         def open(self, report: Report) -> object:
             if "troubled" in report.title:
-                msg = "owner/library#4: GitHub refuses what is to be written"
+                msg = "owner/library#4: GitHub rejects the new content"
                 raise TrackerIssueError(msg)
             return self._tracker.open(report)
 
     tracker = Troubled(project.issues, after=0, error=TrackerError)
     project.rules = FilingRules(cap=9, per_day=20)
 
-    with pytest.raises(TrackerIssueError, match="refuses what is to be written"):
+    with pytest.raises(TrackerIssueError, match="rejects the new content"):
         project.run(*map(bucket, [*troubled, "torch.fold"]), tracker=tracker)
 
     assert project.numbers() == {"torch.fold": True}
@@ -217,9 +217,9 @@ def test_a_tracker_that_refuses_to_be_asked_keeps_nothing_from_being_remembered(
 
 
 def test_a_filing_that_nobody_asked_what_it_intends_files_all_the_same(project: Project) -> None:
-    desk = Desk(project.issues, project.outbox)
-    filing = Filing(
-        desk, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
+    issue_filer = IssueFiler(project.issues, project.outbox)
+    filing = FilingReporter(
+        issue_filer, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
     )
     project.store.save(establish([bucket()], Sighting(time="2026-01-02T00:00:00Z")))
 
@@ -239,8 +239,8 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) ->
     issue = before[1].issue
     assert says == [
         "would open torch.b: SIGSEGV",
-        f"would show the latest evidence in {issue}",
-        f"would comment on {issue}: Also met on torch==2.13.0 (version 2.14.0).",
+        f"would update the text of {issue}",
+        f"would comment on {issue}: Also seen on torch==2.13.0 (version 2.14.0).",
     ]
     assert project.text(bucket("torch.a")) == before[0]
     assert project.numbers() == {"torch.a": True}
@@ -248,15 +248,15 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(project: Project) ->
 
 
 def test_nothing_is_filed_by_a_run_that_proves_nothing(project: Project) -> None:
-    desk = Desk(project.issues, project.outbox)
-    filing = Filing(
-        desk, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
+    issue_filer = IssueFiler(project.issues, project.outbox)
+    filing = FilingReporter(
+        issue_filer, project.store, rules=RULES, sources=IssueSources(out=project.folder / "run")
     )
 
     filing.receive(finished(Verdict.INTERRUPTED, (bucket(),), "2.13.0"))
 
     assert project.numbers() == {}
-    assert desk.says == []
+    assert issue_filer.messages == []
 
 
 def test_evidence_of_clean_runs_is_kept_by_the_baseline(project: Project) -> None:
@@ -277,7 +277,7 @@ def test_what_is_said_in_an_issue_names_no_folder_of_this_machine() -> None:
     gone = replace(known, decision=replace(known.decision, clean_on=(clean,)))
 
     for said in (
-        news([met], [known], {wheel: "2.13.0"}),
+        status_changes([met], [known], {wheel: "2.13.0"}),
         regression([met], [known], {wheel: "2.13.0"}),
         evidence(gone),
     ):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 OURS = re.compile(
     r"<!-- ciguard-fp: [gv]1:[0-9a-f]{16} -->\n?|"
-    r"</?details>|</?code>|<summary>What other findings must share to be this one</summary>|"
+    r"</?details>|</?code>|<summary>Fingerprint: what findings of this bucket share</summary>|"
     r"<summary><code>[^<]*</code></summary>"
 )
 MAX_TITLE = 256

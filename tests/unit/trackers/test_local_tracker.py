@@ -102,7 +102,7 @@ def test_text_that_looks_like_the_tracker_s_own_marks_changes_nothing(
 
 
 def test_a_fingerprint_that_is_none_names_no_file(tracker: LocalTracker) -> None:
-    with pytest.raises(OutputError, match="is not a name such as"):
+    with pytest.raises(OutputError, match="is not the name of an issue"):
         tracker.find("../../etc/passwd")
 
 

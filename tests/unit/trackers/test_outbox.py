@@ -120,7 +120,7 @@ def test_a_damaged_outbox_is_told_by_line_and_left_as_it_is(tmp_path: Path, line
     text = path.read_text() + line + "\n"
     path.write_text(text)
 
-    with pytest.raises(OutputError, match=r"outbox.jsonl: line 2: .*Mend|mend that line"):
+    with pytest.raises(OutputError, match=r"outbox.jsonl: line 2: .*Correct that line"):
         Outbox(FolderStore(tmp_path)).add([Close(fingerprint=OTHER, because="gone")])
 
     assert path.read_text() == text

@@ -4,7 +4,7 @@ import pytest
 
 from ciguard.config import PUBLIC_API
 from ciguard.errors import ConfigurationError, UnknownNameError
-from ciguard.trackers import Connection, Patience, Terms, open_disclosure, open_tracker
+from ciguard.trackers import Connection, RetryBudget, Terms, open_disclosure, open_tracker
 from ciguard.trackers.connection import connection
 from ciguard.trackers.places import page_of_run
 
@@ -72,12 +72,12 @@ def test_without_a_token_nothing_can_be_filed_and_it_is_told_before_the_run(
         monkeypatch.delenv(name, raising=False)
 
     with pytest.raises(ConfigurationError, match=r"no token. Set GITHUB_TOKEN or GH_TOKEN"):
-        open_tracker("github:a/b", terms=Terms(), patience=Patience(1))
+        open_tracker("github:a/b", terms=Terms(), retry_budget=RetryBudget(1))
 
 
 def test_an_unknown_tracker_gets_the_closest_match() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'github'"):
-        open_tracker("gitbub:a/b", terms=Terms(), patience=Patience(1))
+        open_tracker("gitbub:a/b", terms=Terms(), retry_budget=RetryBudget(1))
 
 
 def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
@@ -95,7 +95,7 @@ def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
 
 
 def disclosure(how: str, issues: str = "github:owner/library") -> object:
-    return open_disclosure(how, issues, terms=Terms(), patience=Patience(1))
+    return open_disclosure(how, issues, terms=Terms(), retry_budget=RetryBudget(1))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_private_places_are_written_with_a_token_of_their_own(
     given: list[Connection] = []
     monkeypatch.setattr(
         "ciguard.trackers.github_private.Advisories",
-        lambda to, patience: given.append(to),  # noqa: ARG005 - the name is the class's
+        lambda to, retry_budget: given.append(to),  # noqa: ARG005 - the name is the class's
     )
 
     disclosure("advisory")

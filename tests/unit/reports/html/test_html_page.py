@@ -174,8 +174,8 @@ def test_what_was_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
 
     page = read([started(plan), *rest], tmp_path)
 
-    said = page.text.partition("Keep in mind")[2]
-    told = ["the disk is full", "no GPU runner", "1 known bucket, which this", "Severity"]
+    said = page.text.partition("Caveats")[2]
+    told = ["the disk is full", "no GPU runner", "did not exercise 1 known bucket;", "Severity"]
     assert sorted(told, key=said.index) == told
 
 
@@ -263,7 +263,7 @@ def test_the_page_stays_bounded_whatever_was_found(tmp_path: Path) -> None:
     page.feed(text)
     shown = len(page.of("rows"))
     assert 0 < shown < 7_000
-    assert f"{7_000 - shown:,} further buckets have no room" in page.text
+    assert f"{7_000 - shown:,} further buckets do not fit into this page" in page.text
 
 
 def test_a_merged_run_tells_its_parts_and_no_time_that_it_took(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_page_without_buckets_says_so(tmp_path: Path, finished: Any) -> None:
     page = read([started(), end], tmp_path)
 
     assert page.of("rows") == []
-    assert "No bucket was met." in page.text
+    assert "There are no buckets." in page.text
     assert "Cases over time" not in page.text  # as in a merge: no batch was heard of
 
 

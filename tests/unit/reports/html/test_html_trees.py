@@ -216,7 +216,7 @@ def test_no_more_trees_are_drawn_than_there_is_room_for_those_with_findings_firs
     assert len(one.trees) == MAX_TREES
     assert one.trees[0].heading == f"lenet, tree {last + 1}"
     assert one.notes == [
-        "No room here for 5 further trees with 5 programs; 0 of those ended wrong."
+        "Not shown: 5 further trees with 5 programs, of which 0 had an unexpected outcome."
     ]
 
 
