@@ -106,7 +106,7 @@ def without_baseline(results: Results, *, is_written_later: bool) -> Results:
     return replace(results, verdict=NO_BASELINE, sentence=sentence)
 
 
-def passed_over(results: Results) -> Results:
+def nothing_to_file(results: Results) -> Results:
     """Return the results of filing for a run that left no results."""
     sentence = "Nothing was filed: the workflow run to file left no results. See its log."
     return replace(results, sentence=sentence, exit_code=ExitCode.CLEAN)

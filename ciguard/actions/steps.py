@@ -163,7 +163,7 @@ class Steps:
 
     def _merge(self) -> int:
         request = self.request
-        if self.is_idle or self.is_passed_over:
+        if self.is_idle or self.has_nothing_to_file:
             return ExitCode.CLEAN
         if request.task in {ActionTask.MERGE, ActionTask.FILE}:
             results = request.path_of("results")
@@ -207,7 +207,7 @@ class Steps:
         )
 
     @property
-    def is_passed_over(self) -> bool:
+    def has_nothing_to_file(self) -> bool:
         """True if the run to file left neither a plan nor results."""
         if self.request.task is not ActionTask.FILE:
             return False
@@ -224,7 +224,7 @@ class Steps:
         A missing permission or a server that does not respond changes no verdict.
         """
         wanted = [name for name in ("check", "comment", "sarif") if self.request.is_on(name)]
-        if self.is_passed_over or self._has_nothing_to_publish():
+        if self.has_nothing_to_file or self._has_nothing_to_publish():
             return ExitCode.CLEAN
         possible, place = self._place()
         switches = [f"--{name}" for name in wanted if name in possible]

@@ -154,7 +154,7 @@ def report(kept: Path) -> None:
         explained,
         idle_results,
         kept_failure,
-        passed_over,
+        nothing_to_file,
         results_of,
         without_baseline,
         without_plan,
@@ -167,8 +167,8 @@ def report(kept: Path) -> None:
     except InputError:  # The step that needed the plan has reported this.
         idle = None
     results = idle_results(idle, request.out) if idle else results_of(request.out)
-    if steps.is_passed_over:
-        results = passed_over(results)
+    if steps.has_nothing_to_file:
+        results = nothing_to_file(results)
     elif steps.lacks_plan_of_others:
         results = without_plan(results, steps.plan_file)
     else:

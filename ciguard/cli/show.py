@@ -49,9 +49,11 @@ def show(settings: Effective, bucket: str | None, *, grouping: bool, realistic: 
         plain = [item for item in buckets if realism(item.finding).is_plain]
         lines = table_lines(plain if realistic else buckets)
     else:
-        found = bucket_of(config, bucket)
-        record = record_of(config, found)
-        script = read_script(config.out, found)
-        lines = grouping_lines(found) if grouping else bucket_lines(found, script, record)
+        shown_bucket = bucket_of(config, bucket)
+        record = record_of(config, shown_bucket)
+        script = read_script(config.out, shown_bucket)
+        lines = (
+            grouping_lines(shown_bucket) if grouping else bucket_lines(shown_bucket, script, record)
+        )
     for line in lines:
         click.echo(line)

@@ -30,7 +30,7 @@ class Caveat:
 
 def caveats(event: RunFinished, plan: Plan | None) -> list[Caveat]:
     """Return the caveats to show beside the verdict, the most important first."""
-    silent = tuple(filter(None, map(silence, event.targets)))
+    silent = tuple(filter(None, map(no_results_reason, event.targets)))
     grave = [*_baseline_caveats(event), *_not_run_caveats(event, plan), *_listed(silent)]
     minor = (Caveat(text, is_grave=False) for text in _unfinished_buckets(event))
     return [*map(Caveat, grave), *minor]
@@ -66,7 +66,7 @@ def _not_run_caveats(event: RunFinished, plan: Plan | None) -> Iterator[str]:
     yield from (f"NOT RUN: {text}" for text in _listed((*targets, *rows)))
 
 
-def silence(target: TargetSummary) -> str:
+def no_results_reason(target: TargetSummary) -> str:
     """Return why a target that ran has nothing to compare; empty if it has results."""
     counts = target.tally
     if target.not_run or counts.rejected < counts.total:

@@ -15,7 +15,7 @@ from ciguard.domain.findings import Bucket, Comparison, TargetSummary, Verdict, 
 from ciguard.domain.policy import Action, class_of
 from ciguard.domain.standing import BaselineState
 from ciguard.domain.text import shortened, visible, visible_lines
-from ciguard.reports.caveats import caveats, silence
+from ciguard.reports.caveats import caveats, no_results_reason
 from ciguard.reports.entries import Entry
 from ciguard.reports.files import write_atomically
 from ciguard.reports.wording import (
@@ -129,7 +129,7 @@ def _target_case(target: TargetSummary) -> TestCase:
     case = TestCase(visible(target.name), classname="ciguard.targets")
     if target.not_run:
         case.result = [Skipped(f"NOT RUN: {visible(target.not_run)}")]
-    elif why := silence(target):
+    elif why := no_results_reason(target):
         case.result = [Skipped(visible(why))]
     else:
         case.system_out = f"{target.tally.total} cases: {tally_text(target.tally.as_dict())}"

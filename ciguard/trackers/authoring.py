@@ -12,7 +12,13 @@ from ciguard.trackers.context import Context, IssueRow
 from ciguard.trackers.contract import ROLL_UP
 from ciguard.trackers.disclosure import crash_of
 from ciguard.trackers.listing import roll_up
-from ciguard.trackers.status_changes import joined, mended, part_mended, regression, status_changes
+from ciguard.trackers.status_changes import (
+    closing_reason,
+    new_apis_text,
+    partial_fix_text,
+    regression,
+    status_changes,
+)
 from ciguard.trackers.tasks import Close, File, PostComment, Refresh
 from ciguard.trackers.template import IssueTemplate, built_in
 from ciguard.triage import read_script
@@ -88,14 +94,14 @@ class Author:
         return crash_of(group, self._report(replace(group, name=name)), self._versions)
 
     def _file(self, group: BucketGroup) -> File:
-        parts = [self._regression(group), self._joined(group)]
+        parts = [self._regression(group), self._new_apis(group)]
         because = " ".join(filter(None, parts)) if group.issues else ""
         return File(report=self._report(group), because=because or "Seen again.")
 
     def _refresh(self, group: BucketGroup) -> Refresh | None:
         known = [member.before for member in group.members if member.before]
         new_targets = status_changes([member.bucket for member in group.met], known, self._versions)
-        parts = [new_targets, self._regression(group), self._joined(group)]
+        parts = [new_targets, self._regression(group), self._new_apis(group)]
         text = " ".join(filter(None, parts))
         if not text and not _has_new_text(group):
             return None
@@ -103,21 +109,23 @@ class Author:
 
     def _comment_on_fixed(self, group: BucketGroup) -> PostComment:
         fixed = [m.after for m in group.members if m.after and m.became_fixed]
-        text = part_mended(fixed, of=len(group.members))
+        text = partial_fix_text(fixed, of=len(group.members))
         return PostComment(fingerprint=group.name, news=text, aliases=_other_names(group))
 
     def _close(self, group: BucketGroup) -> Close:
         fixed = [m.after for m in group.members if m.after and m.is_fixed]
-        return Close(fingerprint=group.name, because=mended(fixed), aliases=_other_names(group))
+        return Close(
+            fingerprint=group.name, because=closing_reason(fixed), aliases=_other_names(group)
+        )
 
     def _regression(self, group: BucketGroup) -> str:
         returned = [member for member in group.met if member.is_back]
         before = [member.before for member in returned if member.before]
         return regression([member.bucket for member in returned], before, self._versions)
 
-    def _joined(self, group: BucketGroup) -> str:
+    def _new_apis(self, group: BucketGroup) -> str:
         new = (m for m in group.met if m.has_joined and self._announced.isdisjoint(m.names))
-        return joined(member.bucket for member in new)
+        return new_apis_text(member.bucket for member in new)
 
     def _report(self, group: BucketGroup) -> Report:
         shown = group.shown

@@ -97,7 +97,7 @@ def _text(bucket: Bucket, context: Context, template: IssueTemplate) -> str:
         text = template.fill(values)
     if len(text) > MAX_BODY:
         return f"{_SHORTENED}\n\n{values['footer']}"
-    others, folded = folded_scripts(context.rows, room=MAX_BODY - len(text) - _RESERVE)
+    others, folded = folded_scripts(context.rows, max_characters=MAX_BODY - len(text) - _RESERVE)
     return template.fill({**values, "others": others, "members": table(context, folded)})
 
 
@@ -220,7 +220,7 @@ def _summary(finding: Finding, context: Context) -> str:
     if finding.pair is not PairKind.NONE:
         targets = " and ".join(map(_target, finding.targets))
         verb = (
-            "fails on only one target"
+            "fails on only one of these targets"
             if traits_of(finding.oracle).fails_on_one
             else "behaves differently"
         )

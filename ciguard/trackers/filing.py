@@ -106,13 +106,13 @@ class FilingReporter:
             A function that writes the outbox, given the baseline's folder and its new records.
         """
         result = _RunResult(verdict, buckets, versions)
-        room = None if self._issue_filer.is_dry else self._attempt(self._room)
+        max_new = None if self._issue_filer.is_dry else self._attempt(self._remaining_issues)
 
         def put(folder: Path, after: Records) -> None:
-            if room is None:
+            if max_new is None:
                 return
             known = of_this_tracker(after, self._rules)
-            self._granted = self._attempt(lambda: self._put(folder, result, known, room))
+            self._granted = self._attempt(lambda: self._put(folder, result, known, max_new))
 
         return put
 
@@ -142,11 +142,11 @@ class FilingReporter:
             self._failure = error
             return None
 
-    def _put(self, folder: Path, result: _RunResult, after: Records, room: int) -> int:
-        self._issue_filer.put(folder, self._tasks(result, after, room))
-        return room
+    def _put(self, folder: Path, result: _RunResult, after: Records, max_new: int) -> int:
+        self._issue_filer.put(folder, self._tasks(result, after, max_new))
+        return max_new
 
-    def _tasks(self, result: _RunResult, after: Records, room: int) -> list[Task]:
+    def _tasks(self, result: _RunResult, after: Records, max_new: int) -> list[Task]:
         """Return the new tasks for a run's groups, besides the queued ones."""
         groups = self._groups(result.buckets, after)
         waiting = self._issue_filer.waiting(with_issues(after, self._corrected))
@@ -154,7 +154,7 @@ class FilingReporter:
         names = {name for task in queued for name in task.names}
         filing_plan = plan(
             [group for group in groups if names.isdisjoint(group.names)],
-            rules=replace(self._rules, cap=max(0, room - len(queued))),
+            rules=replace(self._rules, cap=max(0, max_new - len(queued))),
             establishes=result.verdict is Verdict.ESTABLISHED,
         )
         filing_plan = replace(filing_plan, closed=tuple(filter(self._closes, filing_plan.closed)))
@@ -180,13 +180,13 @@ class FilingReporter:
 
     def _file(self, event: RunFinished) -> None:
         after = self._load()
-        room = self._granted
+        max_new = self._granted
         tasks: list[Task] = []
-        if room is None:  # `intend` was not called
+        if max_new is None:  # `intend` was not called
             versions = {target.name: target.version for target in event.targets}
-            room = self._room()
-            tasks = self._tasks(_RunResult(event.verdict, event.buckets, versions), after, room)
-        issues = self._issue_filer.work(tasks, with_issues(after, self._corrected), room=room)
+            max_new = self._remaining_issues()
+            tasks = self._tasks(_RunResult(event.verdict, event.buckets, versions), after, max_new)
+        issues = self._issue_filer.work(tasks, with_issues(after, self._corrected), max_new=max_new)
         self._issue_filer.settle(change=lambda stored: _with_new_issues(stored, after, issues))
         refusal = self._issue_filer.refusal
         try:
@@ -215,13 +215,13 @@ class FilingReporter:
 
     def _disclosed(self) -> Iterator[str]:
         """File one crash after the other, and yield the place of each."""
-        room = self._rules.cap
+        max_new = self._rules.cap
         if self._discloser is None or self._issue_filer.is_dry:
             return
         for crash in self._crashes:
-            filed = self._discloser.disclose(crash, creates=room > 0)
+            filed = self._discloser.disclose(crash, creates=max_new > 0)
             if filed is not None:
-                room -= filed.is_new
+                max_new -= filed.is_new
                 yield filed.place
 
     def _groups(self, buckets: tuple[Bucket, ...], after: Records) -> list[BucketGroup]:
@@ -303,7 +303,7 @@ class FilingReporter:
             self._is_reachable = False
             return None
 
-    def _room(self) -> int:
+    def _remaining_issues(self) -> int:
         """Return the number of issues that this run may open."""
         try:
             today = self._issue_filer.tracker.opened_since(datetime.now(UTC) - _DAY)

@@ -87,13 +87,13 @@ class IssueFiler:
         """
         self._outbox.put(folder, tasks)
 
-    def work(self, tasks: Sequence[Task], records: Records, *, room: int) -> dict[str, str]:
+    def work(self, tasks: Sequence[Task], records: Records, *, max_new: int) -> dict[str, str]:
         """Perform the queued tasks, then the given ones.
 
         Args:
             tasks: the tasks of this run that are not in the outbox yet.
             records: the current records of the baseline.
-            room: the number of new issues that may be opened; more wait for the next run.
+            max_new: the number of new issues that may be opened; more wait for the next run.
 
         Returns:
             The number of each issue, by fingerprint. Call `settle` to record it in the baseline.
@@ -111,7 +111,7 @@ class IssueFiler:
         refusals = 0
         for task in tasks:
             is_new = _is_new(task, records)
-            if is_new and not room:
+            if is_new and not max_new:
                 continue
             try:
                 issue = perform(task, self.tracker)
@@ -125,7 +125,7 @@ class IssueFiler:
                 if refusals == _MAX_REFUSALS:
                     break
                 continue
-            room -= is_new
+            max_new -= is_new
             self._done.append(task)
             self._note(task, issue, issues)
         return issues

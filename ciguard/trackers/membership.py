@@ -111,12 +111,12 @@ def _place(row: IssueRow, folded: Collection[str]) -> str:
     return "below" if row.bucket.fingerprint in folded else "in the results"
 
 
-def folded_scripts(rows: Sequence[IssueRow], *, room: int) -> tuple[str, frozenset[str]]:
+def folded_scripts(rows: Sequence[IssueRow], *, max_characters: int) -> tuple[str, frozenset[str]]:
     """Return the scripts of the members that are not shown, up to a limit of characters.
 
     Args:
         rows: the rows of the group, the shown one first.
-        room: the limit on the characters.
+        max_characters: the limit on the characters.
 
     Returns:
         Markdown, and the fingerprints of the members whose scripts it contains.
@@ -128,7 +128,7 @@ def folded_scripts(rows: Sequence[IssueRow], *, room: int) -> tuple[str, frozens
         if not row.script or row.standing or len(row.script) > MAX_SCRIPT:
             continue
         part = _folded(row)
-        if sum(map(len, parts)) + len(part) + 2 * (len(parts) + 1) > room:
+        if sum(map(len, parts)) + len(part) + 2 * (len(parts) + 1) > max_characters:
             break
         parts.append(part)
         included.append(row.bucket.fingerprint)

@@ -47,7 +47,7 @@ def status_changes(
     return f"Also seen on {' and '.join(places)}." if places else ""
 
 
-def joined(buckets: Iterable[Bucket]) -> str:
+def new_apis_text(buckets: Iterable[Bucket]) -> str:
     """Return a sentence about further APIs that show the cause of an issue; empty for none."""
     names = listed(buckets)
     return f"Also shown by {names}." if names else ""
@@ -78,7 +78,7 @@ def listed(buckets: Iterable[Bucket]) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
-def mended(records: Sequence[BaselineRecord]) -> str:
+def closing_reason(records: Sequence[BaselineRecord]) -> str:
     """Return why an issue is closed: the last fixed bucket, and the evidence that it is fixed."""
     last = max(records, key=lambda record: (record.decision.changed, record.fingerprint))
     if len(records) == 1:
@@ -89,7 +89,7 @@ def mended(records: Sequence[BaselineRecord]) -> str:
     )
 
 
-def part_mended(records: Sequence[BaselineRecord], *, of: int) -> str:
+def partial_fix_text(records: Sequence[BaselineRecord], *, of: int) -> str:
     """Return which buckets of a still open issue are fixed, and the evidence for it."""
     texts = (f"{without_local_paths(r.exhibit.api)}: {evidence(r)}" for r in records[:_MAX_NAMED])
     more = f" And {len(records) - _MAX_NAMED} more." if len(records) > _MAX_NAMED else ""

@@ -36,7 +36,7 @@ def head_of(runner: Runner) -> str:
 
 
 def told_in_the_log(job: Job) -> list[str]:
-    told = job.step("Tell the pull request")
+    told = job.step("Publish on the pull request")
     assert told.outcome == "success", told.log
     return [name for name, _ in executed_commands(told.log)]
 
@@ -76,7 +76,7 @@ def test_a_fork_whose_token_only_reads_has_annotations_and_a_notice_instead(
 
     assert (job.conclusion, job.outputs["verdict"]) == ("failure", "new-findings"), job.log
     assert "error" in told_in_the_log(job)
-    log = job.step("Tell the pull request").log
+    log = job.step("Publish on the pull request").log
     assert "No check run, because the permission is missing" in log
     assert "No comment: " in log
     assert server.checks.runs == []

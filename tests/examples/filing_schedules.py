@@ -205,7 +205,7 @@ def _job(stage: GitHubStage, filer: str, job: _Job, gate: Turnstile) -> None:
         issue_filer = IssueFiler(
             stage.tracker(filer=filer), Outbox(FolderStore(job.folder / filer))
         )
-        issue_filer.work(job.tasks, _RECORDS, room=ROOM)
+        issue_filer.work(job.tasks, _RECORDS, max_new=ROOM)
         if not job.dies:  # killed before it could note what is done
             issue_filer.settle()
     finally:
@@ -222,7 +222,7 @@ def _next_run(stage: GitHubStage, filer: str, folder: Path) -> int:
         for group in GROUPS
         if group not in waiting
     ]
-    issue_filer.work(met, _RECORDS, room=ROOM)
+    issue_filer.work(met, _RECORDS, max_new=ROOM)
     issue_filer.settle()
     return len(outbox.tasks())
 

@@ -42,7 +42,7 @@ class ShownFinding:
     name: str
     address: str
     state: str
-    says: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class ShownTree:
     """One tree."""
 
     heading: str
-    says: str
+    summary: str
     notes: list[str]
     gutter: Markup
     drawing: Markup
@@ -171,7 +171,7 @@ def _finding(bucket: Bucket | None) -> ShownFinding | None:
         name=name,
         address=f"#{quote(name, safe='')}",
         state=state(bucket),
-        says=publishable(bucket.finding.message, limit=240),
+        message=publishable(bucket.finding.message, limit=240),
     )
 
 
@@ -188,7 +188,7 @@ def _shown(tree: GrownTree, tree_layout: TreeLayout, derived: list[Derived]) -> 
     linked = {node.node for node in derived}
     return ShownTree(
         heading=heading,
-        says=summary,
+        summary=summary,
         notes=notes,
         gutter=gutter(tree_layout, tree.blocks),
         drawing=drawing(tree_layout, linked, label=f"Derivation tree of {heading}: {summary}"),

@@ -252,7 +252,7 @@ def test_an_issue_about_a_function_names_the_version_on_which_it_fails() -> None
     issue = told(FUNCTION_CASE, RETURNED, ESCAPED)
 
     assert issue.title.endswith(f"src/net.py:pad: fails on {NEW}, not on {OLD}")
-    assert "`src/net.py:pad` fails on only one target (`exception`): " in issue.body
+    assert "`src/net.py:pad` fails on only one of these targets (`exception`): " in issue.body
 
 
 def test_an_issue_about_a_file_says_that_it_is_not_imported() -> None:

@@ -157,12 +157,12 @@ def test_a_finding_is_ringed_red_and_leads_to_its_diff() -> None:
     assert len([c for c in link.findall("circle") if c.get("class") == "ring"]) == 1
     assert derived.way == ("AR b0: ReLU → A",)
     assert derived.finding is not None
-    assert derived.finding.says == "it cannot be trained"
+    assert derived.finding.message == "it cannot be trained"
     assert derived.finding.address == "#v1%3A0000000100000000"
     assert [text for _, text, is_call in derived.lines if is_call] == [
         "+    nn.Hardswish(inplace=True),"
     ]
-    assert tree.says == "3 programs, 2 blocks deep, 1 finding"
+    assert tree.summary == "3 programs, 2 blocks deep, 1 finding"
     assert one.nodes == {"v1:0000000100000000": derived.node}
 
 
