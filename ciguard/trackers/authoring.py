@@ -75,7 +75,7 @@ class Author:
         filed = plan.reopened + plan.adopted + plan.opened
         tasks: list[Task] = [self._file(group) for group in filed]
         tasks += filter(None, map(self._refresh, plan.refreshed))
-        tasks += map(self._comment_on_fixed, plan.ticked)
+        tasks += map(self._comment_on_fixed, plan.partly_fixed)
         tasks += map(self._close, plan.closed)
         if plan.listed:
             listing = roll_up(plan.listed)
@@ -144,7 +144,7 @@ class Author:
             name=group.name,
             aliases=_other_names(group),
             rows=rows if len(rows) > 1 else (),
-            split_from=tuple(sorted({m.left for m in group.members if m.left})),
+            split_from=tuple(sorted({m.former_issue for m in group.members if m.former_issue})),
         )
         return report(shown.bucket, context, template=self._sources.template or built_in())
 
@@ -154,7 +154,7 @@ class Author:
             bucket=member.bucket,
             script=read_script(self._sources.out, member.bucket),
             first_seen=record.first_seen.time if record else "",
-            standing=_ROW_STATES.get(record.state, "") if record else "",
+            state=_ROW_STATES.get(record.state, "") if record else "",
         )
 
 

@@ -22,7 +22,7 @@ class IssueRow:
     """Text of the standalone reproducer; empty if there is none."""
     first_seen: str = ""
     """Time when the bucket was first seen; empty if unknown."""
-    standing: str = ""
+    state: str = ""
     """State of the bucket: `fixed` or `accepted`; empty while it is open."""
 
 

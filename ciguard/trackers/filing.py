@@ -228,10 +228,12 @@ class FilingReporter:
         """Return all groups, with their issues corrected by those in the tracker."""
         groups = groups_of(buckets, before=self._before, after=after)
         groups = self._split_issues(groups, after)
-        left = {m.fingerprint: "" for group in groups for m in group.members if m.left}
-        self._issue_filer.remember(with_issues(after, left))
+        left_issues = {
+            m.fingerprint: "" for group in groups for m in group.members if m.former_issue
+        }
+        self._issue_filer.remember(with_issues(after, left_issues))
         adopted = self._adopted(groups)
-        self._corrected = left | adopted
+        self._corrected = left_issues | adopted
         return with_noted(groups, adopted)
 
     def _split_issues(self, groups: list[BucketGroup], after: Records) -> list[BucketGroup]:

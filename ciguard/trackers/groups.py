@@ -26,7 +26,7 @@ class GroupedBucket:
     """Its record in the baseline before this run; None if it was unknown."""
     after: BaselineRecord | None = None
     """Its record in the baseline after this run; None if it was not recorded."""
-    left: str = ""
+    former_issue: str = ""
     """Number of its former issue, before it got another cause; empty if there is none."""
     is_met: bool = False
     """True if this run met it and the policy files it."""
@@ -234,7 +234,9 @@ def with_owner(groups: Iterable[BucketGroup], issue: str, owner: BucketGroup) ->
         else group
         for group in groups
     ]
-    lost = tuple(member for group in split for member in group.members if member.left == issue)
+    lost = tuple(
+        member for group in split for member in group.members if member.former_issue == issue
+    )
     return [replace(g, lost=(*g.lost, *lost)) if g.name == owner.name else g for g in split]
 
 
@@ -244,4 +246,4 @@ def _without(member: GroupedBucket, issue: str) -> GroupedBucket:
     before, after = (
         record and replace(record, issue="") for record in (member.before, member.after)
     )
-    return replace(member, before=before, after=after, left=issue)
+    return replace(member, before=before, after=after, former_issue=issue)

@@ -47,7 +47,7 @@ def introduction(cause: Cause | None, context: Context) -> str:
         parts.append(f"Split from {issues}: the cause is now known to be a different one.")
     if len(context.rows) > 1:
         subject = f"{context.apis} APIs" if context.apis > 1 else f"{len(context.rows)} findings"
-        fixed = sum(row.standing == "fixed" for row in context.rows)
+        fixed = sum(row.state == "fixed" for row in context.rows)
         progress = f" Fixed so far: {fixed} of {len(context.rows)}." if fixed else ""
         sentence = f"{subject} probably have one cause{_cause(cause)}.{progress}"
         parts.append(f"{sentence} The simplest case:")
@@ -74,7 +74,7 @@ def table(context: Context, folded: Collection[str]) -> str:
     rows = context.rows
     if len(rows) < 2:  # noqa: PLR2004 - a table of one row adds nothing
         return ""
-    has_states = any(row.standing for row in rows)
+    has_states = any(row.state for row in rows)
     head = [
         "API",
         "severity",
@@ -85,7 +85,7 @@ def table(context: Context, folded: Collection[str]) -> str:
     ]
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
     for row in rows[:_MAX_ROWS]:
-        state = [_STATE_TEXTS[row.standing]] if has_states else []
+        state = [_STATE_TEXTS[row.state]] if has_states else []
         place = "above" if row is rows[0] and row.script else _place(row, folded)
         cells = [*_facts(row), *state, place, f"`{row.bucket.fingerprint}`"]
         lines.append(f"| {' | '.join(cells)} |")
@@ -125,7 +125,7 @@ def folded_scripts(rows: Sequence[IssueRow], *, max_characters: int) -> tuple[st
     parts = [heading]
     included: list[str] = []
     for row in rows[1:]:
-        if not row.script or row.standing or len(row.script) > MAX_SCRIPT:
+        if not row.script or row.state or len(row.script) > MAX_SCRIPT:
             continue
         part = _folded(row)
         if sum(map(len, parts)) + len(part) + 2 * (len(parts) + 1) > max_characters:

@@ -70,7 +70,7 @@ class FilingPlan:
     """Groups with an issue that the baseline does not record."""
     refreshed: tuple[BucketGroup, ...] = ()
     """Known groups with an issue, whose text may need an update."""
-    ticked: tuple[BucketGroup, ...] = ()
+    partly_fixed: tuple[BucketGroup, ...] = ()
     """Groups that this run did not meet and of which some, but not all, members became fixed."""
     closed: tuple[BucketGroup, ...] = ()
     """Groups whose members are all fixed or accepted."""
@@ -99,7 +99,16 @@ def plan(
     return FilingPlan(**{name: tuple(members) for name, members in fields.items()})
 
 
-_FIELDS = ("opened", "reopened", "adopted", "refreshed", "ticked", "closed", "listed", "withheld")
+_FIELDS = (
+    "opened",
+    "reopened",
+    "adopted",
+    "refreshed",
+    "partly_fixed",
+    "closed",
+    "listed",
+    "withheld",
+)
 
 
 def _relevant(group: BucketGroup, rules: FilingRules) -> BucketGroup:
@@ -117,7 +126,7 @@ def _is_met(bucket: Bucket, rules: FilingRules) -> bool:
 
 
 def _is_relevant(member: GroupedBucket, rules: FilingRules) -> bool:
-    if member.is_met or member.issue or member.left:
+    if member.is_met or member.issue or member.former_issue:
         return True
     is_open = member.after is not None and member.after.state is State.OPEN
     return is_open and rules.files(member.bucket)
@@ -142,7 +151,7 @@ def _parts(group: BucketGroup, rules: FilingRules) -> Iterable[tuple[str, Bucket
 def _field(group: BucketGroup) -> str:
     """Return the field of `FilingPlan` for a group, regardless of caps; empty for none."""
     if not group.issues:
-        is_new = any(m.bucket.comparison is Comparison.NEW or m.left for m in group.met)
+        is_new = any(m.bucket.comparison is Comparison.NEW or m.former_issue for m in group.met)
         return "opened" if is_new else "listed" if any(m.is_open for m in group.members) else ""
     if not group.met:
         return _field_of_unmet(group)
@@ -158,7 +167,7 @@ def _field_of_unmet(group: BucketGroup) -> str:
     if group.is_over:
         # Accepting the last open member, between two runs, does not close the issue.
         return "closed" if has_fixed or any(m.is_accepted for m in group.members) else ""
-    return "ticked" if has_fixed else ""
+    return "partly_fixed" if has_fixed else ""
 
 
 def of_this_tracker(records: Records, rules: FilingRules) -> Records:

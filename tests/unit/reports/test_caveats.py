@@ -50,7 +50,7 @@ EVERYWHERE = pytest.mark.parametrize(
 
 
 @EVERYWHERE
-def test_a_stale_baseline_is_said_aloud_everywhere(
+def test_stale_baseline_is_reported_by_every_reporter(
     name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     text = shown(name, [*planned[:-1], finished(baseline=STALE)], tmp_path)
@@ -59,7 +59,7 @@ def test_a_stale_baseline_is_said_aloud_everywhere(
 
 
 @EVERYWHERE
-def test_a_missing_baseline_is_said_aloud_everywhere(
+def test_missing_baseline_is_reported_by_every_reporter(
     name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     ended = finished(baseline=MISSING, parameters={"base": ["torch==2.12.0"]})
@@ -78,7 +78,7 @@ def test_a_missing_baseline_is_said_aloud_everywhere(
         (Tally(rejected=7), 1_200, "all 7 cases were rejected"),
     ],
 )
-def test_a_target_that_was_asked_nothing_is_said_aloud_everywhere(
+def test_target_without_results_is_reported_by_every_reporter(
     name: str,
     silent: tuple[Tally, int, str],
     events: list[Event],
@@ -98,7 +98,7 @@ def test_a_target_that_was_asked_nothing_is_said_aloud_everywhere(
 
 
 @EVERYWHERE
-def test_a_row_of_the_plan_that_was_skipped_is_not_run_everywhere(
+def test_skipped_plan_row_is_not_run_in_every_report(
     name: str, planned: list[Event], tmp_path: Path
 ) -> None:
     text = shown(name, planned, tmp_path)
@@ -107,7 +107,7 @@ def test_a_row_of_the_plan_that_was_skipped_is_not_run_everywhere(
 
 
 @pytest.mark.parametrize("name", ["summary", "junit", "plain", "github"])
-def test_what_is_gone_is_fixed_by_the_pull_request_where_there_is_one(
+def test_fixed_bucket_is_attributed_to_the_pull_request(
     name: str, events: list[Event], planned: list[Event], tmp_path: Path
 ) -> None:
     assert "fixed by this pull request" in shown(name, planned, tmp_path).lower()
@@ -115,7 +115,7 @@ def test_what_is_gone_is_fixed_by_the_pull_request_where_there_is_one(
 
 
 @pytest.mark.parametrize("name", ["summary", "junit", "plain", "sarif"])
-def test_what_is_known_is_shown_with_its_issue(
+def test_known_bucket_is_shown_with_its_issue(
     name: str, planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     known = replace(_of(finished(), Comparison.KNOWN), issue="4711")
@@ -151,7 +151,7 @@ def test_the_summary_links_the_issue_of_a_repository_and_no_other_address(
         assert "<a " not in summary(issue, tracker)
 
 
-def test_the_sections_of_the_summary_come_in_the_order_of_what_matters(
+def test_summary_sections_are_ordered_by_importance(
     planned: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     pending = replace(
@@ -182,7 +182,7 @@ def test_the_sections_of_the_summary_come_in_the_order_of_what_matters(
 
 
 @pytest.mark.parametrize("name", ["summary", "github", "sarif"])
-def test_names_in_caveats_are_inert(
+def test_names_in_caveats_are_escaped(
     name: str, events: list[Event], finished: Callable[..., RunFinished], tmp_path: Path
 ) -> None:
     lost = replace(finished().targets[3], name="x](http://evil)\n::error::@everyone<img src=x>")
@@ -214,7 +214,7 @@ def test_names_in_caveats_are_inert(
         ),
     ],
 )
-def test_programs_read_how_far_the_baseline_can_be_trusted(
+def test_run_json_contains_the_state_of_the_baseline(
     standing: BaselineStanding | None,
     expected: object,
     finished: Callable[..., RunFinished],
@@ -226,7 +226,7 @@ def test_programs_read_how_far_the_baseline_can_be_trusted(
     assert run["baseline"] == expected
 
 
-def test_programs_read_the_plan_and_where_libraries_are_named(
+def test_run_json_contains_the_plan_and_the_places_of_libraries(
     planned: list[Event], plan: Plan, tmp_path: Path
 ) -> None:
     (tmp_path / "requirements.txt").write_text("torch==2.13.0\n", "utf-8")

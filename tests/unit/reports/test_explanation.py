@@ -68,7 +68,7 @@ def test_a_pipe_gets_plain_lines_that_can_be_searched() -> None:
     assert not any(line.endswith(" ") for line in text.splitlines())
 
 
-def test_each_parameter_has_its_need_its_words_and_who_said_so() -> None:
+def test_explanation_shows_requirement_constraint_and_evidence_of_each_parameter() -> None:
     lines = plain(CONV).splitlines()
 
     assert "input  required" in lines
@@ -80,14 +80,14 @@ def test_each_parameter_has_its_need_its_words_and_who_said_so() -> None:
     assert "**more  optional" in lines
 
 
-def test_the_rule_that_read_a_phrase_is_named() -> None:
+def test_explanation_names_the_rule_that_matched_a_phrase() -> None:
     (line,) = [line for line in plain(CONV).splitlines() if "doc phrase" in line]
 
     assert line.split()[:2] == ["shape", "doc"]
     assert "“4-D”  by rule " in line
 
 
-def test_words_that_a_file_refers_to_are_named_by_their_digest() -> None:
+def test_documentation_text_that_is_not_stored_is_shown_by_its_digest() -> None:
     lines = list(constraint_lines(known_of([CONV], (), Provenance(library="lib", version="1.0"))))
     stream = io.StringIO()
 
@@ -100,7 +100,7 @@ def test_words_that_a_file_refers_to_are_named_by_their_digest() -> None:
     assert "--target" not in plain(CONV)
 
 
-def test_text_of_the_library_cannot_command_the_terminal() -> None:
+def test_library_text_contains_no_terminal_escapes() -> None:
     hostile = replace(CONV, doc="[red]x[/red] \x1b[31m \u202e")
 
     assert "[red]x[/red] \\x1b[31m \\u202e" in plain(hostile)
@@ -117,7 +117,7 @@ def test_a_terminal_gets_colour_and_wrapped_lines(monkeypatch: pytest.MonkeyPatc
     assert "\x1b[1;36minput" in stream.getvalue()
 
 
-def test_what_a_built_layer_is_called_with_is_shown() -> None:
+def test_explanation_shows_parameters_of_calls_of_the_constructed_object() -> None:
     text = plain(LAYER)
 
     assert (
@@ -133,7 +133,7 @@ def test_an_api_without_parameters_is_called_without_arguments() -> None:
 # --- extraction -----------------------------------------------------------------------------------
 
 
-def test_an_extraction_says_how_much_is_known_and_what_was_skipped() -> None:
+def test_extraction_reports_known_constraints_and_skipped_apis() -> None:
     origin = Provenance(library="lib", version="1.0")
     lost = [
         Skipped(name=f"lib.part{number}", reason="ImportError: \x1b[2J") for number in range(22)
@@ -158,7 +158,7 @@ def test_an_extraction_says_how_much_is_known_and_what_was_skipped() -> None:
     assert lines[-2:] == ["  skipped: 2 more", "  documentation: 1 stranger"]
 
 
-def test_a_library_without_an_api_is_no_error() -> None:
+def test_extraction_of_a_library_without_apis_succeeds() -> None:
     lines = list(extraction_lines(known_of([], [], Provenance(library="lib", version="1")), []))
 
     assert lines[1] == "  0 APIs, 0 parameters, 0 constraints"

@@ -31,7 +31,7 @@ def read(command: str) -> tuple[str, dict[str, str], str]:
     return found[1], {key: unquote(text) for key, text in stated.items()}, unquote(found[3])
 
 
-def test_every_new_bucket_is_remarked_at_its_place_the_loudest_first(
+def test_every_new_bucket_is_a_remark_ordered_by_level(
     finished: Callable[..., RunFinished], plan: Plan
 ) -> None:
     said = remarks(finished(targets=()), Places(plan=plan), Policy())
@@ -46,7 +46,7 @@ def test_every_new_bucket_is_remarked_at_its_place_the_loudest_first(
     ]
 
 
-def test_a_run_that_establishes_the_baseline_remarks_no_bucket(
+def test_run_that_establishes_the_baseline_has_no_bucket_remarks(
     finished: Callable[..., RunFinished],
 ) -> None:
     said = remarks(finished(verdict=Verdict.ESTABLISHED), Places(), Policy())
@@ -54,7 +54,7 @@ def test_a_run_that_establishes_the_baseline_remarks_no_bucket(
     assert {one.title for one in said} == {"ciguard"}
 
 
-def test_what_github_would_not_show_is_counted_in_the_last_one() -> None:
+def test_remarks_beyond_githubs_limit_are_counted_in_the_last_one() -> None:
     many = [
         Remark(level=level, title=f"t{number}", message="m")
         for level in RemarkLevel

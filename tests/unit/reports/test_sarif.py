@@ -70,7 +70,7 @@ def bucket(number: int = 1, **changes: Any) -> Bucket:
     )
 
 
-def test_what_is_new_and_what_is_still_there_is_a_result_and_nothing_else(
+def test_sarif_results_are_the_new_and_the_unfixed_buckets(
     finished: Callable[..., RunFinished],
 ) -> None:
     told = results(finished())
@@ -86,13 +86,13 @@ def test_a_bucket_that_could_not_be_confirmed_is_no_result() -> None:
     assert results(ended(bucket(confirmation=Confirmation.PENDING))) == {}
 
 
-def test_what_was_accepted_is_suppressed() -> None:
+def test_accepted_bucket_is_suppressed_in_sarif() -> None:
     (told,) = results(ended(bucket(comparison=Comparison.ACCEPTED))).values()
 
     assert told["suppressions"] == [{"kind": "external", "status": "accepted"}]
 
 
-def test_the_level_is_what_the_policy_does_about_it(
+def test_sarif_level_follows_the_policy(
     finished: Callable[..., RunFinished],
 ) -> None:
     told = results(finished())
@@ -125,7 +125,7 @@ def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed
     ]
 
 
-def test_a_result_that_nothing_leads_to_has_a_place_all_the_same() -> None:
+def test_sarif_result_always_has_a_location() -> None:
     (told,) = results(ended(bucket())).values()
 
     assert told["locations"][0]["physicalLocation"] == {
@@ -147,9 +147,7 @@ def test_the_same_run_gives_the_same_file(finished: Callable[..., RunFinished]) 
     assert len(texts) == 1
 
 
-def test_what_the_verdict_must_not_be_read_without_is_in_the_file(
-    finished: Callable[..., RunFinished], plan: Plan
-) -> None:
+def test_sarif_contains_the_caveats(finished: Callable[..., RunFinished], plan: Plan) -> None:
     stale = BaselineStanding(state=BaselineState.STALE, reasons=("it was never run on x",))
 
     (invocation,) = run_of(finished(baseline=stale), Places(plan=plan))["invocations"]
@@ -166,7 +164,7 @@ def test_a_run_that_did_not_run_is_no_success_of_the_tool() -> None:
     assert not invocation["executionSuccessful"]
 
 
-def test_more_results_than_github_accepts_are_cut_gravest_first_and_it_is_said(
+def test_sarif_keeps_the_most_severe_results_up_to_githubs_limit(
     monkeypatch: pytest.MonkeyPatch, finished: Callable[..., RunFinished]
 ) -> None:
     monkeypatch.setattr(sarif, "MAX_RESULTS", 5)
@@ -182,7 +180,7 @@ def test_more_results_than_github_accepts_are_cut_gravest_first_and_it_is_said(
     assert {one["properties"]["severity"] for one in run["results"]} == {"critical"}
 
 
-def test_a_file_that_compresses_badly_is_cut_to_what_github_accepts(
+def test_sarif_is_limited_to_githubs_compressed_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sarif, "MAX_BYTES", 100_000)

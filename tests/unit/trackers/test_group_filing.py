@@ -193,7 +193,7 @@ def test_a_new_member_of_a_fixed_group_reopens_its_issue(project: GroupProject) 
     assert project.history()[-1] == "reopened: Also shown by torch.b."
 
 
-def test_news_of_a_version_is_one_line_for_the_whole_group(project: GroupProject) -> None:
+def test_new_version_is_one_comment_for_the_whole_group(project: GroupProject) -> None:
     known = [checked(f"torch.{name}", KNOWN) for name in "abc"]
     project.run(*(checked(f"torch.{name}") for name in "abc"))
 
@@ -218,7 +218,7 @@ def filed_one_by_one(project: GroupProject, *buckets: Bucket) -> None:
     project.store.save(with_issues(known, issues))
 
 
-def test_an_issue_of_before_there_were_groups_is_the_group_s_issue(project: GroupProject) -> None:
+def test_issue_of_an_old_version_becomes_the_groups_issue(project: GroupProject) -> None:
     filed_one_by_one(project, checked("torch.a"))
 
     project.run(checked("torch.a", KNOWN), checked("torch.b"))
@@ -228,7 +228,7 @@ def test_an_issue_of_before_there_were_groups_is_the_group_s_issue(project: Grou
     assert len(set(project.noted().values())) == 1
 
 
-def test_issues_of_before_there_were_groups_become_one(project: GroupProject) -> None:
+def test_issues_of_an_old_version_are_merged_into_one(project: GroupProject) -> None:
     filed_one_by_one(project, checked("torch.a"), checked("torch.b"))
 
     project.run(checked("torch.a", KNOWN), checked("torch.b", KNOWN))
@@ -301,7 +301,7 @@ def test_a_group_whose_cause_has_another_name_by_now_keeps_its_issue(
     assert len(list((project.folder / "issues").glob("*.md"))) == 1
 
 
-def test_what_a_silent_tracker_did_not_take_of_a_group_is_filed_once(
+def test_unresponsive_trackers_group_is_filed_once(
     project: GroupProject,
 ) -> None:
     down = Stopped(project.issues, after=0, error=TrackerUnavailableError)
@@ -412,7 +412,7 @@ def test_an_issue_that_is_adopted_does_not_take_in_what_must_not_be_published(
     assert project.noted()["torch.a"]
 
 
-def test_what_was_public_under_its_own_name_is_adopted_all_the_same(project: GroupProject) -> None:
+def test_public_issue_of_a_bucket_is_adopted(project: GroupProject) -> None:
     filed_one_by_one(project, grave("torch.b"))
     for path in (project.folder / "baseline").iterdir():
         path.unlink()
@@ -436,7 +436,7 @@ def test_an_upstream_report_is_named_by_a_bucket_whatever_its_cause_is_called(
     assert [path.name for path in folder.iterdir()] == [f"torch.a-{digest}.md"]
 
 
-def test_an_issue_whose_members_have_parted_company_is_kept_by_one_of_them(
+def test_issue_of_a_split_group_is_kept_by_one_part(
     project: GroupProject,
 ) -> None:
     frames = ("at::fold", "at::loop")
@@ -467,7 +467,7 @@ def test_an_issue_whose_members_have_parted_company_is_kept_by_one_of_them(
     assert sorted(states.items()) == [("torch.a", False), ("torch.b", True)]
 
 
-def test_what_a_person_silenced_stays_silent_when_its_members_part(project: GroupProject) -> None:
+def test_silenced_issue_of_a_split_group_stays_unchanged(project: GroupProject) -> None:
     frames = ("at::fold", "at::loop")
     project.run(*(_silent(f"torch.{name}", Comparison.NEW, *frames) for name in "ab"))
     path = project.folder / "issues" / project.noted()["torch.a"]
@@ -498,7 +498,7 @@ def test_an_issue_is_closed_when_its_last_open_member_is_accepted(project: Group
     assert second == []
 
 
-def test_what_is_known_of_a_large_baseline_is_found_without_reading_all_of_it() -> None:
+def test_records_of_a_large_baseline_are_found_without_a_scan() -> None:
     """Names of causes are in no record; each was looked for in all of them."""
     stored = establish(
         [checked(f"torch.op{number}") for number in range(50)],

@@ -49,7 +49,7 @@ def test_a_repository_is_where_the_location_or_the_runner_says(
         "https://u@h/a/b",
     ],
 )
-def test_a_location_that_is_none_or_would_show_the_token_is_refused(location: str) -> None:
+def test_invalid_or_unencrypted_location_is_rejected(location: str) -> None:
     with pytest.raises(ConfigurationError):
         connection(location, {"GITHUB_TOKEN": "secret"})
 
@@ -65,7 +65,7 @@ def test_the_token_comes_from_the_environment() -> None:
     assert tokens == ["one", "2", ""]
 
 
-def test_without_a_token_nothing_can_be_filed_and_it_is_told_before_the_run(
+def test_missing_token_is_an_error_before_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("GITHUB_TOKEN", "GH_TOKEN"):

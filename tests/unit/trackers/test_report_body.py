@@ -107,7 +107,7 @@ def test_a_long_list_of_requirements_is_whole_in_the_shell_block() -> None:
         "…/ops.whl",
     ],
 )
-def test_what_is_no_requirement_is_not_offered_for_pasting(words: str) -> None:
+def test_malformed_requirement_is_not_offered_for_pasting(words: str) -> None:
     body = report(
         bucket(Crashed("SIGABRT")), Context(script=f"# Install: pip install {words}\n")
     ).body
@@ -136,7 +136,7 @@ def test_an_issue_links_to_run_results_commit_guide_and_project() -> None:
     assert "Found by [ciguard](https://github.com/owner/guard)," in linked
 
 
-def test_an_issue_has_no_link_to_what_is_not_known() -> None:
+def test_issue_has_no_links_to_unknown_pages() -> None:
     context = Context(repository_page="https://github.com/owner/library", commit="[a](b)")
 
     assert "](http" not in report(bucket(Crashed("SIGABRT")), context).body
@@ -164,7 +164,7 @@ def test_a_list_of_one_finding_is_in_the_singular() -> None:
     assert "1 known finding has no issue of its own." in listing.body
 
 
-def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_source() -> None:
+def test_issue_contains_expected_observed_invariant_and_source() -> None:
     said = Evidence(
         expected="an exception", observed="p = 2.0", law="'p' is at most 1", source="“up to 1”"
     )
@@ -178,7 +178,7 @@ def test_an_issue_holds_expected_and_observed_side_by_side_the_law_and_its_sourc
     assert "severity critical, crash" in body
 
 
-def test_an_issue_holds_the_native_stack_and_says_what_its_cause_is_taken_for() -> None:
+def test_issue_contains_native_stack_and_probable_cause() -> None:
     made = replace(
         bucket(Crashed("SIGSEGV")),
         native_stack=(Frame("libtorch_cpu.so", "at::native::fold@everyone"),),
@@ -317,7 +317,7 @@ def test_the_script_in_an_issue_can_be_copied_as_it_is() -> None:
     assert text.rstrip("\n") in body
 
 
-def test_a_body_is_bounded_and_keeps_its_marker() -> None:
+def test_body_is_bounded_and_keeps_its_marker() -> None:
     huge = "x" * 100_000
     made = bucket(Crashed("SIGABRT", tuple(Frame(huge, huge) for _ in range(50)), huge))
     made = replace(made, grouping=tuple((f"n{n}", "`" * 300) for n in range(500)))

@@ -49,7 +49,7 @@ def test_a_difference_has_its_reference_and_its_deviating_target(tmp_path: Path)
     assert ["Between", "targets that differ in version"] in json.loads(json.dumps(details["facts"]))
 
 
-def test_a_script_is_whole_or_not_there(tmp_path: Path) -> None:
+def test_long_script_is_replaced_by_a_note(tmp_path: Path) -> None:
     script = "import torch\n\ntorch.fold()\n"
     (tmp_path / "short.py").write_text(script, encoding="utf-8")
     (tmp_path / "long.py").write_text(script * 2_000, encoding="utf-8")
@@ -80,7 +80,7 @@ def test_no_file_outside_the_folder_of_the_run_is_shown(name: str, tmp_path: Pat
     assert details["script_note"] == f"{publishable(name)} is not readable."
 
 
-def test_a_script_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+def test_missing_script_is_reported_in_the_note(tmp_path: Path) -> None:
     details = encoder(tmp_path).details(with_script("reproducers/gone.py"))
 
     assert details["script_note"] == "reproducers/gone.py is not readable."
@@ -109,7 +109,7 @@ def test_only_an_issue_on_github_has_an_address(tmp_path: Path) -> None:
     assert keeper.details(local)["issue_address"] == ""
 
 
-def test_details_end_where_their_room_ends_and_rows_go_on(tmp_path: Path) -> None:
+def test_rows_continue_after_the_limit_of_details(tmp_path: Path) -> None:
     heavy = replace(bucket(1, crash()), grouping=tuple((str(n), "<" * 400) for n in range(24)))
 
     rows, chunks = encoder(tmp_path).rows_and_details([heavy] * 2_000)

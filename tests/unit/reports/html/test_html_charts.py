@@ -43,7 +43,7 @@ def test_no_bar_is_longer_than_the_drawing(lengths: list[list[float]]) -> None:
     assert all(end <= WIDTH + 1.6 for end in ends)
 
 
-def test_texts_of_a_chart_are_texts() -> None:
+def test_texts_of_a_chart_are_escaped() -> None:
     name = HOSTILE.replace("\ud800", "").replace("\x00", "").replace("\x1b", "")
 
     svg = _drawn(bars([Bar(name=name, value="1", parts=[("k0", 1.0)])], label=name))
@@ -54,12 +54,12 @@ def test_texts_of_a_chart_are_texts() -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0, "0"), (950, "950"), (1_200, "1.2k"), (3e6, "3M"), (2.5e9, "2.5G")]
 )
-def test_a_number_of_an_axis_is_short(value: float, text: str) -> None:
+def test_axis_numbers_are_abbreviated(value: float, text: str) -> None:
     assert short_number(value) == text
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 99), st.floats(0, 1e5))))
-def test_cases_over_time_lose_none_and_stay_few(batches: list[tuple[str, int, float]]) -> None:
+def test_cases_over_time_are_complete_and_bounded(batches: list[tuple[str, int, float]]) -> None:
     cases = CasesOverTime()
     for target, count, elapsed_s in batches:
         cases.add(target, count, elapsed_s)
@@ -125,7 +125,7 @@ def test_there_is_no_trend_without_a_baseline() -> None:
     assert trend([], now=NOW) is None
 
 
-def test_a_record_without_a_time_is_counted_and_left_out() -> None:
+def test_record_with_an_invalid_time_is_counted_and_omitted() -> None:
     told = trend([_history((1, "open")), _history((77, "open"))], now=NOW)
 
     assert told is not None

@@ -35,7 +35,7 @@ def test_a_layer_s_run_has_its_model_mutations_check_and_a_bar_per_layer_in_orde
     assert [row[:2] for row in rows if row[3]] == [["conv_3", "3.2e4"]]
 
 
-def test_bars_are_as_long_as_the_powers_of_ten_and_nothing_has_none() -> None:
+def test_bar_length_is_the_power_of_ten_and_zero_has_no_bar() -> None:
     rates = (("a", 0.0), ("b", -3.0), ("c", 9.0), ("d", 99.0), ("e", 9999.0))
     chart = origin_of(layer_case(GraphOrigin(model="m", deviations=rates)))["chart"]
 
@@ -88,7 +88,7 @@ def test_a_chart_is_bounded_json_whatever_the_rates_are(
         assert (length > 0) == (not math.isnan(rate) and rate > 0)
 
 
-def test_what_is_no_layer_has_no_suspect_and_a_call_no_such_section() -> None:
+def test_model_without_suspect_and_call_have_no_layer_chart() -> None:
     whole = origin_of(whole_case())
 
     assert (whole["suspect"], whole["chart"]) == ("", None)
