@@ -189,7 +189,7 @@ def test_a_layer_s_bucket_tells_its_mutant_and_how_the_deviation_grew(
         box = first_open(page)
 
         said = box.inner_text()
-        assert "Where it comes from" in said
+        assert "Origin" in said
         for text in ("lenet5-mnist", *MUTATIONS, "the outputs (predict)"):
             assert text in said
         layers = box.locator(".deviations .layer:has(.name)")

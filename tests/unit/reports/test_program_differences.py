@@ -39,9 +39,9 @@ def test_case_without_parent_has_no_diff() -> None:
     case = program(step("act1"))
     orphan = found(replace(case, ancestry=replace(case.ancestry, parent="")))
 
-    for one in (orphan, bucket(1, crash())):
-        assert HEADING not in list(bucket_lines(one, ""))
-        assert HEADING not in report(one, Context()).body
+    for shown_bucket in (orphan, bucket(1, crash())):
+        assert HEADING not in list(bucket_lines(shown_bucket, ""))
+        assert HEADING not in report(shown_bucket, Context()).body
 
 
 def test_long_differences_are_cut() -> None:

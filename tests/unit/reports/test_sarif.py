@@ -42,7 +42,7 @@ def run_of(event: RunFinished, places: Places = NOWHERE) -> Any:
 def results(event: RunFinished, places: Places = NOWHERE) -> dict[str, Any]:
     """Return results by the first digits of their bucket."""
     told = run_of(event, places)["results"]
-    return {one["partialFingerprints"]["ciguard/v1"][:8]: one for one in told}
+    return {item["partialFingerprints"]["ciguard/v1"][:8]: item for item in told}
 
 
 def ended(*buckets: Bucket) -> RunFinished:
@@ -75,7 +75,7 @@ def test_sarif_results_are_the_new_and_the_unfixed_buckets(
 ) -> None:
     told = results(finished())
 
-    states = {name: one["baselineState"] for name, one in told.items()}
+    states = {name: item["baselineState"] for name, item in told.items()}
     assert states["abcd0001"] == states["abcd0002"] == states["abcd0004"] == "new"
     assert states["abcd0003"] == states["abcd0007"] == "unchanged"
     assert not {"abcd0005", "abcd0006"} & set(states)  # fixed, flaky
@@ -104,12 +104,12 @@ def test_sarif_level_follows_the_policy(
 def test_a_security_relevant_crash_is_graded_and_nothing_else_is() -> None:
     rules = run_of(ended())["tool"]["driver"]["rules"]
 
-    graded = {one["id"]: one["properties"].get("security-severity") for one in rules}
+    graded = {item["id"]: item["properties"].get("security-severity") for item in rules}
     assert graded.pop("security-crash") == "8.0"
     assert set(graded.values()) == {None}
-    assert [one["id"] for one in rules] == [kind.value for kind in FindingClass]
-    assert all(one["help"]["text"] and one["fullDescription"]["text"] for one in rules)
-    assert max(len(one["properties"]["tags"]) for one in rules) <= 20
+    assert [item["id"] for item in rules] == [kind.value for kind in FindingClass]
+    assert all(item["help"]["text"] and item["fullDescription"]["text"] for item in rules)
+    assert max(len(item["properties"]["tags"]) for item in rules) <= 20
 
 
 def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed(
@@ -117,7 +117,7 @@ def test_a_result_is_at_every_use_of_the_api_and_at_the_requirement_that_changed
 ) -> None:
     told = results(finished(), Places(plan=plan))["abcd0001"]
 
-    places = [one["physicalLocation"] for one in told["locations"]]
+    places = [item["physicalLocation"] for item in told["locations"]]
     assert [(p["artifactLocation"]["uri"], p["region"]["startLine"]) for p in places] == [
         ("model/net.py", 12),
         ("model/old%20net.py", 7),
@@ -137,7 +137,7 @@ def test_sarif_result_always_has_a_location() -> None:
 def test_buckets_of_one_line_are_told_apart_by_github() -> None:
     told = results(ended(bucket(1), bucket(2)))
 
-    hashes = {one["partialFingerprints"]["primaryLocationLineHash"] for one in told.values()}
+    hashes = {item["partialFingerprints"]["primaryLocationLineHash"] for item in told.values()}
     assert hashes == {"0000000100000000:1", "0000000200000000:1"}
 
 
@@ -172,12 +172,12 @@ def test_sarif_keeps_the_most_severe_results_up_to_githubs_limit(
     run = run_of(finished())
 
     (note,) = [
-        one["message"]["text"]
-        for one in run["invocations"][0]["toolExecutionNotifications"]
-        if "omitted" in one["message"]["text"]
+        item["message"]["text"]
+        for item in run["invocations"][0]["toolExecutionNotifications"]
+        if "omitted" in item["message"]["text"]
     ]
     assert note == "9 of 14 results are omitted: GitHub accepts no more."
-    assert {one["properties"]["severity"] for one in run["results"]} == {"critical"}
+    assert {item["properties"]["severity"] for item in run["results"]} == {"critical"}
 
 
 def test_sarif_is_limited_to_githubs_compressed_size(

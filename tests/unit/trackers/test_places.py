@@ -32,9 +32,9 @@ from ciguard.trackers.places import page_of_run
 def test_a_repository_is_where_the_location_or_the_runner_says(
     location: str, environment: dict[str, str], api: str
 ) -> None:
-    found = connection(location, environment)
+    opened = connection(location, environment)
 
-    assert (found.repository, found.api) == ("owner/name", api)
+    assert (opened.repository, opened.api) == ("owner/name", api)
 
 
 @pytest.mark.parametrize(
@@ -81,17 +81,23 @@ def test_an_unknown_tracker_gets_the_closest_match() -> None:
 
 
 def test_the_page_of_a_run_is_what_the_runner_says_and_nothing_else() -> None:
-    said = {
+    environment_of_run = {
         "GITHUB_SERVER_URL": "https://github.com",
         "GITHUB_REPOSITORY": "owner/library",
         "GITHUB_RUN_ID": "71",
     }
 
-    assert page_of_run(said) == "https://github.com/owner/library/actions/runs/71"
-    assert page_of_run(said, "other/one") == "https://github.com/other/one/actions/runs/71"
-    for name in said:
-        assert page_of_run({**said, name: "x) [click](https://elsewhere"}) == ""
-        assert page_of_run({key: text for key, text in said.items() if key != name}) == ""
+    assert page_of_run(environment_of_run) == "https://github.com/owner/library/actions/runs/71"
+    assert (
+        page_of_run(environment_of_run, "other/one")
+        == "https://github.com/other/one/actions/runs/71"
+    )
+    for name in environment_of_run:
+        assert page_of_run({**environment_of_run, name: "x) [click](https://elsewhere"}) == ""
+        assert (
+            page_of_run({key: text for key, text in environment_of_run.items() if key != name})
+            == ""
+        )
 
 
 def disclosure(how: str, issues: str = "github:owner/library") -> object:

@@ -79,7 +79,7 @@ def _history(*states: tuple[int, str]) -> BucketHistory:
 
 
 def test_the_trend_follows_every_bucket_from_first_seen_to_fixed_and_back() -> None:
-    told = trend(
+    shown_trend = trend(
         [
             _history((1, "open"), (3, "accepted")),
             _history((2, "open"), (4, "fixed"), (6, "open")),
@@ -88,11 +88,11 @@ def test_the_trend_follows_every_bucket_from_first_seen_to_fixed_and_back() -> N
         now=NOW,
     )
 
-    assert told is not None
+    assert shown_trend is not None
     day = 86_400.0
     start = datetime(2026, 2, 1, tzinfo=UTC).timestamp()
-    known = {(when - start) // day: count for when, count in told.known}
-    fixed = {(when - start) // day: count for when, count in told.fixed}
+    known = {(when - start) // day: count for when, count in shown_trend.known}
+    fixed = {(when - start) // day: count for when, count in shown_trend.fixed}
     assert (known[0], known[1], known[3], known[5], known[28]) == (1, 2, 1, 2, 2)
     assert (fixed[0], fixed[3], fixed[5], fixed[28]) == (0, 1, 0, 0)
 
@@ -111,14 +111,14 @@ def test_the_trend_follows_every_bucket_from_first_seen_to_fixed_and_back() -> N
 def test_the_trend_ends_with_what_is_known_now(states: list[list[tuple[int, str]]]) -> None:
     histories = [_history(*sorted(one)) for one in states]
 
-    told = trend(histories, now=NOW)
+    shown_trend = trend(histories, now=NOW)
 
-    assert told is not None
+    assert shown_trend is not None
     last = [history.states[-1][1] for history in histories]
-    assert told.known[-1][1] == sum(state in {"open", "accepted"} for state in last)
-    assert told.fixed[-1][1] == last.count("fixed")
-    assert all(count >= 0 for _, count in (*told.known, *told.fixed))
-    assert len(told.known) <= 162
+    assert shown_trend.known[-1][1] == sum(state in {"open", "accepted"} for state in last)
+    assert shown_trend.fixed[-1][1] == last.count("fixed")
+    assert all(count >= 0 for _, count in (*shown_trend.known, *shown_trend.fixed))
+    assert len(shown_trend.known) <= 162
 
 
 def test_there_is_no_trend_without_a_baseline() -> None:
@@ -126,7 +126,7 @@ def test_there_is_no_trend_without_a_baseline() -> None:
 
 
 def test_record_with_an_invalid_time_is_counted_and_omitted() -> None:
-    told = trend([_history((1, "open")), _history((77, "open"))], now=NOW)
+    shown_trend = trend([_history((1, "open")), _history((77, "open"))], now=NOW)
 
-    assert told is not None
-    assert (told.known[-1][1], told.unread) == (1, 1)
+    assert shown_trend is not None
+    assert (shown_trend.known[-1][1], shown_trend.unread) == (1, 1)

@@ -146,9 +146,11 @@ def drawings(forest: Forest) -> str:
 
 def test_a_finding_is_ringed_red_and_leads_to_its_diff() -> None:
     met = case("A", "B")
-    one = shown(grown([case("A"), met, case("A", "C")]), found(met, says="it cannot be trained"))
+    section = shown(
+        grown([case("A"), met, case("A", "C")]), found(met, says="it cannot be trained")
+    )
 
-    (tree,) = one.trees
+    (tree,) = section.trees
     (derived,) = tree.derived
     svg = ET.fromstring(tree.drawing)
     (link,) = svg.findall("a")
@@ -163,7 +165,7 @@ def test_a_finding_is_ringed_red_and_leads_to_its_diff() -> None:
         "+    nn.Hardswish(inplace=True),"
     ]
     assert tree.summary == "3 programs, 2 blocks deep, 1 finding"
-    assert one.nodes == {"v1:0000000100000000": derived.node}
+    assert section.nodes == {"v1:0000000100000000": derived.node}
 
 
 def test_every_outcome_has_its_own_shape() -> None:
@@ -196,9 +198,9 @@ def test_names_and_labels_stay_text() -> None:
     )
     forest = grown([], wrong=[hostile])
 
-    one = shown(forest, found(hostile, says=HOSTILE))
+    section = shown(forest, found(hostile, says=HOSTILE))
 
-    (tree,) = one.trees
+    (tree,) = section.trees
     for drawing in (tree.drawing, tree.gutter):
         every = list(ET.fromstring(drawing).iter())
         assert {part.tag for part in every} <= set(SVG)
@@ -211,11 +213,11 @@ def test_drawn_trees_are_limited_and_those_with_findings_come_first() -> None:
     last = MAX_TREES + 4
     forest = grown(case("A", tree=number) for number in range(last + 1))
 
-    one = shown(forest, found(case("A", tree=last)))
+    section = shown(forest, found(case("A", tree=last)))
 
-    assert len(one.trees) == MAX_TREES
-    assert one.trees[0].heading == f"lenet, tree {last + 1}"
-    assert one.notes == [
+    assert len(section.trees) == MAX_TREES
+    assert section.trees[0].heading == f"lenet, tree {last + 1}"
+    assert section.notes == [
         "Not shown: 5 further trees with 5 programs, of which 0 had an unexpected outcome."
     ]
 
