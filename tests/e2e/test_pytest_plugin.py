@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -303,7 +302,7 @@ def test_wrong_annotations_are_errors_with_file_and_line_and_others_run(
     assert "<AnnotatedFunction fine>" in listed.stdout
     assert broken.returncode == 2
     assert f'File "{impossible}", line 2' in broken.stdout
-    assert "the minimum 5 exceeds the maximum 1" in broken.stdout
+    assert "no value lies between 5 and 1" in broken.stdout
 
 
 def test_it_runs_under_xdist_with_keywords_marks_and_last_failed(
@@ -677,7 +676,8 @@ def test_exported_tests_run_without_ciguard_and_find_the_same(
     write: Callable[[str, str], Path], run: Run, tmp_path: Path
 ) -> None:
     write("model.py", EXPORTED)
-    shutil.copytree(ROOT / "ciguard" / "annotations", tmp_path / "annotations")
+    language = (ROOT / "ciguard" / "annotations.py").read_text(encoding="utf-8")
+    (tmp_path / "annotations.py").write_text(language, encoding="utf-8")
     model = tmp_path / "model.py"
     model.write_text(model.read_text().replace("ciguard.annotations", "annotations"))
 
@@ -771,7 +771,7 @@ def test_ini_options_switch_it_on_and_choose_what_fails(
     assert counts(strict) == {"passed": 1, "failed": 1}
     assert "Mutation: the call has changed xs" in strict.stdout
     assert wrong.returncode == 4
-    assert "no such oracle. Known: ensure, exception, mutation" in wrong.stderr
+    assert "unknown oracle. Known oracles: ensure, exception, mutation" in wrong.stderr
 
 
 def test_a_slow_function_gets_inputs_until_its_time_is_up(
